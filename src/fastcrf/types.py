@@ -1,0 +1,93 @@
+"""The data that flows through the package: NamedTuples of arrays, and the Step that solvers yield.
+
+Letters used everywhere: N sequences, P positions (tokens), K labels, A attributes; `t` position, `j`/`k` labels,
+`i` sequence, `a` attribute, `f` feature (index into the flat weight vector).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Corpus(NamedTuple):
+    """Encoded sequences. Position t of sequence i is starts[i] + t; its attributes are offsets[p]:offsets[p + 1]."""
+
+    starts: Longs  # [N + 1] first position of each sequence, and the number of positions
+    offsets: Longs  # [P + 1] first attribute occurrence of each position
+    attributes: Ints  # [occurrences] attribute ids
+    values: Floats  # [occurrences], or [0] when every value is 1
+    labels: Ints  # [P] gold label ids, or [0] when there are none
+    weights: Floats  # [N] sequence weights, or [0] when every weight is 1
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def n_positions(self) -> int:
+        return int(self.starts[-1])
+
+
+class FeatureMap(NamedTuple):
+    """Which (attribute, label) pairs and label bigrams have a weight, in the order of the flat weight vector.
+
+    The vector is [state weights | transition weights]: state weights by attribute and then label, transition weights by
+    source and then target. It holds features and nothing else (no padding), so norms, counts and penalties are plain.
+    """
+
+    offsets: Longs  # [A + 1] first state weight of each attribute
+    labels: Ints  # [S] label of each state weight, ascending within an attribute
+    sources: Ints  # [E] label before
+    targets: Ints  # [E] label after
+    n_labels: int
+
+    @property
+    def n_attributes(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_state(self) -> int:
+        return len(self.labels)
+
+    @property
+    def n_weights(self) -> int:
+        return len(self.labels) + len(self.sources)
+
+
+class Step(NamedTuple):
+    """What a solver yields after each iteration or epoch of its paper. Live until the next `next()`: copy to keep."""
+
+    weights: Floats  # settled: lazy updates are flushed; reading never changes the trajectory
+    passes: float  # effective passes over the data spent since the previous Step
+    objective: float | None = None  # F(weights), sum scale, penalties included, when the solver already has it
+    gradient: Floats | None = None  # of the smooth part (loss + c2 |w|^2) at `weights`, when the solver already has it
+    info: Mapping[str, float] = NOTHING  # what a reader may plot
+    memory: Mapping[str, Any] = NOTHING  # named arrays and numbers needed to continue exactly from here
+
+
+@runtime_checkable
+class Solver(Protocol):
+    """A training algorithm: a frozen dataclass whose fields are its options, with a generator of Steps."""
+
+    name: ClassVar[str]
+    needs: ClassVar[frozenset[str]]  # capabilities of the problem: "gradient", "sequences", ...
+    handles: ClassVar[frozenset[str]]  # penalties: subset of {"none", "l1", "l2", "l1+l2"}
+
+    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
+        """Yield a Step per iteration, for ever or until nothing is left to improve."""
+        ...
+
+
+class Diverged(Exception):
+    """A solver cannot go on; the message is the reason shown to the user."""
