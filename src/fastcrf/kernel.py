@@ -69,9 +69,8 @@ if CACHE_FOLDER is None:
     )
 
 
-def kernel(function: Function) -> Function:
-    """Compile `function` at its first call, with the flags that the whole package shares."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": FASTMATH}
+def compiled(function: Function, fastmath: set[str]) -> Function:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     if CACHE_FOLDER is None:
         return numba.njit(**options)(function)
     before = numba.config.CACHE_DIR
@@ -80,3 +79,13 @@ def kernel(function: Function) -> Function:
         return numba.njit(cache=True, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` at its first call, with the flags that the whole package shares."""
+    return compiled(function, FASTMATH)
+
+
+def ordered_kernel(function: Function) -> Function:
+    """A kernel whose operations keep their order (fused at most), for arithmetic that cancels on purpose."""
+    return compiled(function, {"contract"})

@@ -1,0 +1,146 @@
+"""Scaled forward-backward in the probability domain, on padded rows of label scores.
+
+A block holds the positions of one or more whole sequences. Row t of `scores` begins as the label scores U[t, :] and ends
+as the posterior p(y_t = k | x). With B_t = exp(U_t - max U_t) and M = exp(V - max V):
+
+    alpha_t(k) = sum_j alpha_{t-1}(j) M(j, k) B_t(k) / z_{t-1},     z_t = sum_k alpha_t(k)
+    beta_{t-1}(j) = sum_k M(j, k) B_t(k) beta_t(k) / z_{t-1},       beta_last = weight / z_last
+    posterior_t(k) = alpha_t(k) beta_t(k),   edge_t(j, k) = alpha_{t-1}(j) M(j, k) follow_t(k),   follow_t = B_t beta_t / z_{t-1}
+
+Each position is scaled by the sum of the position *before* it, which takes the division off the critical path. The weight
+of the sequence enters through beta_last, so that posteriors and edges come out weighted at no cost.
+
+Nothing is lost to underflow while max U_t - min U_t + max V - min V stays below `WIDEST_SPREAD`: every alpha is then at
+least exp(-spread) of its row's sum. Sequences with wider scores take the road in log_domain.py.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, larger, largest, load, multiply, scale, shift, store, total, zeros
+from fastcrf.kernel import kernel
+
+WIDEST_SPREAD = 600.0
+SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200  # scales are multiplied up, and logged only outside this range
+
+
+class Edges(NamedTuple):
+    """Transition scores between labels, in the forms the recursions read. Padding is masked: rows and columns of 0."""
+
+    scores: np.ndarray  # [Kp, Kp] V(j, k); 0 where there is no weight
+    forward: np.ndarray  # [Kp, Kp] exp(V - top), row j
+    backward: np.ndarray  # [Kp, Kp] its transpose
+    top: float  # max V
+    spread: float  # max V - min V
+    stride: int  # rows between the matrices of two positions: 0, all positions share one matrix
+
+
+class Lattice(NamedTuple):
+    """Work space for one block of positions, owned by one thread."""
+
+    scores: np.ndarray  # [B, Kp] U, then exp, then posterior
+    alpha: np.ndarray  # [B, Kp] scaled forward
+    follow: np.ndarray  # [B, Kp] B_t beta_t / z_{t-1}; 0 at the first position of a sequence
+    scaling: np.ndarray  # [B] 1 / z_{t-1}
+    bias: np.ndarray  # [2, Kp] row 0: 0, padding -1e300; row 1: 0, padding -2e300
+    start: np.ndarray  # [1, Kp] 1, padding 0
+
+
+def make_lattice(n_positions: int, n_labels: int, padded: int) -> Lattice:
+    bias = aligned_zeros(2, padded)
+    bias[0, n_labels:], bias[1, n_labels:] = -1e300, -2e300
+    start = aligned_zeros(1, padded)
+    start[0, :n_labels] = 1.0
+    area = [aligned_zeros(n_positions, padded) for _ in range(3)]
+    return Lattice(*area, np.zeros(n_positions), bias, start)
+
+
+def make_edges(scores: np.ndarray, padded: int) -> Edges:
+    """Edges of one transition matrix [K, K] that all positions share."""
+    n_labels = len(scores)
+    matrices = [aligned_zeros(padded, padded) for _ in range(3)]
+    top, low = float(scores.max()), float(scores.min())
+    matrices[0][:n_labels, :n_labels] = scores
+    matrices[1][:n_labels, :n_labels] = np.exp(scores - top)
+    matrices[2][:n_labels, :n_labels] = matrices[1][:n_labels, :n_labels].T
+    return Edges(*matrices, top, top - low, 0)
+
+
+@kernel
+def shift_scores(lattice, first, last, lanes):
+    """Subtract each row's maximum; return (sum of the maxima, widest max - min). Writes: lattice.scores."""
+    scores, bias, W = lattice.scores, lattice.bias, len(lanes)
+    maxima, spread = 0.0, 0.0
+    for t in range(first, last):
+        high = load(scores, t, 0, lanes)
+        low = add(load(bias, 1, 0, lanes), scale(-1.0, high))
+        for b in range(W, scores.shape[1], W):
+            row = load(scores, t, b, lanes)
+            high = larger(high, row)
+            low = larger(low, add(load(bias, 1, b, lanes), scale(-1.0, row)))
+        top = largest(high)
+        spread = max(spread, top + largest(low))
+        maxima += top
+        for b in range(0, scores.shape[1], W):
+            store(scores, t, b, shift(load(scores, t, b, lanes), -top))
+    return maxima, spread
+
+
+@kernel
+def row_times(vector, t, matrix, first_row, n_labels, b, lanes):
+    """Panel b of vector[t, :] @ matrix[first_row:, :]; two accumulators hide the latency of the fused multiply-add."""
+    even, odd = zeros(lanes), zeros(lanes)
+    for j in range(0, n_labels, 2):  # rows are padded to an even length
+        even = add_scaled(vector[t, j], load(matrix, first_row + j, b, lanes), even)
+        odd = add_scaled(vector[t, j + 1], load(matrix, first_row + j + 1, b, lanes), odd)
+    return add(even, odd)
+
+
+@kernel
+def forward(lattice, first, last, edges, n_labels, lanes):
+    """log of the sum over label sequences of the shifted scores of positions first..last-1.
+
+    Writes: lattice.alpha, lattice.scaling (whose first entry holds the last z until `backward` has read it).
+    """
+    scores, alpha, scaling, W = lattice.scores, lattice.alpha, lattice.scaling, len(lanes)
+    sums = zeros(lanes)
+    for b in range(0, scores.shape[1], W):
+        row = multiply(load(scores, first, b, lanes), load(lattice.start, 0, b, lanes))
+        store(alpha, first, b, row)
+        sums = add(sums, row)
+    z = total(sums)
+    product, logs = 1.0, 0.0
+    for t in range(first + 1, last):
+        scaling[t] = 1.0 / z
+        product *= z
+        if product < SMALLEST_PRODUCT or product > LARGEST_PRODUCT:
+            logs += np.log(product)
+            product = 1.0
+        sums = zeros(lanes)
+        for b in range(0, scores.shape[1], W):
+            reached = row_times(alpha, t - 1, edges.forward, t * edges.stride, n_labels, b, lanes)
+            row = multiply(reached, scale(scaling[t], load(scores, t, b, lanes)))
+            store(alpha, t, b, row)
+            sums = add(sums, row)
+        z = total(sums)
+    scaling[first] = z
+    return logs + np.log(product) + np.log(z)
+
+
+@kernel
+def backward(lattice, first, last, edges, weight, n_labels, lanes):
+    """Posteriors, times the sequence's weight. Writes: lattice.scores (posteriors), lattice.follow, lattice.scaling."""
+    scores, alpha, follow, scaling, W = lattice.scores, lattice.alpha, lattice.follow, lattice.scaling, len(lanes)
+    beta_last = weight / scaling[first]
+    scaling[first] = 0.0  # so that follow is 0 at the first position: no edge leads there
+    for b in range(0, scores.shape[1], W):
+        store(follow, last - 1, b, scale(beta_last * scaling[last - 1], load(scores, last - 1, b, lanes)))
+        store(scores, last - 1, b, scale(beta_last, load(alpha, last - 1, b, lanes)))
+    for t in range(last - 2, first - 1, -1):
+        for b in range(0, scores.shape[1], W):
+            beta = row_times(follow, t + 1, edges.backward, (t + 1) * edges.stride, n_labels, b, lanes)
+            store(follow, t, b, multiply(load(scores, t, b, lanes), scale(scaling[t], beta)))
+            store(scores, t, b, multiply(load(alpha, t, b, lanes), beta))

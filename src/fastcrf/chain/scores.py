@@ -1,0 +1,35 @@
+"""Label scores straight from the compact weights: for tagging, where a corpus is seen once and no layout pays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastcrf.kernel import kernel
+from fastcrf.types import FeatureMap, Floats
+
+
+@kernel
+def score_positions(corpus, features, weights, first, last, scores):
+    """scores[t, k] += sum over the attributes a of position first + t of value_a * w[a, k]. Writes: scores."""
+    has_values = len(corpus.values) > 0
+    for p in range(first, last):
+        for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
+            a = corpus.attributes[o]
+            value = corpus.values[o] if has_values else 1.0
+            for f in range(features.offsets[a], features.offsets[a + 1]):
+                scores[p - first, features.labels[f]] += value * weights[f]
+
+
+@kernel
+def fill_transitions(features, weights, matrix):
+    """matrix[j, k] = w[j, k] for the label bigrams that have a weight; the rest stays 0. Writes: matrix."""
+    n_state = len(features.labels)
+    for e in range(len(features.sources)):
+        matrix[features.sources[e], features.targets[e]] = weights[n_state + e]
+
+
+def transition_matrix(features: FeatureMap, weights: Floats) -> Floats:
+    """Scores of all label bigrams, [K, K]; 0 where there is no weight."""
+    matrix = np.zeros((features.n_labels, features.n_labels))
+    matrix[features.sources, features.targets] = weights[features.n_state :]
+    return matrix

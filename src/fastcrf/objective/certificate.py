@@ -1,0 +1,64 @@
+"""A bound on the distance to the optimum that needs no knowledge of the optimum.
+
+Let g be the gradient of the loss at w and H_i the entropy of p(. | x_i, w). Weak duality gives a lower bound on F* for any
+choice of dual distributions; the model's own give, for c2 > 0,
+
+    F* >= sum_i s_i H_i - sum_j max(|g_j| - c1, 0)^2 / (4 c2),            sum_i s_i H_i = loss(w) - w . g
+
+which for c1 = 0 means F(w) - F* <= |grad F(w)|^2 / (4 c2). For c2 = 0 < c1 the dual point must satisfy |g_j| <= c1, so the
+model's distributions are mixed with the gold labelling until they do: share s = min(1, c1 / |g|_inf), a_i = 1 - s + s q_i,
+q_i = p(y_i | x_i, w), and the bound is
+
+    F* >= sum_i s_i [ -a_i log a_i - s (1 - q_i) log s + s (H_i + q_i log q_i) ]
+
+Without a penalty there is no such bound, and the certificate says so with an infinite gap.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.types import Floats
+
+
+class Certificate(NamedTuple):
+    """F(w) - F* <= gap; relative = gap / |lower bound|."""
+
+    objective: float
+    lower_bound: float
+
+    @property
+    def gap(self) -> float:
+        return max(self.objective - self.lower_bound, 0.0)
+
+    @property
+    def relative(self) -> float:
+        """(F(w) - F*) / F* is at most this; infinite when the bound proves nothing."""
+        return self.gap / self.lower_bound if self.lower_bound > 0 else math.inf
+
+    def __str__(self) -> str:
+        if math.isinf(self.gap):
+            return "no certificate: without a penalty no distance to the optimum can be proved"
+        return f"objective {self.objective:.4f} is within {self.gap:.4g} ({self.relative:.2%}) of the optimum"
+
+
+def strongly_convex_bound(loss: float, weights: Floats, gradient: Floats, c1: float, c2: float) -> float:
+    """Lower bound on F* for c2 > 0; `gradient` is that of the loss alone."""
+    entropy = loss - float(weights @ gradient)
+    excess = np.maximum(np.abs(gradient) - c1, 0.0)
+    return entropy - float(excess @ excess) / (4.0 * c2)
+
+
+def sparse_bound(figures: Floats, sequence_weights: Floats, largest_slope: float, c1: float) -> float:
+    """Lower bound on F* for c2 = 0 < c1, from (log Z, expected score, gold score) of each sequence."""
+    log_z, expected, gold = figures.T
+    q = np.exp(np.minimum(gold - log_z, 0.0))
+    entropy = np.maximum(log_z - expected, 0.0)
+    share = min(1.0, c1 / largest_slope) if largest_slope > 0 else 1.0
+    mixed = 1.0 - share + share * q
+    mixed_log = mixed * np.log(np.maximum(mixed, np.finfo(float).tiny))  # 0 log 0 = 0
+    terms = -mixed_log - share * (1.0 - q) * math.log(share) + share * (entropy + q * (gold - log_z))
+    return float(terms @ sequence_weights) if len(sequence_weights) else float(terms.sum())

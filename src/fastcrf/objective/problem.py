@@ -1,0 +1,77 @@
+"""The problem that solvers see: objective, gradient, certificate, and what else they may ask for."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_bound
+from fastcrf.objective.likelihood import Likelihood
+from fastcrf.objective.regulariser import make_regulariser
+from fastcrf.types import Corpus, FeatureMap, Floats
+
+
+class Problem:
+    """Minimise  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2.
+
+    `value` and `gradient` count as one effective pass over the data each.
+    """
+
+    provides: ClassVar[frozenset[str]] = frozenset({"gradient"})
+
+    def __init__(self, corpus: Corpus, features: FeatureMap, c1: float = 0.0, c2: float = 0.0, n_jobs: int = 1) -> None:
+        if corpus.n_sequences == 0:
+            raise ValueError("The corpus is empty: training needs at least one sequence with at least one item.")
+        if len(corpus.labels) != corpus.n_positions:
+            raise ValueError("The corpus has no gold labels; training needs a label for each item.")
+        self.regulariser = make_regulariser(c1, c2)
+        self.likelihood = Likelihood(corpus, features, n_jobs)
+        self.corpus = corpus
+        self.features = features
+
+    @property
+    def c1(self) -> float:
+        return self.regulariser.c1
+
+    @property
+    def c2(self) -> float:
+        return self.regulariser.c2
+
+    @property
+    def n_weights(self) -> int:
+        return self.features.n_weights
+
+    @property
+    def n_sequences(self) -> int:
+        return self.corpus.n_sequences
+
+    @property
+    def n_jobs(self) -> int:
+        return self.likelihood.n_jobs
+
+    def value(self, weights: Floats) -> float:
+        """F(w), all penalties included. One pass, forward recursions only."""
+        return self.likelihood.value(weights) + self.regulariser.value(weights)
+
+    def gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
+        loss, gradient, square = self.likelihood.gradient(weights, ridge=2.0 * self.c2)
+        return loss + self.c2 * square, gradient
+
+    def certificate(
+        self, weights: Floats, objective: float | None = None, gradient: Floats | None = None
+    ) -> Certificate:
+        """An upper bound on F(w) - F*; `objective` is F(w), `gradient` that of the smooth part, if they are known."""
+        if gradient is None or objective is None:
+            smooth, gradient = self.gradient(weights)
+            objective = smooth + self.c1 * float(np.abs(weights).sum())
+        loss = objective - self.regulariser.value(weights)
+        slope = gradient - 2.0 * self.c2 * weights
+        if self.c2 > 0:
+            return Certificate(objective, strongly_convex_bound(loss, weights, slope, self.c1, self.c2))
+        if self.c1 > 0:
+            figures = self.likelihood.sequence_figures(weights)
+            return Certificate(objective, sparse_bound(figures, self.corpus.weights, np.abs(slope).max(), self.c1))
+        return Certificate(objective, -math.inf)

@@ -1,0 +1,43 @@
+"""Penalties, and the one place where their scales are converted.
+
+The package's objective is a sum over the corpus, in CRFsuite's scale:
+
+    F(w) = sum_i s_i * -log p(y_i | x_i, w)  +  c1 |w|_1  +  c2 |w|^2            (no 1/2)
+
+Stochastic kernels work in the papers' mean scale, (1/n) sum_i ... + lambda1 |w|_1 + (lambda2 / 2) |w|^2.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.types import Floats
+
+
+class Regulariser(NamedTuple):
+    """The penalty c1 |w|_1 + c2 |w|^2, sum scale."""
+
+    c1: float
+    c2: float
+
+    @property
+    def kind(self) -> str:
+        """What a solver must handle: "none", "l1", "l2" or "l1+l2"."""
+        return "+".join(name for name, c in (("l1", self.c1), ("l2", self.c2)) if c > 0) or "none"
+
+    def value(self, weights: Floats) -> float:
+        return self.c1 * float(np.abs(weights).sum()) + self.c2 * float(weights @ weights)
+
+    def mean_scale(self, n: float) -> tuple[float, float]:
+        """(lambda1, lambda2) of the papers' objective for n sequences."""
+        return self.c1 / n, 2.0 * self.c2 / n
+
+
+def make_regulariser(c1: float, c2: float) -> Regulariser:
+    for name, c in (("c1", c1), ("c2", c2)):
+        if not (math.isfinite(c) and c >= 0):
+            raise ValueError(f"{name} must be a finite number >= 0, got {c!r}; 0 switches that penalty off.")
+    return Regulariser(float(c1), float(c2))
