@@ -1,0 +1,5 @@
+"""`python -m fastcrf` is `fastcrf`."""
+
+from fastcrf.cli.main import main
+
+main()

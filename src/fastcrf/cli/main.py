@@ -1,0 +1,55 @@
+"""`fastcrf`: the command line. One file per command; each imports what it needs when it runs, so starting is quick."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fastcrf import __version__
+from fastcrf.cli.group import Commands
+from fastcrf.cli.solvers import solvers
+
+app = typer.Typer(
+    name="fastcrf",
+    cls=Commands,
+    invoke_without_command=True,
+    rich_markup_mode=None,  # plain help: it wraps well, pipes well and starts quickly
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(solvers)
+
+
+def show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"fastcrf {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def fastcrf(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Train and use conditional random fields for sequence labelling.
+
+    Data are columns: one token a line, an empty line between sequences, and in training the label last. A file may be
+    gzipped; - is standard input.
+
+    Examples:
+
+    \b
+    fastcrf demo
+    fastcrf train train.txt -m model.crf --dev dev.txt
+    fastcrf tag new.txt -m model.crf > tagged.txt
+    fastcrf evaluate test.txt -m model.crf
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    app(prog_name="fastcrf")
