@@ -1,0 +1,18 @@
+"""Checks that solvers make of their options: a wrong value is one sentence, before anything runs."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+
+def check_whole(solver: str, option: str, value: object, least: int) -> None:
+    """`value` must be a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{solver}: {option} must be a whole number of at least {least}; got {option}={value!r}.")
+
+
+def check_positive(solver: str, option: str, value: object) -> None:
+    """`value` must be a finite number above zero."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
+        raise ValueError(f"{solver}: {option} must be a number above 0; got {option}={value!r}.")

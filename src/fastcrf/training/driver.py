@@ -1,0 +1,197 @@
+"""The one loop that runs every solver.
+
+`minimize` owns what solvers must not know: the clock (it runs only inside `next(steps)`), the trace, stopping rules,
+watched scores, callbacks, the display and Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from fastcrf.solvers.base import check
+from fastcrf.training.interrupts import Interrupt, catch_interrupt
+from fastcrf.training.progress import Display, Silent
+from fastcrf.training.stopping import Rule
+from fastcrf.training.trace import COLUMNS, EVALUATED, SPENT, Point, Row, Trace
+from fastcrf.types import NOTHING, Diverged, Floats, Solver, Step
+
+Steps = Generator[Step, None, str | None]
+Score = Callable[[Floats], float]
+Callback = Callable[[Row], bool | None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a run ended. The arrays are the caller's own.
+
+    status: `converged` (a rule that measures the optimum fired), `stopped` (a limit or a callback), `finished` (the
+    solver or the held-out score has nothing left to gain), `interrupted` (Ctrl-C) or `diverged` (weights are the last
+    finite ones).
+    """
+
+    weights: Floats
+    trace: Trace  # row 0 is the start, the last row is `weights`
+    status: str
+    reason: str  # a sentence
+    certificate: Any  # of `weights`
+    n_steps: int  # steps after the start
+    memory: Mapping[str, Any] = field(repr=False)  # to go on exactly after the last step
+
+
+def minimize(
+    problem: Any,
+    solver: Solver,
+    weights: Floats | None = None,
+    *,
+    memory: Mapping[str, Any] | None = None,
+    stop: Iterable[Rule] = (),
+    watch: Mapping[str, Score] = NOTHING,
+    best: str | None = None,
+    callbacks: Iterable[Callback] = (),
+    progress: Display | None = None,
+) -> Result:
+    """Run `solver` on `problem` from `weights` (default: zeros) or from the `memory` of an earlier run.
+
+    watch:     scores of the weights, by the name of their column in the trace (higher is better where a rule compares);
+    best:      name of a watched score; the weights with its highest value are returned instead of the last ones;
+    callbacks: each is called with every row; one that returns True ends the run.
+    """
+    check(problem, solver)
+    start = np.zeros(problem.n_weights) if weights is None else np.array(weights, dtype=np.float64)
+    if start.shape != (problem.n_weights,):
+        raise ValueError(
+            f"The problem has {problem.n_weights} weights; got an array of shape {start.shape} to start from."
+        )
+    run = Run(problem, start, stop, watch, best, callbacks)
+    display = progress or Silent()
+    reason = "The run was broken off."
+    display.start(solver.name)
+    try:
+        with catch_interrupt() as interrupt:
+            with closing(cast(Steps, solver.iterate(problem, start.copy(), memory))) as steps:
+                status, reason = run.follow(steps, interrupt, display)
+            certificate = run.conclude()
+    finally:
+        display.finish(run.trace[-1] if run.trace else None, reason)
+    return Result(run.weights, run.trace, status, reason, certificate, run.trace[-1]["step"], run.memory)
+
+
+class Ending(NamedTuple):
+    """Why a run ends."""
+
+    status: str
+    reason: str
+
+
+class Run:
+    """What the loop knows while it runs."""
+
+    def __init__(
+        self,
+        problem: Any,
+        start: Floats,
+        stop: Iterable[Rule],
+        watch: Mapping[str, Score],
+        best: str | None,
+        callbacks: Iterable[Callback],
+    ) -> None:
+        for name in watch:
+            if name in COLUMNS:
+                raise ValueError(f"A watched score may not be called {name!r}: every row has a column of that name.")
+        if best is not None and best not in watch:
+            raise ValueError(f"best={best!r} is not a watched score; watched are: {', '.join(watch) or 'none'}.")
+        self.problem, self.watch, self.best, self.callbacks = problem, watch, best, tuple(callbacks)
+        self.rules = sorted(stop, key=lambda rule: rule.status != "converged")  # the better news first
+        self.trace: Trace = []
+        self.weights = start  # a copy of the newest finite weights
+        self.best_weights, self.best_step, self.best_score = start, 0, -math.inf
+        self.memory: Mapping[str, Any] = NOTHING
+        self.last: Point | None = None  # where the run ended, if the solver's arrays are still those of that step
+        self.passes = self.seconds = 0.0
+        self.began = time.perf_counter()
+
+    def follow(self, steps: Steps, interrupt: Interrupt, display: Display) -> Ending:
+        """Take steps until something ends the run, and say what."""
+        while True:
+            step = self._next(steps)
+            if isinstance(step, Ending):
+                return step
+            point = self._place(step)
+            ending = self._judge(point)
+            if ending is not None and ending.status == "diverged":
+                return ending
+            row = self._record(point)
+            display.update(row)
+            asked = self._asked_to_stop(row, interrupt)
+            ending = ending or asked
+            if ending is not None:
+                self.last, self.memory = point, step.memory
+                return ending
+
+    def _next(self, steps: Steps) -> Step | Ending:
+        """The solver's next step. Its clock runs here and nowhere else."""
+        began = time.perf_counter()
+        try:
+            return next(steps)
+        except StopIteration as end:
+            return Ending("finished", end.value or "The solver has nothing left to gain.")
+        except Diverged as failure:
+            return Ending("diverged", str(failure))
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    def _place(self, step: Step) -> Point:
+        self.passes += step.passes
+        wall = time.perf_counter() - self.began
+        return Point(self.problem, step, len(self.trace), self.passes, self.seconds, wall)
+
+    def _judge(self, point: Point) -> Ending | None:
+        """Score the point and ask the rules; whatever they had to evaluate must be finite, too."""
+        ending = None
+        if point.is_finite:
+            point.scores = {name: float(score(point.weights)) for name, score in self.watch.items()}
+            reasons = ((rule, rule.reason(point, self.trace)) for rule in self.rules)
+            ending = next((Ending(rule.status, reason) for rule, reason in reasons if reason), None)
+        if not point.is_finite:
+            return Ending("diverged", f"The objective or a weight is not finite at step {point.number}.")
+        return ending
+
+    def _record(self, point: Point) -> Row:
+        """Copy what may be returned, and add the row."""
+        np.copyto(self.weights, point.weights)
+        if self.best is not None and (point.scores[self.best] > self.best_score or not self.trace):
+            self.best_weights, self.best_step = point.weights.copy(), point.number
+            self.best_score = max(-math.inf, point.scores[self.best])  # -inf for a NaN, which any number beats
+        self.trace.append(point.row())
+        return self.trace[-1]
+
+    def _asked_to_stop(self, row: Row, interrupt: Interrupt) -> Ending | None:
+        asking = [callback for callback in self.callbacks if callback(row)]
+        if interrupt.asked:
+            return Ending("interrupted", f"Interrupted by Ctrl-C after step {row['step']}.")
+        return Ending("stopped", f"A callback asked to stop at step {row['step']}.") if asking else None
+
+    def conclude(self) -> Any:
+        """Settle which weights are returned, complete their row (the last), and certify them. Outside the clock."""
+        if not self.trace:  # the solver diverged before its first step
+            self.trace.append(self._place(Step(self.weights, passes=0.0)).row())
+        elif self.best is not None and self.best_step < len(self.trace) - 1:
+            self._restore_best()
+        last = self.last or self._place(Step(self.weights, passes=0.0))
+        certificate = last.certificate
+        settled = last.row()
+        self.trace[-1].update({name: settled[name] for name in EVALUATED})
+        return certificate
+
+    def _restore_best(self) -> None:
+        """Return to the best weights: a last row that repeats theirs, at the cost of the whole run."""
+        spent = {name: self.trace[-1][name] for name in SPENT}
+        self.trace.append(self.trace[self.best_step] | spent | {"restored_step": self.best_step})
+        self.weights, self.last = self.best_weights, None

@@ -1,0 +1,79 @@
+"""Showing a run to a person: a live line on a terminal, now and then a plain line elsewhere.
+
+Anything with `start(title)`, `update(row)` and `finish(row, reason)` can take the place of `Progress`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Protocol
+
+from fastcrf.training.trace import COLUMNS, Row
+
+
+class Display(Protocol):
+    """Where a run shows how far it is. All calls are outside the solver's clock; `finish` comes in any case."""
+
+    def start(self, title: str) -> None: ...
+
+    def update(self, row: Row) -> None: ...
+
+    def finish(self, row: Row | None, reason: str) -> None: ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def start(self, title: str) -> None: ...
+
+    def update(self, row: Row) -> None: ...
+
+    def finish(self, row: Row | None, reason: str) -> None: ...
+
+
+class Progress:
+    """Shows the newest row with rich, on standard error: live on a terminal, else at most one line per `interval`."""
+
+    def __init__(self, console: Any = None, interval: float = 1.0) -> None:
+        from rich.console import Console  # here, so that training without a display does not import rich
+
+        self.console = console or Console(stderr=True)
+        self.interval = interval
+        self._status: Any = None
+        self._printed = 0.0
+
+    def start(self, title: str) -> None:
+        self._title, self._printed = title, time.monotonic()
+        if self.console.is_terminal:
+            self._status = self.console.status(title)
+            self._status.start()
+
+    def update(self, row: Row) -> None:
+        if self._status is not None:
+            self._status.update(f"{self._title}  {line(row)}")
+        elif time.monotonic() - self._printed >= self.interval:
+            self._print(row)
+
+    def finish(self, row: Row | None, reason: str) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+        if row is not None:
+            self._print(row)
+        self.console.print(f"{self._title}  {reason}", highlight=False, markup=False)
+
+    def _print(self, row: Row) -> None:
+        self._printed = time.monotonic()
+        self.console.print(f"{self._title}  {line(row)}", highlight=False, markup=False)
+
+
+def line(row: Row) -> str:
+    """A row in one line: the numbers that everybody reads first, then the watched scores and the solver's info."""
+    parts = [f"step {row['step']}"]
+    if row["objective"] is not None:
+        parts.append(f"objective {row['objective']:,.2f}")
+    if row["relative_gap"] is not None:
+        parts.append(f"gap {row['relative_gap']:.1e}")
+    parts += [f"passes {row['passes']:.4g}", f"{row['seconds']:.1f} s"]
+    parts += [f"{name} {value:.4g}" for name, value in row.items() if name not in COLUMNS]
+    return "  ".join(parts)

@@ -1,0 +1,143 @@
+"""When to stop: small rules that look at a point and the rows before it, and answer with a sentence or nothing.
+
+A rule is a frozen dataclass without state, so that one object serves many runs. `status` is the word that the result
+gets when the rule fires: `converged` where the rule measures distance to the optimum or progress towards it, `stopped`
+where a limit was reached, `finished` where the run did all that was asked of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from fastcrf.training.trace import Point, Trace
+
+
+class Rule(Protocol):
+    """A reason to stop at `point`, or None. `trace` holds the rows of all earlier steps: trace[k] is step k."""
+
+    status: ClassVar[str]
+
+    def reason(self, point: Point, trace: Trace) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class MaxSteps:
+    """At most `limit` steps (iterations or epochs of the paper)."""
+
+    limit: int
+    status: ClassVar[str] = "stopped"
+
+    def reason(self, point: Point, trace: Trace) -> str | None:
+        return f"Reached the limit of {self.limit} steps." if point.number >= self.limit else None
+
+
+@dataclass(frozen=True)
+class MaxPasses:
+    """No new step after `limit` effective passes over the data."""
+
+    limit: float
+    status: ClassVar[str] = "stopped"
+
+    def reason(self, point: Point, trace: Trace) -> str | None:
+        if point.passes < self.limit:
+            return None
+        return f"Spent {point.passes:.6g} effective passes over the data; the limit is {self.limit:g}."
+
+
+@dataclass(frozen=True)
+class MaxSeconds:
+    """No new step after `limit` seconds inside the solver."""
+
+    limit: float
+    status: ClassVar[str] = "stopped"
+
+    def reason(self, point: Point, trace: Trace) -> str | None:
+        if point.seconds < self.limit:
+            return None
+        return f"Spent {point.seconds:.3g} seconds in the solver; the limit is {self.limit:g}."
+
+
+@dataclass(frozen=True)
+class GradientNorm:
+    """The shortest sub-gradient has a Euclidean norm of at most `tol`."""
+
+    tol: float
+    status: ClassVar[str] = "converged"
+
+    def reason(self, point: Point, trace: Trace) -> str | None:
+        if not point.gradient_norm <= self.tol:
+            return None
+        return f"The gradient norm {point.gradient_norm:.3g} is at most {self.tol:g}."
+
+
+@dataclass(frozen=True)
+class GradientRatio:
+    """CRFsuite's epsilon: |g| / max(1, |w|) is at most `epsilon`."""
+
+    epsilon: float
+    status: ClassVar[str] = "converged"
+
+    def reason(self, point: Point, trace: Trace) -> str | None:
+        ratio = point.gradient_norm / max(1.0, math.sqrt(point.weights @ point.weights))
+        return f"The gradient ratio {ratio:.3g} is at most epsilon={self.epsilon:g}." if ratio <= self.epsilon else None
+
+
+@dataclass(frozen=True)
+class RelativeDecrease:
+    """CRFsuite's period and delta: (F before `period` steps - F) / F is below `delta`. An increase stops, too."""
+
+    period: int = 10
+    delta: float = 1e-5
+    status: ClassVar[str] = "converged"
+
+    def reason(self, point: Point, trace: Trace) -> str | None:
+        objective = point.objective  # asked for at every step, so that it is in every row
+        if self.period <= 0 or point.number < self.period:
+            return None
+        decrease = trace[point.number - self.period]["objective"] - objective
+        if not decrease < self.delta * objective:
+            return None
+        ratio = decrease / objective
+        return f"The objective fell by {ratio:.3g} of itself in {self.period} steps, less than delta={self.delta:g}."
+
+
+@dataclass(frozen=True)
+class CertifiedGap:
+    """F is proven to be within `tol` of the optimum, relative to F.
+
+    For c2 > 0 the proof costs nothing once the gradient is known. For c2 = 0 it costs a pass over the data, so it is
+    asked for only after a step that gained less than `tol`, and each time the number of steps has grown by an eighth.
+    """
+
+    tol: float
+    status: ClassVar[str] = "converged"
+
+    def reason(self, point: Point, trace: Trace) -> str | None:
+        if not self._worth_asking(point, trace) or not point.certificate.relative <= self.tol:
+            return None
+        return f"The certified relative gap {point.certificate.relative:.3g} is at most tol={self.tol:g}."
+
+    def _worth_asking(self, point: Point, trace: Trace) -> bool:
+        if point.problem.c2 > 0.0 or not trace:
+            return True
+        asked = max((row["step"] for row in trace if row["gap"] is not None), default=0)
+        gained = (trace[-1]["objective"] or math.inf) - point.objective
+        return point.number > asked + asked // 8 and gained <= self.tol * abs(point.objective)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The watched score in `column` (higher is better) has not improved for `patience` steps."""
+
+    column: str
+    patience: int = 5
+    status: ClassVar[str] = "finished"
+
+    def reason(self, point: Point, trace: Trace) -> str | None:
+        scores = [row[self.column] for row in trace] + [point.scores[self.column]]
+        best = max(range(len(scores)), key=lambda k: (scores[k] if scores[k] == scores[k] else -math.inf, -k))
+        if point.number - best < self.patience:
+            return None
+        return f"{self.column} has not improved for {self.patience} steps; it was {scores[best]:.6g} at step {best}."

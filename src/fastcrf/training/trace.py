@@ -1,0 +1,91 @@
+"""What a run leaves behind: one row per Step.
+
+A `Point` is a Step as stopping rules see it. What the Step carries is free; what it lacks is evaluated when first asked
+for, once, outside the solver's clock. Its row says what is known and None for what nobody asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fastcrf.parts.orthant import pseudo_gradient
+from fastcrf.types import Floats, Step
+
+Row = dict[str, Any]
+Trace = list[Row]
+
+# Columns of every row; a solver's info and the watched scores add theirs and may not take these names.
+SPENT = ("step", "passes", "seconds", "wall")
+EVALUATED = ("objective", "gradient_norm", "gap", "relative_gap")
+COLUMNS = SPENT + EVALUATED
+
+
+class Point:
+    """A Step with its place in the run: number, and cumulative passes, solver seconds and wall seconds."""
+
+    def __init__(self, problem: Any, step: Step, number: int, passes: float, seconds: float, wall: float) -> None:
+        self.problem, self.step, self.number = problem, step, number
+        self.passes, self.seconds, self.wall = passes, seconds, wall
+        self.scores: Mapping[str, float] = {}
+        self._evaluation: tuple[float, Floats] | None = None
+        if step.objective is not None and step.gradient is not None:
+            self._evaluation = step.objective, step.gradient
+
+    @property
+    def weights(self) -> Floats:
+        return self.step.weights
+
+    @property
+    def evaluation(self) -> tuple[float, Floats]:
+        """Objective (penalties included) and gradient of the smooth part."""
+        if self._evaluation is None:
+            smooth, gradient = self.problem.gradient(self.weights)
+            self._evaluation = smooth + self.problem.c1 * float(np.abs(self.weights).sum()), gradient
+        return self._evaluation
+
+    @property
+    def objective(self) -> float:
+        return self.evaluation[0] if self.step.objective is None else self.step.objective
+
+    @cached_property
+    def gradient_norm(self) -> float:
+        """Euclidean norm of the shortest sub-gradient: zero exactly at the optimum."""
+        gradient = self.evaluation[1]
+        if self.problem.c1 > 0.0:
+            gradient = pseudo_gradient(self.weights, gradient, float(self.problem.c1))
+        return math.sqrt(gradient @ gradient)
+
+    @cached_property
+    def certificate(self) -> Any:
+        """A proven bound on F(w) - F*, a `Certificate`. For c2 = 0 it costs a pass over the data."""
+        return self.problem.certificate(self.weights, *self.evaluation)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the weights, and the objective where it is known, are numbers."""
+        objective = self.step.objective
+        if objective is None and self._evaluation is not None:
+            objective = self._evaluation[0]
+        return (objective is None or math.isfinite(objective)) and math.isfinite(self.weights @ self.weights)
+
+    def row(self) -> Row:
+        """What is known of this point, without evaluating anything over the data."""
+        evaluated = self._evaluation is not None
+        certified = "certificate" in self.__dict__ or (evaluated and self.problem.c2 > 0.0)
+        return {
+            "step": self.number,
+            "passes": self.passes,
+            "seconds": self.seconds,
+            "wall": self.wall,
+            "objective": self.objective if evaluated else self.step.objective,
+            "gradient_norm": self.gradient_norm if evaluated else None,
+            "gap": self.certificate.gap if certified else None,
+            "relative_gap": self.certificate.relative if certified else None,
+            **self.scores,
+            **self.step.info,
+        }
