@@ -125,8 +125,7 @@ def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
         log_z = log_forward(lattice, first, last, edges, n_labels)
         log_backward(lattice, first, last, edges, weight, log_z, n_labels, wide_edges)
         return maxima + log_z
-    Kp = lattice.scores.shape[1]
-    exponentiate(lattice.scores.reshape(-1), first * Kp, last * Kp)
+    exponentiate(lattice.scores[first:last].reshape(-1))
     log_z = forward(lattice, first, last, edges, n_labels, lanes)
     backward(lattice, first, last, edges, weight, n_labels, lanes)
     return maxima + log_z + (last - first - 1) * edges.top
@@ -138,8 +137,7 @@ def log_partition(lattice, first, last, edges, n_labels, lanes):
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if spread + edges.spread > WIDEST_SPREAD:
         return maxima + log_forward(lattice, first, last, edges, n_labels)
-    Kp = lattice.scores.shape[1]
-    exponentiate(lattice.scores.reshape(-1), first * Kp, last * Kp)
+    exponentiate(lattice.scores[first:last].reshape(-1))
     return maxima + forward(lattice, first, last, edges, n_labels, lanes) + (last - first - 1) * edges.top
 
 
