@@ -114,8 +114,3 @@ def weights_of_kept(weights: Floats, kept: Longs, total: int) -> Floats:
         raise DataError(f"sample_weight has {len(weights)} weights and X has {total} sequences; give one per sequence.")
     weights = weights[kept]
     return np.empty(0) if (weights == 1.0).all() else weights
-
-
-def without_empty(corpus: Corpus) -> Corpus:
-    """A corpus for tagging without its empty sequences."""
-    return corpus._replace(starts=np.unique(corpus.starts))

@@ -1,0 +1,114 @@
+"""The trained model: attribute ids, labels, features and weights; it tags, gives probabilities, is saved and loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fastcrf.chain.decode import posteriors, viterbi
+from fastcrf.data import model_file
+from fastcrf.data.corpus import Encoder
+from fastcrf.data.model_content import ModelContent, pack, unpack
+from fastcrf.data.model_file import ModelFileError
+from fastcrf.data.vocabulary import names_by_id
+from fastcrf.types import Corpus, FeatureMap, Floats
+
+
+@dataclass(eq=False)
+class Model:
+    """A linear-chain CRF with its weights. Safe to share between threads: nothing changes after construction."""
+
+    labels: list[Any]
+    ids: dict[str, int] = field(repr=False)  # attribute name -> id
+    features: FeatureMap = field(repr=False)
+    weights: Floats = field(repr=False)
+    options: dict[str, Any] = field(default_factory=dict)  # how it was trained; whatever JSON can hold
+    input: dict[str, Any] = field(default_factory=lambda: {"kind": "items"})  # or {"kind": "columns", "n_columns": 2}
+
+    def __post_init__(self) -> None:
+        sizes = len(self.labels), len(self.ids), len(self.weights)
+        expected = self.features.n_labels, self.features.n_attributes, self.features.n_weights
+        if sizes != expected:
+            raise ValueError(
+                f"A model of {sizes} labels, attributes and weights needs features for as many, not {expected}."
+            )
+        self.encoder = Encoder(self.ids)
+
+    def tag(self, X: Iterable[Iterable[Any]]) -> list[list[Any]]:
+        """The best labels of each sequence."""
+        corpus = self.encoder.encode(X)
+        return split(corpus, self.names(viterbi(corpus, self.features, self.weights)))
+
+    def tag_one(self, sequence: Iterable[Any]) -> list[Any]:
+        """The best labels of one sequence."""
+        return self.names(viterbi(self.encoder.encode_one(sequence), self.features, self.weights))
+
+    def names(self, labels: np.ndarray) -> list[Any]:
+        """Label ids -> labels as they were given in training."""
+        return [self.labels[k] for k in labels.tolist()]
+
+    def marginals(self, X: Iterable[Iterable[Any]]) -> list[list[dict[Any, float]]]:
+        """The probability of each label at each position of each sequence."""
+        corpus = self.encoder.encode(X)
+        return split(corpus, self.probabilities(corpus))
+
+    def marginals_one(self, sequence: Iterable[Any]) -> list[dict[Any, float]]:
+        """The probability of each label at each position of one sequence."""
+        return self.probabilities(self.encoder.encode_one(sequence))
+
+    def probabilities(self, corpus: Corpus) -> list[dict[Any, float]]:
+        """The probability of each label at each position of a corpus."""
+        rows = posteriors(corpus, self.features, self.weights).tolist()
+        return [dict(zip(self.labels, row, strict=True)) for row in rows]
+
+    def state_weights(self) -> dict[tuple[str, Any], float]:
+        """Non-zero weights of (attribute, label) pairs."""
+        names, labels, features = names_by_id(self.ids), self.labels, self.features
+        attributes = np.repeat(np.arange(features.n_attributes), np.diff(features.offsets))
+        kept = np.flatnonzero(self.weights[: features.n_state])
+        rows = zip(attributes[kept].tolist(), features.labels[kept].tolist(), self.weights[kept].tolist(), strict=True)
+        return {(names[a], labels[k]): weight for a, k, weight in rows}
+
+    def transition_weights(self) -> dict[tuple[Any, Any], float]:
+        """Non-zero weights of (label before, label after) pairs."""
+        labels, features = self.labels, self.features
+        weights = self.weights[features.n_state :].tolist()
+        rows = zip(features.sources.tolist(), features.targets.tolist(), weights, strict=True)
+        return {(labels[j], labels[k]): weight for j, k, weight in rows if weight}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file; an older file of that name is replaced only when the new one is complete."""
+        model_file.write(path, *pack(self.content()))
+
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes."""
+        return model_file.to_bytes(*pack(self.content()))
+
+    def content(self) -> ModelContent:
+        return ModelContent(self.labels, self.ids, self.features, self.weights, self.options, self.input)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """Read a model that `save` wrote. Nothing in the file is executed; a file that cannot be used says why."""
+        try:
+            return cls(*unpack(*model_file.read(path)))
+        except ModelFileError as error:
+            raise ModelFileError(f"Cannot load {os.fspath(path)}: {error}.") from None
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Model:
+        """The model in the content of a file."""
+        try:
+            return cls(*unpack(*model_file.from_bytes(data)))
+        except ModelFileError as error:
+            raise ModelFileError(f"Cannot load the model: {error}.") from None
+
+
+def split(corpus: Corpus, rows: list[Any]) -> list[list[Any]]:
+    """Rows per position -> rows per sequence."""
+    return [rows[start:end] for start, end in pairwise(corpus.starts.tolist())]
