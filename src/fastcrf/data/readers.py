@@ -1,0 +1,83 @@
+"""Column files: one token per line, columns separated by spaces or tabs, a blank line between sentences.
+
+Files may be gzipped (told by their first bytes, not by their name) and "-" is standard input. Sentences are read one by
+one. Whatever is wrong is a `DataError` that names the file and, where there is one, the line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, NamedTuple, cast
+
+from fastcrf.data.errors import DataError
+
+COLUMN = re.compile(r"[^ \t]+")  # str.split() would also break at no-break spaces, which occur inside tokens
+GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Sentence(NamedTuple):
+    line: int  # line number of the first token, counted from 1
+    rows: list[list[str]]  # columns of each token
+
+
+def read_columns(path: str | os.PathLike[str], n_columns: int | None = None) -> Iterator[Sentence]:
+    """Sentences of a column file. Every line has `n_columns` columns, or as many as the first line."""
+    name = "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
+    rows: list[list[str]] = []
+    for number, line in enumerate(read_lines(path, name), 1):
+        columns = COLUMN.findall(line)
+        if not columns:
+            if rows:
+                yield Sentence(number - len(rows), rows)
+                rows = []
+            continue
+        n_columns = n_columns or len(columns)
+        if len(columns) != n_columns:
+            raise DataError(
+                f"{name}:{number}: found {len(columns)} columns instead of {n_columns}; every line needs the same number, "
+                "and a blank line separates sentences."
+            )
+        rows.append(columns)
+    if rows:
+        yield Sentence(number - len(rows) + 1, rows)
+
+
+def read_lines(path: str | os.PathLike[str], name: str) -> Iterator[str]:
+    """Decoded lines without their line ends."""
+    number = 0
+    try:
+        with open_bytes(path) as file:
+            for number, line in enumerate(file, 1):
+                yield line.removeprefix(BYTE_ORDER_MARK if number == 1 else b"").rstrip(b"\r\n").decode("utf-8")
+    except UnicodeDecodeError as error:
+        bad = error.object[error.start : error.start + 1].hex()
+        raise DataError(f"{name}:{number}: byte 0x{bad} is not UTF-8; convert the file to UTF-8.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{name}: the gzip data are damaged or incomplete ({error}); copy the file again.") from None
+    except OSError as error:
+        raise DataError(f"Cannot read {name}: {error.strerror or error}.") from None
+
+
+@contextmanager
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The decompressed bytes of a file or of standard input (which stays open)."""
+    if os.fspath(path) == "-":
+        yield decompressed(sys.stdin.buffer)
+        return
+    with open(path, "rb") as file:
+        yield decompressed(file)
+
+
+def decompressed(file: BinaryIO) -> BinaryIO:
+    """The stream itself, or what is in it if it is gzipped."""
+    if not isinstance(file, io.BufferedReader):  # a stand-in for standard input
+        file = io.BufferedReader(io.BytesIO(file.read()))
+    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if file.peek(2)[:2] == GZIP_MAGIC else file
