@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import isfinite
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,11 @@ class FeatureError(ValueError):
     """What is wrong with an item and under which key; where the item stands is known to the encoder."""
 
     def __init__(self, fault: str, remedy: str, key: str = "") -> None:
+        super().__init__(fault, remedy, key)
         self.fault, self.remedy, self.key = fault, remedy, key
 
-    def __str__(self) -> str:
-        return f"{f'key {self.key!r} ' if self.key else ''}{self.fault}; {self.remedy}"
+    def sentence(self, place: str) -> str:
+        return f"{place}{f', key {self.key!r}' if self.key else ''} {self.fault}; {self.remedy}."
 
     def under(self, key: str) -> FeatureError:
         """The same fault inside the value of `key`."""
@@ -98,7 +100,7 @@ def text(name: Any) -> str:
     if isinstance(name, bytes):
         return name.decode("utf-8", "surrogateescape")
     remedy = VECTOR_REMEDY if isinstance(name, (float, np.number, np.ndarray)) else "convert it by str()"
-    raise FeatureError(f"holds {name!r} ({describe(name)}) where a string is needed", remedy)
+    raise FeatureError(f"has {short(name)} where a string is needed", remedy)
 
 
 def number(value: Any, key: str) -> float:
@@ -122,7 +124,9 @@ def number(value: Any, key: str) -> float:
 
 
 def describe(thing: Any) -> str:
-    """The kind of a thing in words: "a tuple", "an ndarray of shape (3,)"."""
-    kind = type(thing).__name__
+    """The kind of a thing in words: "a tuple", "an array of shape (3,)"."""
+    if thing is None:
+        return "None"
+    kind = type(thing).__name__.removeprefix("nd")
     shape = getattr(thing, "shape", ())
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" + (f" of shape {shape}" if shape else "")

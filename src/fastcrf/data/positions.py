@@ -43,7 +43,7 @@ class Positions:
             for item in items_of(sequence, place):
                 self.add_item(item)
         except FeatureError as error:
-            raise DataError(f"{place}, item {len(self.offsets) - before}: {error}.") from None
+            raise DataError(error.sentence(f"{place}, item {len(self.offsets) - before}")) from None
         return len(self.offsets) - before
 
     def end_sequence(self) -> None:
@@ -81,9 +81,9 @@ class Positions:
         """Append the attributes of an item of any kind, and their values if one of them is not 1."""
         names, values = flatten(item)
         row = list(self.select(names))
+        if len(row) < len(names):
+            values = list(compress(values, map(self.ids.__contains__, names)))
         if values.count(1.0) < len(values):
-            if len(row) < len(names):
-                values = list(compress(values, map(self.ids.__contains__, names)))
             self.fill_values()
             self.values.fromlist(values)
         self.attributes.fromlist(row)

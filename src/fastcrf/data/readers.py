@@ -42,7 +42,7 @@ def read_columns(path: str | os.PathLike[str], n_columns: int | None = None) -> 
         n_columns = n_columns or len(columns)
         if len(columns) != n_columns:
             raise DataError(
-                f"{name}:{number}: found {len(columns)} columns instead of {n_columns}; every line needs the same number, "
+                f"{name}:{number}: found {len(columns)} columns instead of {n_columns}; every line needs as many, "
                 "and a blank line separates sentences."
             )
         rows.append(columns)

@@ -16,8 +16,8 @@ SHAPE = "one sequence of items (dicts, or lists of strings) per sentence"
 NOTHING_MORE = object()  # stands for what is beyond the end of the shorter of X and y
 
 
-def sequences_of(X: Any) -> Iterable[Any]:
-    """X itself, if its elements can be sequences of items."""
+def sequences_of(X: Any) -> Any:
+    """X itself, if it can be an iterable of sequences of items."""
     if is_matrix(X):
         raise DataError(
             f"X is {describe(X)}, but a CRF needs to know where sequences begin: give {SHAPE}, each row as a dict such "
@@ -57,9 +57,10 @@ def pairs_of(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
     """Each sequence of X with its labels. Lengths are compared first where they are known, else as they come."""
     if not isinstance(y, Iterable) or isinstance(y, (Mapping, str, bytes)):
         raise DataError(f"y is {describe(y)}; give one list of labels per sequence of X.")
+    X = sequences_of(X)
     if isinstance(X, Sized) and isinstance(y, Sized) and len(X) != len(y):
         raise DataError(f"X has {len(X)} sequences and y has {len(y)}; give one list of labels per sequence.")
-    for i, (sequence, gold) in enumerate(zip_longest(sequences_of(X), y, fillvalue=NOTHING_MORE)):
+    for i, (sequence, gold) in enumerate(zip_longest(X, y, fillvalue=NOTHING_MORE)):
         if sequence is NOTHING_MORE or gold is NOTHING_MORE:
             short, long = ("X", "y") if sequence is NOTHING_MORE else ("y", "X")
             raise DataError(
