@@ -1,3 +1,46 @@
-"""fastcrf: fast, certified training of conditional random fields for sequence labelling."""
+"""fastcrf: fast, certified training of conditional random fields for sequence labelling.
 
+    from fastcrf import CRF
+    crf = CRF().fit(X_train, y_train)       # X: sequences of dicts or lists of strings; y: sequences of labels
+    crf.predict(X_test)
+    crf.save("model.crf")
+
+`CRF` is a scikit-learn estimator; `load` gives the saved `Model`, which tags without scikit-learn. Names are imported
+when first used, so `import fastcrf` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import os
+
+    from fastcrf import metrics, scorers
+    from fastcrf.estimator import CRF
+    from fastcrf.model import Model
+
+__all__ = ["CRF", "Model", "__version__", "load", "metrics", "scorers"]
 __version__ = "0.1.0"
+
+_HOMES = {"CRF": "fastcrf.estimator", "Model": "fastcrf.model"}
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """The model in a file that `CRF.save` or `Model.save` wrote, ready to tag."""
+    from fastcrf.model import Model
+
+    return Model.load(path)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"fastcrf.{name}")
+    raise AttributeError(f"module 'fastcrf' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

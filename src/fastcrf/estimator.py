@@ -1,0 +1,314 @@
+"""`CRF`: the scikit-learn estimator, with the constructor, methods and attributes of `sklearn_crfsuite.CRF`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from fastcrf.data.vocabulary import names_by_id
+from fastcrf.metrics import flat_accuracy_score
+from fastcrf.model import Model
+from fastcrf.training.checks import finite, functions
+from fastcrf.training.fitting import Fit, fit_model
+from fastcrf.training.jobs import usable_jobs
+from fastcrf.training.log import training_log
+from fastcrf.training.plan import make_plan
+from fastcrf.training.progress import Progress
+from fastcrf.training.trace import Row
+from fastcrf.types import Solver
+
+PathLike = str | os.PathLike[str]
+SAVED_TYPES = (str, int, float, bool)  # parameters of other types (objects, functions) are not kept in a model file
+
+
+class CRF(BaseEstimator):
+    """Linear-chain conditional random field for labelling sequences.
+
+    Minimises  sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2  and says how far from the optimum it ended. The
+    first 28 parameters are those of `sklearn_crfsuite.CRF`, in its order; None means the default. docs/parameters.md
+    tells all about each; in short:
+
+    algorithm: "auto" (lbfgs, or owlqn where c1 > 0), the name of a solver (`fastcrf solvers` lists them), or a Solver
+        object such as LBFGS(memory=10). CRFsuite's names come with CRFsuite's stopping rules.
+    min_freq, all_possible_states, all_possible_transitions: which features there are (0, False, False).
+    c1, c2: penalties (the solver's own: for "auto" and "lbfgs" c1=0, c2=1).
+    max_iterations: limit of steps (no limit for "lbfgs", else 1000).
+    num_memories, max_linesearch: options of lbfgs and owlqn (6, 20).
+    epsilon, period, delta: CRFsuite's stopping rules, in force for CRFsuite's names or if given (1e-5, 10, 1e-5).
+    calibration_*, pa_type, c, error_sensitive, averaging, variance, gamma: options of other CRFsuite algorithms.
+    verbose: show progress on standard error.
+    model_filename: where `fit` saves the model, and where an unfitted CRF finds one.
+    linesearch, keep_tempfiles, trainer_cls: accepted, without effect.
+    tol: goal of training, a certified relative gap to the optimum (1e-3, unless CRFsuite's rules are in force).
+    max_passes: limit of effective passes over the data (none).
+    patience: with X_dev, stop when the held-out accuracy has not risen for so many steps, and keep the best weights.
+    n_jobs: threads (all usable cores; 1 inside a joblib worker).
+    random_state: seed of stochastic solvers (0).
+    warm_start: start from the weights of the previous fit, or of the model in model_filename.
+    callbacks: functions of a history row; one that returns True ends training.
+    crfsuite_compat: drop pairs whose values sum to less than 0, as CRFsuite does.
+
+    After `fit`: `classes_` (in order of first appearance), `attributes_`, `state_features_`, `transition_features_`,
+    `num_attributes_`, `size_`, `model_`; `history_` (a dict per step), `n_iter_`, `converged_`, `stop_reason_`,
+    `certificate_`, `training_log_`.
+    """
+
+    def __init__(
+        self,
+        algorithm: str | Solver | None = "auto",
+        min_freq: float | None = None,
+        all_possible_states: bool | None = None,
+        all_possible_transitions: bool | None = None,
+        c1: float | None = None,
+        c2: float | None = None,
+        max_iterations: int | None = None,
+        num_memories: int | None = None,
+        epsilon: float | None = None,
+        period: int | None = None,
+        delta: float | None = None,
+        linesearch: str | None = None,
+        max_linesearch: int | None = None,
+        calibration_eta: float | None = None,
+        calibration_rate: float | None = None,
+        calibration_samples: int | None = None,
+        calibration_candidates: int | None = None,
+        calibration_max_trials: int | None = None,
+        pa_type: int | None = None,
+        c: float | None = None,
+        error_sensitive: bool | None = None,
+        averaging: bool | None = None,
+        variance: float | None = None,
+        gamma: float | None = None,
+        verbose: bool = False,
+        model_filename: PathLike | None = None,
+        keep_tempfiles: bool = False,
+        trainer_cls: Any = None,
+        *,
+        tol: float | None = None,
+        max_passes: float | None = None,
+        patience: int | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Row], Any]] | None = None,
+        crfsuite_compat: bool = False,
+    ) -> None:
+        self.algorithm = algorithm
+        self.min_freq = min_freq
+        self.all_possible_states = all_possible_states
+        self.all_possible_transitions = all_possible_transitions
+        self.c1 = c1
+        self.c2 = c2
+        self.max_iterations = max_iterations
+        self.num_memories = num_memories
+        self.epsilon = epsilon
+        self.period = period
+        self.delta = delta
+        self.linesearch = linesearch
+        self.max_linesearch = max_linesearch
+        self.calibration_eta = calibration_eta
+        self.calibration_rate = calibration_rate
+        self.calibration_samples = calibration_samples
+        self.calibration_candidates = calibration_candidates
+        self.calibration_max_trials = calibration_max_trials
+        self.pa_type = pa_type
+        self.c = c
+        self.error_sensitive = error_sensitive
+        self.averaging = averaging
+        self.variance = variance
+        self.gamma = gamma
+        self.verbose = verbose
+        self.model_filename = model_filename
+        self.keep_tempfiles = keep_tempfiles
+        self.trainer_cls = trainer_cls
+        self.tol = tol
+        self.max_passes = max_passes
+        self.patience = patience
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.crfsuite_compat = crfsuite_compat
+
+    def fit(
+        self,
+        X: Iterable[Any],
+        y: Iterable[Any],
+        X_dev: Iterable[Any] | None = None,
+        y_dev: Iterable[Any] | None = None,
+        sample_weight: Iterable[float] | None = None,
+    ) -> CRF:
+        """Train on sequences X of items (dicts, or lists of strings) with labels y; `sample_weight` is per sequence.
+
+        The token accuracy on X_dev, y_dev is in each row of `history_`.
+        """
+        if (X_dev is None) != (y_dev is None):
+            raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
+        fit = fit_model(
+            X,
+            y,
+            make_plan(self.get_params(deep=False)),
+            sample_weight=sample_weight,
+            dev=None if X_dev is None or y_dev is None else (X_dev, y_dev),
+            features=self._feature_options(),
+            start=self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None,
+            patience=self.patience,
+            callbacks=functions("callbacks", self.callbacks),
+            n_jobs=usable_jobs(self.n_jobs),
+            progress=Progress() if self.verbose else None,
+            options={"parameters": self._saved_parameters()},
+        )
+        self._keep(fit)
+        if self.model_filename is not None:
+            self.save(self.model_filename)
+        if not (fit.converged or fit.asked):
+            warnings.warn(advice(fit), ConvergenceWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: Iterable[Any]) -> list[list[Any]]:
+        """The best labels of each sequence."""
+        return Sequences(self.model_.tag(X))
+
+    def predict_single(self, xseq: Iterable[Any]) -> list[Any]:
+        """The best labels of one sequence."""
+        return self.model_.tag_one(xseq)
+
+    def predict_marginals(self, X: Iterable[Any]) -> list[list[dict[Any, float]]]:
+        """The probability of each label at each position of each sequence."""
+        return Sequences(self.model_.marginals(X))
+
+    def predict_marginals_single(self, xseq: Iterable[Any]) -> list[dict[Any, float]]:
+        """The probability of each label at each position of one sequence."""
+        return self.model_.marginals_one(xseq)
+
+    def score(self, X: Iterable[Any], y: Iterable[Any]) -> float:
+        """Token accuracy."""
+        return flat_accuracy_score(y, self.predict(X))
+
+    def save(self, path: PathLike) -> None:
+        """Write the model to one file; an older file of that name is replaced when the new one is complete."""
+        self.model_.save(path)
+
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes."""
+        return self.model_.to_bytes()
+
+    @classmethod
+    def load(cls, path: PathLike) -> CRF:
+        """A fitted CRF from a file that `save` wrote, with its parameters as far as a file can hold them."""
+        return cls._around(Model.load(path))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> CRF:
+        """A fitted CRF from the content of a file."""
+        return cls._around(Model.from_bytes(data))
+
+    @property
+    def model_(self) -> Model:
+        """The trained model: from `fit`, or from the file `model_filename`."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError("This CRF is not fitted: call fit, or let model_filename be the file of a model.")
+        if not hasattr(self, "_model"):
+            self._model = Model.load(self.model_filename)  # type: ignore[arg-type]
+        return self._model
+
+    @property
+    def classes_(self) -> list[Any]:
+        """Labels in order of first appearance."""
+        return list(self.model_.labels)
+
+    @property
+    def attributes_(self) -> list[str]:
+        """Names of the attributes that have a weight."""
+        return names_by_id(self.model_.ids)
+
+    @property
+    def num_attributes_(self) -> int:
+        return len(self.model_.ids)
+
+    @property
+    def size_(self) -> int:
+        """Size of the model file in bytes."""
+        return len(self.to_bytes())
+
+    @property
+    def state_features_(self) -> dict[tuple[str, Any], float]:
+        """Weights by (attribute, label), without those that are 0."""
+        return self.model_.state_weights()
+
+    @property
+    def transition_features_(self) -> dict[tuple[Any, Any], float]:
+        """Weights by (label before, label after), without those that are 0."""
+        return self.model_.transition_weights()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model") or (self.model_filename is not None and os.path.exists(self.model_filename))
+
+    def __sklearn_tags__(self) -> Any:
+        """X is a list of sequences of dicts or strings, not a matrix; y is a list of lists, so it is no classifier."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.dict = tags.input_tags.string = True
+        tags.target_tags.required = True
+        tags.target_tags.single_output = False
+        return tags
+
+    def _feature_options(self) -> dict[str, Any]:
+        return {
+            "all_states": bool(self.all_possible_states),
+            "all_transitions": bool(self.all_possible_transitions),
+            "min_freq": finite("min_freq", 0.0 if self.min_freq is None else self.min_freq),
+            "drop_negative": bool(self.crfsuite_compat),
+        }
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        """Parameters that a file can hold and a reader can use."""
+        names = self.get_params(deep=False).keys() - {"model_filename", "warm_start"}
+        values = {name: plain(getattr(self, name)) for name in sorted(names)}
+        return {name: value for name, value in values.items() if type(value) in SAVED_TYPES}
+
+    def _keep(self, fit: Fit) -> None:
+        result = fit.result
+        self._model = fit.model
+        self.history_ = result.trace
+        self.n_iter_ = result.n_steps
+        self.converged_ = fit.converged
+        self.stop_reason_ = result.reason
+        self.certificate_ = result.certificate
+        self.training_log_ = training_log(result.trace, len(result.weights))
+
+    @classmethod
+    def _around(cls, model: Model) -> CRF:
+        saved = model.options.get("parameters", {})
+        names = cls._get_param_names()
+        estimator = cls(**{name: value for name, value in saved.items() if name in names})
+        estimator._model = model
+        return estimator
+
+
+class Sequences(list[Any]):
+    """A list of sequences that NumPy, and so `cross_val_predict`, takes as a 1-D array of lists of any lengths."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = np.empty(len(self), dtype=object)
+        for i, sequence in enumerate(self):
+            array[i] = sequence
+        return array
+
+
+def plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def advice(fit: Fit) -> str:
+    """What to say when training ended before its goal."""
+    certificate = str(fit.result.certificate)
+    remedy = " Raise max_iterations or max_passes, or loosen tol." if fit.result.status == "stopped" else ""
+    return f"Training ended early. {fit.result.reason} {certificate[:1].upper()}{certificate[1:]}.{remedy}"

@@ -1,0 +1,138 @@
+"""Training from data to model, in one call: encode, choose features, minimise, keep what matters."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.decode import viterbi
+from fastcrf.chain.feature_map import build_feature_map
+from fastcrf.data.corpus import Encoder, encode_training
+from fastcrf.data.errors import DataError
+from fastcrf.model import Model
+from fastcrf.objective.problem import Problem
+from fastcrf.training.checks import whole
+from fastcrf.training.compiling import announce_compilation
+from fastcrf.training.driver import Result, minimize
+from fastcrf.training.plan import Plan
+from fastcrf.training.progress import Display
+from fastcrf.training.pruning import prune
+from fastcrf.training.stopping import HeldOut, Rule
+from fastcrf.training.trace import Row
+from fastcrf.training.warm_start import starting_weights
+from fastcrf.types import NOTHING, Corpus, FeatureMap, Floats
+
+logger = logging.getLogger("fastcrf")
+
+DEV_SCORE = "dev_accuracy"  # column of the held-out token accuracy
+NEGLIGIBLE = 1e-6  # a relative gap beyond which a solver that finds no lower point has done its work
+
+
+class Fit(NamedTuple):
+    """A trained model, and how training went."""
+
+    model: Model
+    result: Result
+    converged: bool  # a goal was met: a convergence rule, or a certified gap within tol
+    asked: bool  # the user ended it: by Ctrl-C, a callback or patience
+
+
+class Callbacks:
+    """The user's functions of a row as one; remembers whether one of them asked to stop."""
+
+    def __init__(self, functions: Iterable[Callable[[Row], Any]]) -> None:
+        self.functions = tuple(functions)
+        self.asked = False
+
+    def __call__(self, row: Row) -> bool:
+        answers = [function(row) for function in self.functions]
+        self.asked = any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
+        return self.asked
+
+
+class DevSet:
+    """Held-out sequences and their token accuracy. Labels that training never saw count as wrong."""
+
+    def __init__(self, corpus: Corpus, features: FeatureMap) -> None:
+        if not corpus.n_positions:
+            raise DataError("The held-out data hold no sequence with at least one item; give some, or leave them out.")
+        self.corpus, self.features = corpus, features
+
+    def accuracy(self, weights: Floats) -> float:
+        return float(np.mean(viterbi(self.corpus, self.features, weights) == self.corpus.labels))
+
+
+def fit_model(
+    X: Iterable[Any],
+    y: Iterable[Any],
+    plan: Plan,
+    *,
+    sample_weight: Iterable[float] | None = None,
+    dev: tuple[Iterable[Any], Iterable[Any]] | None = None,
+    features: Mapping[str, Any] = NOTHING,
+    start: Model | None = None,
+    patience: int | None = None,
+    callbacks: Iterable[Callable[[Row], Any]] = (),
+    n_jobs: int = 1,
+    progress: Display | None = None,
+    options: Mapping[str, Any] = NOTHING,
+) -> Fit:
+    """Train on sequences X with labels y.
+
+    dev:      held-out sequences and labels, whose token accuracy is in each row of the trace;
+    features: arguments of `build_feature_map`;
+    start:    a model whose weights are the starting point;
+    patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
+    options:  what the model remembers of its making, besides the outcome.
+    """
+    patience_rules = early_stop(patience, dev is not None)
+    with announce_compilation():
+        corpus, ids, labels = encode_training(X, y, sample_weight)
+        feature_map = build_feature_map(corpus, len(ids), len(labels), **features)
+        held_out = DevSet(Encoder(ids).encode_labelled(*dev, labels), feature_map) if dev else None
+        first = starting_weights(start, ids, labels, feature_map) if start else None
+        asking = Callbacks(callbacks)
+        result = minimize(
+            Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs),
+            plan.solver,
+            first,
+            stop=(*plan.stop, *patience_rules),
+            watch={DEV_SCORE: held_out.accuracy} if held_out else {},
+            best=DEV_SCORE if patience_rules else None,
+            callbacks=[asking],
+            progress=progress,
+        )
+    asked = asking.asked or result.status == "interrupted" or (result.status == "finished" and bool(patience_rules))
+    if result.status == "interrupted":
+        logger.warning("%s The model of that step is kept. Press Ctrl-C twice to break off at once.", result.reason)
+    model = Model(labels, *prune(ids, feature_map, result.weights), options={**options, "training": summary(result)})
+    return Fit(model, result, has_converged(result, plan.tol), asked)
+
+
+def early_stop(patience: int | None, has_dev: bool) -> list[Rule]:
+    """The rule for `patience`, if it is asked for."""
+    if patience is None:
+        return []
+    if not has_dev:
+        raise ValueError(f"patience={patience!r} needs held-out data; pass X_dev and y_dev to fit, or leave it None.")
+    return [HeldOut(DEV_SCORE, whole("patience", patience, 1))]
+
+
+def has_converged(result: Result, tol: float) -> bool:
+    """Whether the run reached its goal, by a rule or by the certificate."""
+    enough = max(tol, NEGLIGIBLE) if result.status == "finished" else tol
+    return result.status == "converged" or result.certificate.relative <= enough
+
+
+def summary(result: Result) -> dict[str, Any]:
+    """The outcome in numbers and words that JSON can hold."""
+    last = result.trace[-1]
+    return {
+        "stop_reason": result.reason,
+        "objective": result.certificate.objective,
+        "relative_gap": result.certificate.relative,
+        **{name: last[name] for name in ("step", "passes", "seconds", DEV_SCORE) if name in last},
+    }

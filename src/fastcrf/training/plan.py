@@ -1,0 +1,171 @@
+"""From an estimator's parameters to what a run needs: a solver, a penalty and stopping rules.
+
+The parameters have the names and meanings of `sklearn_crfsuite.CRF`, plus `tol`, `max_passes` and `random_state`; each
+is described in `docs/parameters.md`. None always means "the default", and a wrong value is one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fastcrf.solvers import base
+from fastcrf.training.checks import above, at_least, seed_of, whole
+from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease, Rule
+from fastcrf.types import Solver
+
+Given = Mapping[str, Any]  # parameters that are not None
+
+
+class Limits(NamedTuple):
+    """When an algorithm stops by default; None where it has no such rule."""
+
+    max_iterations: int
+    period: int | None = 10
+    delta: float | None = 1e-5
+    epsilon: float | None = 1e-5
+
+
+# CRFsuite's defaults for its five algorithms, which sklearn_crfsuite shares.
+CRFSUITE = {
+    "lbfgs": Limits(2**31 - 1),
+    "l2sgd": Limits(1000, delta=1e-6, epsilon=None),
+    "ap": Limits(100, period=None, delta=None, epsilon=0.0),
+    "pa": Limits(100, period=None, delta=None, epsilon=0.0),
+    "arow": Limits(100, period=None, delta=None, epsilon=0.0),
+}
+SYNONYMS = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
+OURS = Limits(1000)
+DEFAULT_TOL = 1e-3
+
+# Parameters that are options of a solver, under the same name except one.
+CALIBRATION = tuple(f"calibration_{name}" for name in ("eta", "rate", "samples", "candidates", "max_trials"))
+MARGIN = ("pa_type", "c", "error_sensitive", "averaging", "variance", "gamma")
+SOLVER_PARAMETERS = ("num_memories", "max_linesearch", *CALIBRATION, *MARGIN)
+RENAMED = {"num_memories": "memory"}
+
+LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
+
+
+class Plan(NamedTuple):
+    """How to train."""
+
+    solver: Solver
+    c1: float
+    c2: float
+    stop: tuple[Rule, ...]
+    tol: float  # the certified relative gap that is the goal, or 0 where only CRFsuite's rules are
+
+
+def make_plan(parameters: Given) -> Plan:
+    """The plan for an estimator's parameters; those that are None or missing have their defaults."""
+    given = {name: value for name, value in parameters.items() if value is not None}
+    algorithm = given.get("algorithm", "auto")
+    if isinstance(algorithm, str):
+        name = spelled(algorithm)
+        limits = CRFSUITE.get(name, OURS)
+        solver, penalty = _named(name, algorithm, given)
+    else:
+        limits = OURS
+        solver, penalty = _checked(algorithm, given), _penalty(given, base.default_penalty(algorithm))
+    _check_known(solver.name, given, limits)
+    goals = _goals(given, limits, certifiable=any(penalty))
+    tol = next((goal.tol for goal in goals if isinstance(goal, CertifiedGap)), 0.0)
+    return Plan(solver, *penalty, (*_limits(given, limits), *goals), tol)
+
+
+def spelled(algorithm: str) -> str:
+    """CRFsuite takes its names in any case, and two of them in full."""
+    name = algorithm.lower()
+    return SYNONYMS.get(name, name)
+
+
+def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float, float]]:
+    """Solver and penalty for a name. The penalty decides between lbfgs and owlqn, so it is settled first."""
+    known = ", ".join(("auto", *base.names()))
+    if name in CRFSUITE and name not in base.names():
+        raise ValueError(f"algorithm={algorithm!r} is not part of this version of fastcrf; use one of {known}.")
+    if name != "auto" and name not in base.names():
+        raise ValueError(f"There is no algorithm {algorithm!r}; use one of {known}, or a Solver object.")
+    name = "lbfgs" if name == "auto" else name
+    penalty = _penalty(given, base.default_penalty(base.solver_class(name)))
+    name = base.resolve(name, penalty[0])
+    return base.make(name, **_options(name, given)), penalty
+
+
+def _checked(algorithm: Any, given: Given) -> Solver:
+    """A Solver object, which comes with its own options."""
+    if isinstance(algorithm, type) or not isinstance(algorithm, Solver):
+        raise ValueError(f"algorithm must be a name or a Solver object, such as LBFGS(memory=10); got {algorithm!r}.")
+    for name in (*SOLVER_PARAMETERS, "linesearch"):
+        if name in given:
+            raise ValueError(f"{name}={given[name]!r} has no effect on a Solver object; set its own option instead.")
+    return algorithm
+
+
+def _penalty(given: Given, default: tuple[float, float]) -> tuple[float, float]:
+    return at_least("c1", given.get("c1", default[0]), 0.0), at_least("c2", given.get("c2", default[1]), 0.0)
+
+
+def _options(name: str, given: Given) -> dict[str, Any]:
+    """The options of a named solver, among them the seed."""
+    known = base.options_of(name)
+    options = {}
+    for parameter in filter(given.__contains__, SOLVER_PARAMETERS):
+        option = RENAMED.get(parameter, parameter)
+        if option not in known:
+            raise _unknown(name, parameter, given)
+        options[option] = given[parameter]
+    if "linesearch" in given:
+        _check_linesearch(name, given, known)
+    seed = seed_of(given.get("random_state"))
+    return options | ({"seed": seed} if "seed" in known else {})
+
+
+def _check_linesearch(name: str, given: Given, known: Mapping[str, Any]) -> None:
+    """CRFsuite's choice of line search is understood, but each solver here has the one that suits it."""
+    if "max_linesearch" not in known:
+        raise _unknown(name, "linesearch", given)
+    if given["linesearch"] not in LINE_SEARCHES:
+        choices = ", ".join(LINE_SEARCHES)
+        raise ValueError(f"linesearch must be one of {choices}; got linesearch={given['linesearch']!r}.")
+
+
+def _check_known(name: str, given: Given, limits: Limits) -> None:
+    """Of CRFsuite's stopping rules each of its algorithms knows some."""
+    for parameter in ("period", "delta", "epsilon"):
+        if parameter in given and getattr(limits, parameter) is None:
+            raise _unknown(name, parameter, given)
+
+
+def _unknown(name: str, parameter: str, given: Given) -> ValueError:
+    asked = f"{parameter}={given[parameter]!r}"
+    return ValueError(f"{name} does not know the parameter {asked}; leave it None, or choose another algorithm.")
+
+
+def _limits(given: Given, limits: Limits) -> list[Rule]:
+    rules: list[Rule] = [MaxSteps(whole("max_iterations", given.get("max_iterations", limits.max_iterations), 1))]
+    if "max_passes" in given:
+        rules.append(MaxPasses(above("max_passes", given["max_passes"], 0.0)))
+    return rules
+
+
+def _goals(given: Given, limits: Limits, certifiable: bool) -> list[Rule]:
+    """The rules that mean convergence: `tol`, CRFsuite's three (period and delta make one rule), or both.
+
+    An explicit `tol` replaces the three, except those that are given too. Without it CRFsuite's algorithms, and whoever
+    gives one of the three, get the three; all others get the default tol. Where no penalty allows a certificate, the
+    three are there in any case.
+    """
+    three = {"period", "delta", "epsilon"} & given.keys()
+    certified = "tol" in given or (limits is OURS and not three)
+    all_three = not (certified and certifiable)
+    goals: list[Rule] = []
+    if certified:
+        goals.append(CertifiedGap(at_least("tol", given.get("tol", DEFAULT_TOL), 0.0)))
+    period, delta, epsilon = (given.get(name, getattr(limits, name)) for name in ("period", "delta", "epsilon"))
+    if delta is not None and (all_three or three - {"epsilon"}):
+        goals.append(RelativeDecrease(whole("period", period, 0), at_least("delta", delta, 0.0)))
+    if epsilon is not None and (all_three or "epsilon" in three):
+        goals.append(GradientRatio(at_least("epsilon", epsilon, 0.0)))
+    return goals

@@ -1,0 +1,34 @@
+"""A trained model without what cannot matter: weights that are exactly 0, and attributes without any weight.
+
+Scores, probabilities and labels stay the same, to the last bit. CRFsuite does it, too, when it saves a model; after
+training with an L1 penalty most of the vocabulary goes.
+"""
+
+from __future__ import annotations
+
+from itertools import compress
+
+import numpy as np
+
+from fastcrf.data.vocabulary import names_by_id
+from fastcrf.types import FeatureMap, Floats
+
+
+def prune(ids: dict[str, int], features: FeatureMap, weights: Floats) -> tuple[dict[str, int], FeatureMap, Floats]:
+    """Attribute ids, features and weights that remain, in the same order."""
+    kept = weights != 0.0
+    states, transitions = kept[: features.n_state], kept[features.n_state :]
+    kept_before = np.concatenate(([0], np.cumsum(states)))  # [S + 1] kept state weights before each
+    offsets = kept_before[features.offsets]
+    used = np.diff(offsets) > 0
+    if kept.all() and used.all():
+        return ids, features, weights
+    names = compress(names_by_id(ids), used.tolist())
+    pruned = FeatureMap(
+        offsets=np.concatenate(([0], offsets[1:][used])),
+        labels=features.labels[states],
+        sources=features.sources[transitions],
+        targets=features.targets[transitions],
+        n_labels=features.n_labels,
+    )
+    return {name: a for a, name in enumerate(names)}, pruned, weights[kept]

@@ -1,0 +1,59 @@
+"""Weights to start from, taken from an earlier model by the names of attributes and labels.
+
+A start never changes what is learnt: features and labels are those of the new data, the problem is convex, and only the
+way to its optimum becomes shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fastcrf.data.vocabulary import names_by_id
+from fastcrf.model import Model
+from fastcrf.types import FeatureMap, Floats, Longs
+
+
+def starting_weights(model: Model, ids: Mapping[str, int], labels: Sequence[Any], features: FeatureMap) -> Floats:
+    """The weights of `model` for each feature of `features` that it has, 0 for the others."""
+    attribute = new_ids(names_by_id(model.ids), ids)
+    label = new_ids(model.labels, {name: k for k, name in enumerate(labels)})
+    old, n_labels = model.features, features.n_labels
+    weights = np.zeros(features.n_weights)
+    weights[: features.n_state] = look_up(
+        wanted=pairs(attribute_of_states(features), features.labels, n_labels),
+        known=pairs(attribute[attribute_of_states(old)], label[old.labels], n_labels),
+        values=model.weights[: old.n_state],
+    )
+    weights[features.n_state :] = look_up(
+        wanted=pairs(features.sources, features.targets, n_labels),
+        known=pairs(label[old.sources], label[old.targets], n_labels),
+        values=model.weights[old.n_state :],
+    )
+    return weights
+
+
+def new_ids(names: Sequence[Any], ids: Mapping[Any, int]) -> Longs:
+    """The id of each name, -1 for those that have none."""
+    return np.fromiter((ids.get(name, -1) for name in names), np.int64, len(names))
+
+
+def attribute_of_states(features: FeatureMap) -> Longs:
+    return np.repeat(np.arange(features.n_attributes), np.diff(features.offsets))
+
+
+def pairs(first: np.ndarray, second: np.ndarray, n_labels: int) -> Longs:
+    """One number per pair of ids, -1 where one of them is missing."""
+    return np.where((first < 0) | (second < 0), -1, first.astype(np.int64) * n_labels + second)
+
+
+def look_up(wanted: Longs, known: Longs, values: Floats) -> Floats:
+    """values[i] where wanted == known[i] >= 0, else 0. `wanted` ascends."""
+    found = np.zeros(len(wanted))
+    place = np.searchsorted(wanted, known)
+    place[place == len(wanted)] = 0
+    match = (known >= 0) & (wanted[place] == known) if len(wanted) else np.zeros(len(known), np.bool_)
+    found[place[match]] = values[match]
+    return found

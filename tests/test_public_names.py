@@ -1,0 +1,54 @@
+"""The public names: few, listed, lazily imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import fastcrf
+
+PUBLIC = ["CRF", "Model", "__version__", "load", "metrics", "scorers"]
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_public_names_are_exactly_these_and_sorted():
+    assert fastcrf.__all__ == PUBLIC == sorted(PUBLIC)
+    assert dir(fastcrf) == PUBLIC
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_can_be_imported(name):
+    assert getattr(fastcrf, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'crf'"):
+        _ = fastcrf.crf
+
+
+def test_version_is_that_of_the_distribution():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert fastcrf.__version__ == project["version"]
+
+
+def test_importing_the_package_imports_neither_numba_nor_scikit_learn_nor_numpy():
+    loaded = run("import sys, fastcrf; print(*sys.modules)").split()
+    assert not {"numba", "sklearn", "numpy", "rich", "safetensors"} & set(loaded)
+
+
+def test_tagging_imports_neither_scikit_learn_nor_the_training_code():
+    loaded = set(run("import sys, fastcrf; fastcrf.Model; print(*sys.modules)").split())
+    assert "fastcrf.model" in loaded
+    assert not {"sklearn", "joblib", "fastcrf.training.driver", "fastcrf.solvers.base"} & loaded
+
+
+def test_star_import_brings_the_public_names():
+    names = run("from fastcrf import *; print(*sorted(n for n in dir() if n == '__version__' or n[0] != '_'))").split()
+    assert names == PUBLIC
