@@ -1,0 +1,149 @@
+"""Features and their counts are CRFsuite's: against CRFsuite itself, and against their definition by names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pycrfsuite
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastcrf.chain.feature_map import build_feature_map, carry_weights, count_gold
+from fastcrf.data.corpus import Encoder, encode_training
+from fastcrf.data.readers import read_columns
+from reference import plain_features
+from reference.chunking import chunking_items
+from reference.data_folder import corpus_file
+from reference.raw_corpora import labelled_corpora
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "all_states": st.booleans(),
+        "all_transitions": st.booleans(),
+        "min_freq": st.sampled_from([0.0, 0.25, 1.0, 2.0]),
+        "drop_negative": st.booleans(),
+    }
+)
+
+
+def crfsuite_count(X, y, all_states, all_transitions, min_freq):
+    """How many features CRFsuite generates."""
+    trainer = pycrfsuite.Trainer(verbose=False, params={"max_iterations": 1})
+    trainer.set("feature.possible_states", all_states)
+    trainer.set("feature.possible_transitions", all_transitions)
+    trainer.set("feature.minfreq", min_freq)
+    for sequence, labels in zip(X, y, strict=True):
+        trainer.append(sequence, labels)
+    trainer.train("")
+    return trainer.logparser.featgen_num_features
+
+
+def named(features, ids, labels, numbers):
+    """{(attribute, label): number} and {(label, label): number}."""
+    names = list(ids)
+    attributes = np.repeat(np.arange(features.n_attributes), np.diff(features.offsets))
+    states = [(names[a], labels[k]) for a, k in zip(attributes, features.labels, strict=True)]
+    transitions = [(labels[j], labels[k]) for j, k in zip(features.sources, features.targets, strict=True)]
+    numbers = numbers.tolist()
+    n = features.n_state
+    return dict(zip(states, numbers[:n], strict=True)), dict(zip(transitions, numbers[n:], strict=True))
+
+
+@settings(max_examples=60, deadline=None)
+@given(labelled_corpora(), OPTIONS)
+def test_there_are_as_many_features_as_in_crfsuite(data, options):
+    X, y = data
+    corpus, ids, labels = encode_training(X, y)
+    options["drop_negative"] = True
+    features = build_feature_map(corpus, len(ids), len(labels), **options)
+    del options["drop_negative"]
+    assert features.n_weights == crfsuite_count(X, y, **options)
+
+
+@settings(max_examples=60, deadline=None)
+@given(labelled_corpora(), OPTIONS, st.data())
+def test_features_and_gold_counts_are_those_of_the_definition(data, options, draw):
+    X, y = data
+    weights = draw.draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1, 3]), min_size=len(X), max_size=len(X)))
+    if weights is not None:
+        weights[0] = 1.0
+    corpus, ids, labels = encode_training(X, y, weights)
+    features = build_feature_map(corpus, len(ids), len(labels), **options)
+    found = named(features, ids, labels, count_gold(corpus, features))
+    assert found == plain_features.features(X, y, weights, **options)
+
+
+@settings(max_examples=30, deadline=None)
+@given(labelled_corpora(), OPTIONS)
+def test_features_are_ordered_by_attribute_and_label_then_by_label_pair(data, options):
+    corpus, ids, labels = encode_training(*data)
+    features = build_feature_map(corpus, len(ids), len(labels), **options)
+    attributes = np.repeat(np.arange(len(ids)), np.diff(features.offsets))
+    states = list(zip(attributes.tolist(), features.labels.tolist(), strict=True))
+    transitions = list(zip(features.sources.tolist(), features.targets.tolist(), strict=True))
+    assert states == sorted(set(states))
+    assert transitions == sorted(set(transitions))
+    assert [array.dtype for array in features[:4]] == [np.int64, np.int32, np.int32, np.int32]
+
+
+def test_a_pair_whose_values_sum_below_zero_is_kept_unless_crfsuites_way_is_asked_for():
+    corpus, ids, labels = encode_training([[{"a": -2.0}]], ["X"])
+    assert build_feature_map(corpus, len(ids), len(labels)).n_weights == 1
+    assert build_feature_map(corpus, len(ids), len(labels), drop_negative=True).n_weights == 0
+    assert build_feature_map(corpus, len(ids), len(labels), min_freq=0.5).n_weights == 0
+
+
+def test_a_weight_counts_like_as_many_copies():
+    X, y = [[["a"], ["b"]], [["a", "a"]]], ["XY", "Y"]
+    corpus, ids, labels = encode_training(X, y, [3, 1])
+    copies, _, _ = encode_training([X[0]] * 3 + [X[1]], [y[0]] * 3 + [y[1]])
+    for min_freq in (0, 2, 3, 4):
+        weighted = build_feature_map(corpus, len(ids), len(labels), min_freq=min_freq)
+        copied = build_feature_map(copies, len(ids), len(labels), min_freq=min_freq)
+        np.testing.assert_array_equal(weighted.labels, copied.labels)
+        np.testing.assert_array_equal(count_gold(corpus, weighted), count_gold(copies, copied))
+
+
+def test_a_single_label_and_items_without_attributes_are_no_special_case():
+    corpus, ids, labels = encode_training([[[], ["a"], []]], ["XXX"])
+    features = build_feature_map(corpus, len(ids), len(labels))
+    assert count_gold(corpus, features).tolist() == [1, 2]
+
+
+def test_attributes_that_do_not_occur_have_no_feature_even_with_all_states():
+    corpus, ids, labels = encode_training([[["b"], ["c"]]], ["XY"], ids={"a": 0}, labels=["X", "Y", "Z"])
+    features = build_feature_map(corpus, len(ids), len(labels), all_states=True)
+    assert features.offsets.tolist() == [0, 0, 3, 6]
+
+
+def test_gold_counts_pass_over_unknown_labels_and_pairs_without_a_feature():
+    X, y = [[["a"], ["b"], ["b"]]], ["XYY"]
+    corpus, ids, labels = encode_training(X, y)
+    features = build_feature_map(corpus, len(ids), len(labels))
+    held_out = Encoder(ids).encode_labelled([[["a"], ["a"], ["b"], ["b"], ["b"]]], [["X", "Y", "?", "Y", "Y"]], labels)
+    assert named(features, ids, labels, count_gold(held_out, features)) == (
+        {("a", "X"): 1.0, ("b", "Y"): 2.0},
+        {("X", "Y"): 1.0, ("Y", "Y"): 1.0},
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(labelled_corpora(labels="XY"), labelled_corpora(), OPTIONS)
+def test_weights_are_carried_to_the_same_names(before, after, options):
+    corpus, ids, labels = encode_training(*before)
+    old = build_feature_map(corpus, len(ids), len(labels))
+    weights = np.arange(1.0, old.n_weights + 1)
+    corpus, more_ids, more_labels = encode_training(*after, ids=ids, labels=labels)
+    new = build_feature_map(corpus, len(more_ids), len(more_labels), **options)
+    known = named(old, ids, labels, weights)
+    carried = named(new, more_ids, more_labels, carry_weights(weights, old, new))
+    for found, wanted in zip(carried, known, strict=True):
+        assert found == {pair: wanted.get(pair, 0.0) for pair in found}
+
+
+def test_conll2000_has_crfsuites_numbers_of_chunking_features():
+    sentences = [sentence.rows for sentence in read_columns(corpus_file("conll2000/train.txt.gz"))]
+    corpus, ids, labels = encode_training(map(chunking_items, sentences), ([row[2] for row in s] for s in sentences))
+    assert (len(sentences), len(ids), len(labels)) == (8_936, 335_674, 22)
+    for everything, n_weights in ((False, 452_755), (True, 7_385_312)):
+        features = build_feature_map(corpus, len(ids), len(labels), all_states=everything, all_transitions=everything)
+        assert features.n_weights == n_weights
