@@ -1,54 +1,54 @@
-"""Limited-memory curvature: the last m pairs (s, y) of a quasi-Newton method, and H times a vector.
+"""Limited-memory curvature: the last m pairs (s, y) of a quasi-Newton method, and the direction they give.
 
     s = change of the weights,   y = change of the gradient,   H = the L-BFGS inverse Hessian made of the pairs
 
 The textbook two-loop recursion (Nocedal 1980) walks over the pairs one by one: 4m dependent passes over long vectors.
 All it ever forms are combinations of the 2m stored vectors and the argument, so here it runs on their inner products
-(Chen, Wang & Zhou 2014, "Large-scale L-BFGS using MapReduce"): the pairs are the rows of one array, all inner products
-with a vector are one matrix-vector product and the result is another, both multi-threaded by BLAS.
+(Chen, Wang & Zhou 2014, "Large-scale L-BFGS using MapReduce"). The pairs are the rows of one array, which is read twice
+per direction, block by block and on threads: once for the inner products of all rows with the newest pair and the
+argument, once for the combination.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
+from fastcrf.kernel import kernel
+from fastcrf.parts.vectors import add_scaled, dot_with_three
 from fastcrf.types import Floats
 
 # A pair is kept when cos(s, y) exceeds this: below, y.s is mostly rounding and 1/y.s would be noise.
 LEAST_CURVATURE = 1e-10
+BLOCK = 512  # weights that stay in the first-level cache while all rows pass by
+SHARD = 1 << 15  # weights that make it worth waking a thread
 
 
 class CurvaturePairs:
-    """The newest `capacity` usable pairs. Slot i holds s in row 2i and y in row 2i + 1 of `basis`."""
+    """The newest `capacity` pairs. Slot i holds s in row 2i and y in row 2i + 1 of `basis`."""
 
-    def __init__(self, capacity: int, n_weights: int) -> None:
+    def __init__(self, capacity: int, n_weights: int, n_jobs: int = 1) -> None:
         self.capacity = capacity
-        self.basis = np.empty((2 * capacity, n_weights))  # pages are touched only when a slot is first written
+        self.basis = np.empty((2 * capacity, n_weights))  # memory is taken only when a slot is first written
         self.gram = np.zeros((2 * capacity, 2 * capacity))  # inner products of the rows of `basis`
         self.order: list[int] = []  # slots that hold a pair, oldest first
         self.used = 0  # slots ever written: rows below 2 * used hold numbers
+        n_shards = max(1, min(n_jobs, n_weights // SHARD))
+        self.bounds = np.linspace(0, n_weights, n_shards + 1).astype(np.int64)
+        self.pool = ThreadPoolExecutor(n_shards - 1, "fastcrf") if n_shards > 1 else None
 
     def __len__(self) -> int:
         return len(self.order)
 
-    def add(self, weights: Floats, weights_before: Floats, gradient: Floats, gradient_before: Floats) -> bool:
-        """Keep the pair of this move; says whether its curvature was usable. The oldest pair gives way in any case."""
+    def add(self, weights: Floats, weights_before: Floats, gradient: Floats, gradient_before: Floats) -> None:
+        """Keep the pair of this move in place of the oldest. The next `direction` looks whether it can be used."""
         slot = self._free_slot()
-        s, y = 2 * slot, 2 * slot + 1
-        np.subtract(weights, weights_before, out=self.basis[s])
-        np.subtract(gradient, gradient_before, out=self.basis[y])
-        rows = self.basis[: 2 * self.used]
-        products = rows @ self.basis[s : y + 1].T
-        self.gram[: 2 * self.used, s : y + 1] = products
-        self.gram[s : y + 1, : 2 * self.used] = products.T
-        lengths = np.sqrt(self.gram[s, s] * self.gram[y, y])
-        usable = bool(self.gram[s, y] > LEAST_CURVATURE * lengths)  # False for a NaN
-        if usable:
-            self.order.append(slot)
-        return usable
+        np.subtract(weights, weights_before, out=self.basis[2 * slot])
+        np.subtract(gradient, gradient_before, out=self.basis[2 * slot + 1])
+        self.order.append(slot)
 
     def _free_slot(self) -> int:
         if len(self.order) == self.capacity:
@@ -62,15 +62,28 @@ class CurvaturePairs:
         self.order.clear()
         self.used = 0
 
-    def inverse_times(self, vector: Floats) -> Floats:
-        """H @ vector, a fresh array; with no pairs H is the identity."""
-        if not self.order:
-            return vector.copy()
-        rows = self.basis[: 2 * self.used]
-        on_rows, on_vector = self._two_loop(rows @ vector)
-        product = on_rows @ rows
-        product += on_vector * vector
-        return product
+    def direction(self, steepest: Floats) -> Floats:
+        """-H @ steepest, a fresh array; without pairs -steepest. A newest pair without curvature is dropped first."""
+        products = self._products(steepest) if self.order else None
+        if products is None or not self.order:
+            return -steepest
+        rows, direction = self.basis[: 2 * self.used], np.empty_like(steepest)
+        on_rows, on_steepest = self._two_loop(products)
+        self._on_shards(lambda first, last: combine(rows, -on_rows, steepest, -on_steepest, first, last, direction))
+        return direction
+
+    def _products(self, vector: Floats) -> Floats:
+        """Inner products of the rows with `vector`, and on the way those with the newest pair. Writes: gram, order."""
+        rows, s, y = self.basis[: 2 * self.used], 2 * self.order[-1], 2 * self.order[-1] + 1
+        shards = self._on_shards(lambda first, last: row_products(rows, rows[s], rows[y], vector, first, last))
+        products = np.sum(shards, axis=0)
+        self.gram[: len(rows), s : y + 1] = products[:, :2]
+        self.gram[s : y + 1, : len(rows)] = products[:, :2].T
+        lengths = np.sqrt(self.gram[s, s] * self.gram[y, y])
+        if not self.gram[s, y] > LEAST_CURVATURE * lengths:  # also true for a NaN
+            self.order.pop()
+            self.basis[s : y + 1] = self.gram[s : y + 1] = self.gram[:, s : y + 1] = 0.0  # may be NaN, and 0 NaN = NaN
+        return products[:, 2]
 
     def _two_loop(self, products: Floats) -> tuple[Floats, float]:
         """H @ vector as coefficients on the rows and on the vector, given the rows' products with the vector."""
@@ -89,13 +102,21 @@ class CurvaturePairs:
             on_rows[s] += alpha[slot] - beta
         return on_rows, float(scale)
 
+    def _on_shards(self, work: Callable[[int, int], Any]) -> list[Any]:
+        """work(first, last) for each range of weights, the first here and the others in the pool."""
+        ranges = [(int(first), int(last)) for first, last in zip(self.bounds[:-1], self.bounds[1:], strict=True)]
+        if self.pool is None:
+            return [work(*ranges[0])]
+        others = [self.pool.submit(work, *shard) for shard in ranges[1:]]
+        return [work(*ranges[0]), *(other.result() for other in others)]
+
     def state(self) -> dict[str, Any]:
         """The named arrays that `restore` takes. Live: copy to keep."""
         rows = 2 * self.used
         return {"basis": self.basis[:rows], "gram": self.gram[:rows, :rows], "order": np.array(self.order, np.int64)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from `state`, bit for bit (rows keep their slots: BLAS may sum rows differently elsewhere)."""
+        """Go on from a copy of `state`, bit for bit."""
         rows = len(state["gram"])
         if rows > len(self.basis):
             raise ValueError(
@@ -106,3 +127,32 @@ class CurvaturePairs:
         self.basis[:rows] = state["basis"]
         self.gram[:rows, :rows] = state["gram"]
         self.order = [int(slot) for slot in state["order"]]
+
+
+@kernel
+def row_products(rows: Floats, s: Floats, y: Floats, vector: Floats, first: int, last: int) -> Floats:
+    """Inner products over weights first:last of each row with s, y and vector, [rows, 3]."""
+    products = np.zeros((len(rows), 3))
+    for start in range(first, last, BLOCK):
+        stop = min(start + BLOCK, last)
+        for i in range(len(rows)):
+            with_s, with_y, with_vector = dot_with_three(
+                rows[i, start:stop], s[start:stop], y[start:stop], vector[start:stop]
+            )
+            products[i, 0] += with_s
+            products[i, 1] += with_y
+            products[i, 2] += with_vector
+    return products
+
+
+@kernel
+def combine(
+    rows: Floats, on_rows: Floats, vector: Floats, on_vector: float, first: int, last: int, total: Floats
+) -> None:
+    """total = on_rows @ rows + on_vector * vector over weights first:last. Writes: total."""
+    for start in range(first, last, BLOCK):
+        stop = min(start + BLOCK, last)
+        total[start:stop] = 0.0
+        add_scaled(on_vector, vector[start:stop], total[start:stop])
+        for i in range(len(rows)):
+            add_scaled(on_rows[i], rows[i, start:stop], total[start:stop])

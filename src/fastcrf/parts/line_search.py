@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fastcrf.parts.orthant import step_within_orthant
+from fastcrf.parts.vectors import dot
 from fastcrf.types import Floats
 
 # Two sums of the same thousands of terms agree to about this, relative to the sum. Closer to the optimum values say
@@ -27,6 +28,10 @@ class Trial(NamedTuple):
     slope: float  # derivative along the direction here, or the predicted change since the start (OrthantRay)
     weights: Floats
     gradient: Floats  # of the smooth part
+
+    def is_within(self, allowed: float) -> bool:
+        """Whether value and slope are numbers, and the value is at most `allowed`."""
+        return math.isfinite(self.value) and math.isfinite(self.slope) and self.value <= allowed
 
 
 class End(NamedTuple):
@@ -61,7 +66,7 @@ class SmoothRay(NamedTuple):
         moved = step * self.direction
         moved += self.weights
         value, gradient = self.problem.gradient(moved)
-        return Trial(step, value, float(gradient @ self.direction), moved, gradient)
+        return Trial(step, value, dot(gradient, self.direction), moved, gradient)
 
 
 class OrthantRay(NamedTuple):
@@ -76,7 +81,7 @@ class OrthantRay(NamedTuple):
         moved = step_within_orthant(self.weights, self.direction, step)
         smooth, gradient = self.problem.gradient(moved)
         value = smooth + self.problem.c1 * float(np.abs(moved).sum())
-        return Trial(step, value, float(self.steepest @ (moved - self.weights)), moved, gradient)
+        return Trial(step, value, dot(self.steepest, moved - self.weights), moved, gradient)
 
 
 def strong_wolfe(
@@ -102,7 +107,7 @@ def strong_wolfe(
     for trials in range(1, max_trials + 1):
         trial = ray.at(step)
         allowed = min(value + decrease * step * slope, low.value) + slack
-        if not (trial.value <= allowed and math.isfinite(trial.slope)):
+        if not trial.is_within(allowed):
             high = End(*trial[:3])
             if abs(step * slope) <= slack:  # it rose by more than a perfect step could gain: values say nothing here
                 break
@@ -123,10 +128,12 @@ def backtrack(
     """Armijo: the first of step, shrink step, ... that gains at least `decrease` of what the slope predicts."""
     for trials in range(1, max_trials + 1):
         trial = ray.at(step)
-        if trial.slope < 0.0 and trial.value <= value + decrease * trial.slope:
+        if trial.slope < 0.0 and trial.is_within(value + decrease * trial.slope):
             return Search(trial, trials)
+        if -trial.slope <= ROUNDING * abs(value):  # less than that cannot be seen in the values
+            break
         step *= shrink
-    return Search(None, max_trials)
+    return Search(None, trials)
 
 
 def _beyond(before: Trial | End, low: Trial | End) -> float:

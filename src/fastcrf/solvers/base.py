@@ -26,6 +26,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from fastcrf.objective.regulariser import Regulariser
 from fastcrf.types import NOTHING, Solver
 
 PENALTIES = ("none", "l1", "l2", "l1+l2")
@@ -85,18 +86,13 @@ def default_penalty(solver: Solver) -> tuple[float, float]:
     return (1.0, 0.0) if "l1" in solver.handles else (0.0, 0.0)
 
 
-def penalty_of(c1: float, c2: float) -> str:
-    """The name of a penalty, as in `Solver.handles`."""
-    return PENALTIES[(c1 > 0.0) + 2 * (c2 > 0.0)]
-
-
 def check(problem: Any, solver: Solver) -> None:
     """Raise one sentence if `solver` cannot run on `problem`."""
     missing = solver.needs - problem.provides
     if missing:
         provided = _listed(sorted(problem.provides)) or "nothing"
         raise ValueError(f"{solver.name} needs {_listed(sorted(missing))} of the problem, which provides {provided}.")
-    penalty = penalty_of(problem.c1, problem.c2)
+    penalty = Regulariser(problem.c1, problem.c2).kind
     if penalty not in solver.handles:
         handled = _listed(known for known in PENALTIES if known in solver.handles)
         able = _listed(name for name in names() if penalty in solver_class(name).handles)

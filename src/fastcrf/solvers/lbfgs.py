@@ -27,6 +27,7 @@ import numpy as np
 
 from fastcrf.parts.curvature_pairs import CurvaturePairs
 from fastcrf.parts.line_search import Search, SmoothRay, strong_wolfe
+from fastcrf.parts.vectors import dot, norm
 from fastcrf.solvers.options import check_whole
 from fastcrf.types import Diverged, Floats, Step
 
@@ -49,9 +50,10 @@ class LBFGS:
     def iterate(
         self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
-        pairs = CurvaturePairs(self.memory, problem.n_weights)
+        pairs = CurvaturePairs(self.memory, problem.n_weights, problem.n_jobs)
         if memory:
-            w, value, g, passes = memory["weights"], memory["value"], memory["gradient"], 0
+            w, g = np.array(memory["weights"]), np.array(memory["gradient"])
+            value, passes = float(memory["value"]), 0
             pairs.restore(memory)
         else:
             w, (value, g), passes = weights, problem.gradient(weights), 1
@@ -68,13 +70,12 @@ class LBFGS:
             info = {"step_size": found.step, "trials": passes, "pairs": len(pairs)}
         if passes:  # what the last, vain search cost
             yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes, "pairs": 0})
-        return f"lbfgs found no lower point along the gradient of norm {math.sqrt(g @ g):.3g}."
+        return f"lbfgs found no lower point along the gradient of norm {norm(g):.3g}."
 
     def _search(self, problem: Any, w: Floats, value: float, g: Floats, pairs: CurvaturePairs) -> Search:
         """Along the quasi-Newton direction; if that fails, along steepest descent after forgetting the pairs."""
-        direction = pairs.inverse_times(g)
-        np.negative(direction, out=direction)
-        slope = float(g @ direction)
+        direction = pairs.direction(g)
+        slope = dot(g, direction)
         search = Search(None, 0)
         if slope < 0.0:
             first = 1.0 if len(pairs) else min(1.0, 1.0 / math.sqrt(-slope))

@@ -29,6 +29,7 @@ import numpy as np
 from fastcrf.parts.curvature_pairs import CurvaturePairs
 from fastcrf.parts.line_search import OrthantRay, Search, backtrack
 from fastcrf.parts.orthant import keep_descending, pseudo_gradient
+from fastcrf.parts.vectors import norm
 from fastcrf.solvers.options import check_whole
 from fastcrf.types import Diverged, Floats, Step
 
@@ -51,9 +52,10 @@ class OWLQN:
     def iterate(
         self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
-        pairs = CurvaturePairs(self.memory, problem.n_weights)
+        pairs = CurvaturePairs(self.memory, problem.n_weights, problem.n_jobs)
         if memory:
-            w, value, g, passes = memory["weights"], memory["value"], memory["gradient"], 0
+            w, g = np.array(memory["weights"]), np.array(memory["gradient"])
+            value, passes = float(memory["value"]), 0
             pairs.restore(memory)
         else:
             w, (smooth, g), passes = weights, problem.gradient(weights), 1
@@ -72,15 +74,14 @@ class OWLQN:
             info = {"step_size": found.step, "trials": passes, "non_zeros": int(np.count_nonzero(w))}
         if passes:  # what the last, vain search cost
             yield Step(w, passes, value, g, info | {"step_size": 0.0, "trials": passes})
-        return f"owlqn found no lower point along the pseudo-gradient of norm {math.sqrt(steepest @ steepest):.3g}."
+        return f"owlqn found no lower point along the pseudo-gradient of norm {norm(steepest):.3g}."
 
     def _search(self, problem: Any, w: Floats, value: float, steepest: Floats, pairs: CurvaturePairs) -> Search:
         """Along the quasi-Newton direction; if that fails, along the pseudo-gradient after forgetting the pairs."""
-        direction = pairs.inverse_times(steepest)
-        np.negative(direction, out=direction)
+        direction = pairs.direction(steepest)
         keep_descending(direction, steepest)
         ray = OrthantRay(problem, w, direction, steepest)
-        length = math.sqrt(direction @ direction)
+        length = norm(direction)
         search = Search(None, 0)
         if length > 0.0 and len(pairs):
             search = backtrack(ray, value, 1.0, shrink=0.5, max_trials=self.max_linesearch)

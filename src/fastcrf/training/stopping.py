@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from fastcrf.parts.vectors import norm
 from fastcrf.training.trace import Point, Trace
 
 
@@ -80,7 +81,7 @@ class GradientRatio:
     status: ClassVar[str] = "converged"
 
     def reason(self, point: Point, trace: Trace) -> str | None:
-        ratio = point.gradient_norm / max(1.0, math.sqrt(point.weights @ point.weights))
+        ratio = point.gradient_norm / max(1.0, norm(point.weights))
         return f"The gradient ratio {ratio:.3g} is at most epsilon={self.epsilon:g}." if ratio <= self.epsilon else None
 
 

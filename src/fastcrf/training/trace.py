@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.parts.orthant import pseudo_gradient
+from fastcrf.parts.vectors import norm
 from fastcrf.types import Floats, Step
 
 Row = dict[str, Any]
@@ -58,7 +59,7 @@ class Point:
         gradient = self.evaluation[1]
         if self.problem.c1 > 0.0:
             gradient = pseudo_gradient(self.weights, gradient, float(self.problem.c1))
-        return math.sqrt(gradient @ gradient)
+        return norm(gradient)
 
     @cached_property
     def certificate(self) -> Any:
@@ -67,11 +68,13 @@ class Point:
 
     @property
     def is_finite(self) -> bool:
-        """Whether the weights, and the objective where it is known, are numbers."""
-        objective = self.step.objective
-        if objective is None and self._evaluation is not None:
-            objective = self._evaluation[0]
-        return (objective is None or math.isfinite(objective)) and math.isfinite(self.weights @ self.weights)
+        """Whether the weights, and objective and gradient where they are known, are numbers."""
+        known = [norm(self.weights)]
+        if self.step.objective is not None:
+            known.append(self.step.objective)
+        if self._evaluation is not None:
+            known += [self.objective, self.gradient_norm]
+        return all(map(math.isfinite, known))
 
     def row(self) -> Row:
         """What is known of this point, without evaluating anything over the data."""
