@@ -222,7 +222,7 @@ def test_a_single_sequence_in_place_of_X_is_noticed():
         ([-1], "sample_weight[0] is -1.0; weights must be finite and >= 0."),
         ([float("nan")], "sample_weight[0] is nan; weights must be finite and >= 0."),
         ([float("inf")], "sample_weight[0] is inf; weights must be finite and >= 0."),
-        ([0], "Every sample_weight is 0, so there is nothing to train on; give at least one positive weight."),
+        ([0], "Every sample_weight is zero, so there is nothing to train on; give at least one positive weight."),
         ([[1]], "sample_weight has shape (1, 1); give one number per sequence, not per item."),
         (["heavy"], "sample_weight is a list; give one number >= 0 per sequence."),
         (3, "sample_weight is an int; give one number >= 0 per sequence."),

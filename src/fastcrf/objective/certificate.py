@@ -37,12 +37,15 @@ class Certificate(NamedTuple):
     @property
     def relative(self) -> float:
         """(F(w) - F*) / F* is at most this; infinite when the bound proves nothing."""
+        if self.gap == 0.0:
+            return 0.0
         return self.gap / self.lower_bound if self.lower_bound > 0 else math.inf
 
     def __str__(self) -> str:
         if math.isinf(self.gap):
             return "no certificate: without a penalty no distance to the optimum can be proved"
-        return f"objective {self.objective:.4f} is within {self.gap:.4g} ({self.relative:.2%}) of the optimum"
+        share = "" if math.isinf(self.relative) else f" ({100 * self.relative:.2g} %)"
+        return f"objective {self.objective:.4f} is within {self.gap:.4g}{share} of the optimum"
 
 
 def strongly_convex_bound(loss: float, weights: Floats, gradient: Floats, c1: float, c2: float) -> float:
