@@ -81,5 +81,7 @@ def checked_weights(sample_weight: Any) -> Floats:
     for i in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1]:
         raise DataError(f"sample_weight[{i}] is {weights[i]}; weights must be finite and >= 0.")
     if len(weights) and not weights.any():
-        raise DataError("Every sample_weight is zero, so there is nothing to train on; give at least one positive weight.")
+        raise DataError(
+            "Every sample_weight is zero, so there is nothing to train on; give at least one positive weight."
+        )
     return weights
