@@ -1,0 +1,71 @@
+"""What a person sees of a run."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from fastcrf.solvers.lbfgs import LBFGS
+from fastcrf.training.driver import minimize
+from fastcrf.training.progress import Progress, line
+from fastcrf.training.stopping import MaxSteps
+from reference.toy_problem import ToyProblem
+
+
+def shown(terminal, **options):
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=200)
+    result = minimize(ToyProblem(), LBFGS(), stop=[MaxSteps(4)], progress=Progress(console, **options))
+    return console.file.getvalue(), result
+
+
+def test_a_row_in_one_line_has_objective_gap_passes_and_seconds():
+    row = {"step": 7, "objective": 13139.271, "relative_gap": 3.2e-4, "passes": 9.0, "seconds": 1.25, "wall": 2.0}
+    text = line(row | {"gap": 4.2, "gradient_norm": 1.0, "f1": 0.93612, "trials": 1})
+    assert text == "step 7  objective 13,139.27  gap 3.2e-04  passes 9  1.2 s  f1 0.9361  trials 1"
+
+
+def test_what_was_not_evaluated_is_not_shown():
+    row = {"step": 0, "objective": None, "relative_gap": None, "passes": 0.0, "seconds": 0.0}
+    assert line(row) == "step 0  passes 0  0.0 s"
+
+
+def test_elsewhere_than_on_a_terminal_lines_are_plain_and_come_now_and_then():
+    text, result = shown(terminal=False, interval=1e9)
+    assert text.splitlines() == [f"lbfgs  {line(result.trace[-1])}", f"lbfgs  {result.reason}"]
+    text, _ = shown(terminal=False, interval=0.0)
+    assert [text.count(f"step {k} ") for k in range(5)] == [1, 1, 1, 1, 2]
+
+
+def test_on_a_terminal_a_live_line_gives_way_to_the_last_row_and_the_reason():
+    text, result = shown(terminal=True)
+    assert text.rstrip().endswith(result.reason)
+    assert "\x1b[?25h" in text  # the cursor is back
+
+
+def test_the_display_is_finished_when_the_run_breaks():
+    class Recorder:
+        calls = ()
+
+        def start(self, title):
+            self.calls += (f"start {title}",)
+
+        def update(self, row):
+            self.calls += (f"step {row['step']}",)
+
+        def finish(self, row, reason):
+            self.calls += (reason,)
+
+    def broken(row):
+        raise RuntimeError("broken")
+
+    recorder = Recorder()
+    with pytest.raises(RuntimeError, match="broken"):
+        minimize(ToyProblem(), LBFGS(), progress=recorder, callbacks=[broken])
+    assert recorder.calls == ("start lbfgs", "step 0", "The run was broken off.")
+
+
+def test_a_run_is_silent_by_default(capfd):
+    minimize(ToyProblem(), LBFGS(), stop=[MaxSteps(4)])
+    assert capfd.readouterr() == ("", "")

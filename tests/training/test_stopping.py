@@ -1,0 +1,139 @@
+"""Each stopping rule at its limit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from fastcrf.training.stopping import (
+    CertifiedGap,
+    GradientNorm,
+    GradientRatio,
+    HeldOut,
+    MaxPasses,
+    MaxSeconds,
+    MaxSteps,
+    RelativeDecrease,
+)
+from fastcrf.training.trace import Point
+from fastcrf.types import Step
+from reference.toy_problem import ToyProblem
+
+
+def point(number=0, passes=0.0, seconds=0.0, objective=1.0, gradient=None, weights=None, problem=None, scores=None):
+    problem = problem or ToyProblem()
+    weights = np.zeros(problem.n_weights) if weights is None else weights
+    gradient = np.ones(problem.n_weights) if gradient is None else gradient
+    there = Point(problem, Step(weights, 0.0, objective, gradient), number, passes, seconds, wall=0.0)
+    there.scores = scores or {}
+    return there
+
+
+def rows(*objectives):
+    return [{"step": k, "objective": objective, "gap": None} for k, objective in enumerate(objectives)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "below", "at"),
+    [
+        (MaxSteps(3), point(number=2), point(number=3)),
+        (MaxPasses(2.5), point(passes=2.4), point(passes=2.5)),
+        (MaxSeconds(0.5), point(seconds=0.4), point(seconds=0.5)),
+    ],
+)
+def test_a_limit_stops_when_it_is_reached_and_says_so(rule, below, at):
+    assert rule.reason(below, []) is None
+    assert f"{rule.limit}" in rule.reason(at, [])
+    assert rule.status == "stopped"
+
+
+def test_the_gradient_norm_is_that_of_the_shortest_sub_gradient():
+    problem = ToyProblem(c1=2.0, c2=0.0)
+    inside = point(problem=problem, gradient=np.full(problem.n_weights, 1.9))
+    outside = point(problem=problem, gradient=np.full(problem.n_weights, 2.1))
+    assert "gradient norm 0" in GradientNorm(1e-9).reason(inside, [])
+    assert GradientNorm(1e-9).reason(outside, []) is None
+
+
+def test_crfsuites_epsilon_compares_the_gradient_with_the_weights_if_they_are_longer_than_one():
+    gradient = np.zeros(21)
+    gradient[0] = 3.0
+    long, short = np.full(21, 10.0 / math.sqrt(21)), np.full(21, 0.01)
+    assert GradientRatio(0.31).reason(point(gradient=gradient, weights=long), []) is not None
+    assert GradientRatio(0.29).reason(point(gradient=gradient, weights=long), []) is None
+    assert GradientRatio(0.31).reason(point(gradient=gradient, weights=short), []) is None
+    assert GradientRatio(3.0).reason(point(gradient=gradient, weights=short), []) is not None
+
+
+def test_crfsuites_delta_compares_with_the_objective_a_period_ago():
+    rule = RelativeDecrease(period=2, delta=0.1)
+    assert rule.reason(point(number=1, objective=100.0), rows(100.0)) is None
+    assert rule.reason(point(number=2, objective=100.0), rows(110.0, 104.0)) is None  # exactly delta is not below it
+    assert "0.0909" in rule.reason(point(number=2, objective=100.83), rows(110.0, 104.0))
+    assert rule.reason(point(number=3, objective=100.0), rows(1.0, 150.0, 101.0)) is None
+
+
+def test_crfsuites_delta_takes_an_increase_for_the_end():
+    assert RelativeDecrease(period=1, delta=1e-5).reason(point(number=1, objective=2.0), rows(1.0)) is not None
+
+
+def test_a_period_of_zero_switches_crfsuites_delta_off():
+    assert RelativeDecrease(period=0).reason(point(number=5, objective=1.0), rows(*[1.0] * 5)) is None
+
+
+def test_an_objective_that_the_solver_did_not_evaluate_is_evaluated_once():
+    problem = ToyProblem()
+    there = Point(problem, Step(np.zeros(problem.n_weights), 1.0), 0, 1.0, 0.0, 0.0)
+    assert there.row()["objective"] is None
+    RelativeDecrease().reason(there, [])
+    GradientNorm(1e-3).reason(there, [])
+    CertifiedGap(1e-3).reason(there, [])
+    assert problem.evaluations == 1
+    assert there.row()["objective"] == pytest.approx(problem.value(there.weights))
+
+
+def test_the_certified_gap_is_relative_to_the_lower_bound():
+    problem = ToyProblem(c2=30.0)
+    w = np.zeros(problem.n_weights)
+    value, gradient = problem.gradient(w)
+    relative = problem.certificate(w).relative
+    there = point(problem=problem, objective=value, gradient=gradient)
+    assert CertifiedGap(relative * 0.999).reason(there, []) is None
+    assert f"{relative:.3g}" in CertifiedGap(relative * 1.001).reason(there, [])
+
+
+class CertificateCounter(ToyProblem):
+    certificates = 0
+
+    def certificate(self, *arguments):
+        self.certificates += 1
+        return super().certificate(*arguments)
+
+
+def test_where_a_certificate_costs_a_pass_it_is_asked_for_after_small_gains_and_ever_more_rarely():
+    problem = CertificateCounter(c1=1.0, c2=0.0)
+    trace = [{"step": 0, "objective": 1000.0, "gap": 1.0}]
+    for k in range(1, 101):
+        there = point(problem=problem, number=k, objective=1000.0 - k if k <= 20 else 980.0)
+        CertifiedGap(1e-12).reason(there, trace)
+        trace.append(there.row())
+    asked = [row["step"] for row in trace[1:] if row["gap"] is not None]
+    assert asked[0] == 21
+    assert problem.certificates == len(asked) < 20
+    assert asked[-1] > 85
+
+
+def test_the_held_out_score_may_rest_for_as_long_as_patience_lasts():
+    rule = HeldOut("f1", patience=2)
+    trace = [{"f1": 0.5}, {"f1": 0.7}, {"f1": 0.7}]
+    assert rule.reason(point(number=3, scores={"f1": 0.71}), trace) is None
+    assert "it was 0.7 at step 1" in rule.reason(point(number=3, scores={"f1": 0.7}), trace)
+    assert rule.reason(point(number=2, scores={"f1": 0.6}), trace[:2]) is None
+    assert rule.status == "finished"
+
+
+def test_a_score_that_is_not_a_number_is_never_the_best():
+    trace = [{"f1": math.nan}, {"f1": 0.5}, {"f1": math.nan}]
+    assert "it was 0.5 at step 1" in HeldOut("f1", patience=2).reason(point(number=3, scores={"f1": math.nan}), trace)
