@@ -71,8 +71,8 @@ def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> Mod
 
 def read_labels(header: Mapping[str, Any]) -> list[Any]:
     labels = header.get("labels")
-    require(isinstance(labels, list) and len(labels) > 0, "no labels")
-    assert isinstance(labels, list)
+    if not isinstance(labels, list) or not labels:
+        raise ModelFileError("the model is damaged: it has no labels")
     require(all(type(label) in LABEL_TYPES for label in labels), "a label that is no string and no number")
     require(len(set(labels)) == len(labels), "the same label twice")
     return labels
@@ -112,12 +112,9 @@ def read_features(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_label
 
 
 def take(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type) -> NDArray[Any]:
-    """A one-dimensional array of the model, by name and type."""
-    array = arrays.get(name)
-    require(array is not None, f"no array {name!r}")
-    assert array is not None
-    require(array.dtype == dtype and array.ndim == 1, f"array {name!r} of the wrong type or shape")
-    return array
+    """An array of the model, by name and type."""
+    require(name in arrays and arrays[name].dtype == dtype, f"no array {name!r} of type {dtype.__name__}")
+    return arrays[name]
 
 
 def ascend_to(offsets: Longs, end: int) -> bool:

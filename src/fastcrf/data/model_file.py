@@ -13,7 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import secrets
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -79,10 +80,11 @@ def read_metadata(data: bytes) -> dict[str, str]:
 
 
 def as_array(name: str, tensor: Mapping[str, Any]) -> NDArray[Any]:
-    """A tensor as an array of one of the kinds that models hold."""
-    if tensor["dtype"] not in DTYPES:
-        raise ModelFileError(f"array {name!r} has the type {tensor['dtype']}, which no fastcrf model uses")
-    return np.frombuffer(bytearray(tensor["data"]), DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
+    """A tensor as a one-dimensional array of one of the types that models hold."""
+    dtype = DTYPES.get(tensor["dtype"])
+    if dtype is None or len(tensor["shape"]) != 1:
+        raise ModelFileError(f"array {name!r} is {tensor['dtype']} of shape {tensor['shape']}, which no model uses")
+    return np.frombuffer(bytearray(tensor["data"]), dtype)
 
 
 def parse_header(text: str) -> dict[str, Any]:
@@ -116,27 +118,27 @@ def plain_number(value: Any) -> Any:
 def write(path: PathLike, arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> None:
     """Save a model file; an older file of this name stays whole until the new one is complete."""
     content = to_bytes(arrays, header)
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if target.exists() and not target.is_file():
+        raise ModelFileError(f"cannot save to {os.fspath(path)}, which is not a file; choose another path")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, usual_mode(path))
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        write_durably(temporary, content)
+        if target.exists():
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # name the model, not the file beside it
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
-def usual_mode(path: Path) -> int:
-    """Permissions of the file that is replaced, or those of a new file (mkstemp makes files private)."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a new file and wait until it is on disk."""
+    with open(path, "xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def read(path: PathLike) -> tuple[Arrays, dict[str, Any]]:
