@@ -34,6 +34,7 @@ def fill_posteriors(corpus, features, weights, edges, lattice, probabilities, la
     """Writes: probabilities, lattice."""
     K = features.n_labels
     wide_edges = np.zeros(edges.scores.shape)
+    row = np.int64(0)  # a literal 0 would make Numba compile `infer` and all it calls once more
     for i in range(len(corpus.starts) - 1):
         first, last = corpus.starts[i], corpus.starts[i + 1]
         if first == last:
@@ -41,5 +42,5 @@ def fill_posteriors(corpus, features, weights, edges, lattice, probabilities, la
         for t in range(last - first):
             lattice.scores[t] = lattice.bias[0]
         score_positions(corpus, features, weights, first, last, lattice.scores)
-        infer(lattice, 0, last - first, edges, 1.0, wide_edges, K, lanes)
+        infer(lattice, row, row + last - first, edges, 1.0, wide_edges, K, lanes)
         probabilities[first:last] = lattice.scores[: last - first, :K]
