@@ -1,0 +1,50 @@
+"""Checks of the whole session: after the suite every kernel has been compiled for one signature a lane width.
+
+A second signature (an int where the others pass a float, a read-only or strided array, a tuple of another length) means
+that some user waits for the compiler again. Only the type of `lanes` may differ, because it is the lane width.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from numba import types
+
+
+def compiled_kernels():
+    """Every Numba function of the package that has been loaded, by qualified name."""
+    kernels = {}
+    for name, module in list(sys.modules.items()):
+        if module is not None and (name == "fastcrf" or name.startswith("fastcrf.")):
+            for thing in vars(module).values():
+                if hasattr(thing, "nopython_signatures") and hasattr(thing, "py_func"):
+                    kernels[f"{thing.py_func.__module__}.{thing.py_func.__qualname__}"] = thing
+    return kernels
+
+
+def kind(argument):
+    """The type of an argument; all lane widths count as one."""
+    return "lanes" if isinstance(argument, types.UniTuple) and argument.dtype == types.int64 else str(argument)
+
+
+def kernels_with_several_signatures():
+    """{kernel: its signatures apart from the lane width}, where there is more than one."""
+    found = {}
+    for name, kernel in compiled_kernels().items():
+        signatures = {", ".join(map(kind, signature)) for signature in kernel.signatures}
+        if len(signatures) > 1:
+            found[name] = sorted(signatures)
+    return found
+
+
+def pytest_sessionfinish(session, exitstatus):
+    if exitstatus == pytest.ExitCode.OK and kernels_with_several_signatures():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter):
+    for name, signatures in kernels_with_several_signatures().items():
+        terminalreporter.section(f"{name} was compiled for several signatures")
+        for signature in signatures:
+            terminalreporter.line(signature)
