@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple, cast
 
@@ -30,9 +30,19 @@ class Sentence(NamedTuple):
 
 def read_columns(path: str | os.PathLike[str], n_columns: int | None = None) -> Iterator[Sentence]:
     """Sentences of a column file. Every line has `n_columns` columns, or as many as the first line."""
-    name = "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
+    name = name_of(path)
+    return sentences(read_lines(path, name), name, n_columns)
+
+
+def name_of(path: str | os.PathLike[str]) -> str:
+    """What a file is called in messages."""
+    return "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
+
+
+def sentences(lines: Iterable[str], name: str, n_columns: int | None = None) -> Iterator[Sentence]:
+    """Sentences of the lines of a file called `name`."""
     rows: list[list[str]] = []
-    for number, line in enumerate(read_lines(path, name), 1):
+    for number, line in enumerate(lines, 1):
         columns = COLUMN.findall(line)
         if not columns:
             if rows:
