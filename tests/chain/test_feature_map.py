@@ -7,7 +7,7 @@ import pycrfsuite
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.chain.feature_map import build_feature_map, carry_weights, count_gold
+from fastcrf.chain.feature_map import build_feature_map, count_gold
 from fastcrf.data.corpus import Encoder, encode_training
 from fastcrf.data.readers import read_columns
 from reference import plain_features
@@ -124,20 +124,6 @@ def test_gold_counts_pass_over_unknown_labels_and_pairs_without_a_feature():
         {("a", "X"): 1.0, ("b", "Y"): 2.0},
         {("X", "Y"): 1.0, ("Y", "Y"): 1.0},
     )
-
-
-@settings(max_examples=40, deadline=None)
-@given(labelled_corpora(labels="XY"), labelled_corpora(), OPTIONS)
-def test_weights_are_carried_to_the_same_names(before, after, options):
-    corpus, ids, labels = encode_training(*before)
-    old = build_feature_map(corpus, len(ids), len(labels))
-    weights = np.arange(1.0, old.n_weights + 1)
-    corpus, more_ids, more_labels = encode_training(*after, ids=ids, labels=labels)
-    new = build_feature_map(corpus, len(more_ids), len(more_labels), **options)
-    known = named(old, ids, labels, weights)
-    carried = named(new, more_ids, more_labels, carry_weights(weights, old, new))
-    for found, wanted in zip(carried, known, strict=True):
-        assert found == {pair: wanted.get(pair, 0.0) for pair in found}
 
 
 def test_conll2000_has_crfsuites_numbers_of_chunking_features():

@@ -170,28 +170,3 @@ def count_gold_states(occurrences: Occurrences, features: FeatureMap, counts: Fl
                 frequency[labels[o]] += amounts[o] if len(amounts) else 1.0
         for f in range(features.offsets[a], features.offsets[a + 1]):
             counts[f] = frequency[features.labels[f]]
-
-
-def carry_weights(weights: Floats, old: FeatureMap, new: FeatureMap) -> Floats:
-    """Weights for `new` that agree with `weights` on the features it shares with `old`, and are 0 elsewhere.
-
-    Attributes and labels keep their ids when a vocabulary is extended, so a feature is the same pair of ids.
-    """
-    carried = np.zeros(new.n_weights)
-    carry_states(weights, old, new, carried)
-    transitions = np.zeros((new.n_labels, new.n_labels))
-    transitions[old.sources, old.targets] = weights[old.n_state :]
-    carried[new.n_state :] = transitions[new.sources, new.targets]
-    return carried
-
-
-@kernel
-def carry_states(weights: Floats, old: FeatureMap, new: FeatureMap, carried: Floats) -> None:
-    """Writes: carried. Labels ascend within an attribute, so one pass over both suffices."""
-    for a in range(min(len(old.offsets), len(new.offsets)) - 1):
-        g = new.offsets[a]
-        for f in range(old.offsets[a], old.offsets[a + 1]):
-            while g < new.offsets[a + 1] and new.labels[g] < old.labels[f]:
-                g += 1
-            if g < new.offsets[a + 1] and new.labels[g] == old.labels[f]:
-                carried[g] = weights[f]
