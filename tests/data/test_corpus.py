@@ -106,6 +106,11 @@ def test_empty_sequences_stay_where_they_are_in_tagging():
     assert corpus.n_positions == 2
 
 
+def test_weights_of_empty_sequences_do_not_count():
+    with pytest.raises(DataError, match="^Every sample_weight is zero"):
+        encode_training([[], [["a"]]], [[], ["X"]], [5, 0])
+
+
 def test_weights_that_are_all_one_are_absent():
     assert len(encode_training([[["a"]]] * 2, ["X", "Y"], [1, 1.0])[0].weights) == 0
     assert len(encode_training([[["a"]], []], ["X", []], [1, 5])[0].weights) == 0
@@ -211,7 +216,7 @@ def test_a_single_sequence_in_place_of_X_is_noticed():
         DataError, match=r"^X\[0\] is a dict, so it looks like a single item; put the items in a list\.$"
     ):
         Encoder({"a": 0}).encode([{"a": 1}])
-    with pytest.raises(DataError, match=r"^the sequence is a dict"):
+    with pytest.raises(DataError, match=r"^The sequence is a dict"):
         Encoder({"a": 0}).encode_one({"a": 1})
 
 
@@ -222,7 +227,7 @@ def test_a_single_sequence_in_place_of_X_is_noticed():
         ([-1], "sample_weight[0] is -1.0; weights must be finite and >= 0."),
         ([float("nan")], "sample_weight[0] is nan; weights must be finite and >= 0."),
         ([float("inf")], "sample_weight[0] is inf; weights must be finite and >= 0."),
-        ([0], "Every sample_weight is zero, so there is nothing to train on; give at least one positive weight."),
+        ([0], "Every sample_weight is zero, so there is nothing to train on; give one that is positive."),
         ([[1]], "sample_weight has shape (1, 1); give one number per sequence, not per item."),
         (["heavy"], "sample_weight is a list; give one number >= 0 per sequence."),
         (3, "sample_weight is an int; give one number >= 0 per sequence."),

@@ -40,7 +40,7 @@ class Encoder:
     def encode_one(self, sequence: Iterable[Any]) -> Corpus:
         """A corpus of one sequence."""
         positions = Positions(self.ids, only_known=True)
-        positions.add_sequence(sequence, "the sequence")
+        positions.add_sequence(sequence, "The sequence")
         positions.end_sequence()
         return positions.corpus()
 
@@ -113,4 +113,6 @@ def weights_of_kept(weights: Floats, kept: Longs, total: int) -> Floats:
     if len(weights) != total:
         raise DataError(f"sample_weight has {len(weights)} weights and X has {total} sequences; give one per sequence.")
     weights = weights[kept]
+    if not weights.any():
+        raise DataError("Every sample_weight is zero, so there is nothing to train on; give one that is positive.")
     return np.empty(0) if (weights == 1.0).all() else weights

@@ -70,7 +70,7 @@ def pairs_of(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def checked_weights(sample_weight: Any) -> Floats:
-    """Sequence weights as an array: one finite number >= 0 per sequence, not all of them 0."""
+    """Sequence weights as an array: one finite number >= 0 per sequence."""
     try:
         is_array = hasattr(sample_weight, "__len__") or hasattr(sample_weight, "__array__")
         weights = np.array(sample_weight if is_array else list(sample_weight), np.float64)
@@ -80,8 +80,4 @@ def checked_weights(sample_weight: Any) -> Floats:
         raise DataError(f"sample_weight has shape {weights.shape}; give one number per sequence, not per item.")
     for i in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1]:
         raise DataError(f"sample_weight[{i}] is {weights[i]}; weights must be finite and >= 0.")
-    if len(weights) and not weights.any():
-        raise DataError(
-            "Every sample_weight is zero, so there is nothing to train on; give at least one positive weight."
-        )
     return weights
