@@ -107,7 +107,7 @@ def test_empty_sequences_stay_where_they_are_in_tagging():
 
 
 def test_weights_of_empty_sequences_do_not_count():
-    with pytest.raises(DataError, match="^Every sample_weight is zero"):
+    with pytest.raises(DataError, match=r"^Every sample_weight is zero"):
         encode_training([[], [["a"]]], [[], ["X"]], [5, 0])
 
 
