@@ -26,30 +26,30 @@ def expected_edge_score(lattice, first, last, edges, n_labels):
 
 
 @kernel
-def sequence_figures(layout, labels, first, last, table, edges, lattice, figures, lanes):
+def sequence_figures(positions, labels, first, last, table, edges, lattice, again, figures, n_labels, lanes):
     """figures[i] = (log Z, expected score, gold score) of sequences first..last-1, unweighted.
 
-    `lattice` is a pair: the second one receives the scores once more, because inference overwrites the first.
-    Writes: figures, both lattices.
+    `again` [B, Kp] receives the label scores a second time, because inference overwrites the first. Writes: figures,
+    lattice, again.
     """
-    K = layout.n_labels
+    starts = positions.starts
     wide_edges = np.zeros(edges.scores.shape)
     while first < last:
-        end = end_of_block(layout.starts, first, last)
-        base = layout.starts[first]
-        score_block(layout, table, first, end, lattice[0], lanes)
-        score_block(layout, table, first, end, lattice[1], lanes)
+        end = end_of_block(starts, first, last)
+        base = starts[first]
+        score_block(positions, table, lattice.bias, first, end, lattice.scores, lanes)
+        score_block(positions, table, lattice.bias, first, end, again, lanes)
         for i in range(first, end):
-            a, b = layout.starts[i] - base, layout.starts[i + 1] - base
+            a, b = starts[i] - base, starts[i + 1] - base
             wide_edges[:] = 0.0
-            figures[i, 0] = infer(lattice[0], a, b, edges, 1.0, wide_edges, K, lanes)
-            figures[i, 1] = expected_edge_score(lattice[0], a, b, edges, K) + np.sum(wide_edges * edges.scores)
+            figures[i, 0] = infer(lattice, a, b, edges, 1.0, wide_edges, n_labels, lanes)
+            figures[i, 1] = expected_edge_score(lattice, a, b, edges, n_labels) + np.sum(wide_edges * edges.scores)
             figures[i, 2] = 0.0
             for t in range(a, b):
                 gold = labels[base + t]
-                figures[i, 2] += lattice[1].scores[t, gold]
+                figures[i, 2] += again[t, gold]
                 if t > a:
                     figures[i, 2] += edges.scores[t * edges.stride + labels[base + t - 1], gold]
-                for k in range(K):
-                    figures[i, 1] += lattice[0].scores[t, k] * lattice[1].scores[t, k]
+                for k in range(n_labels):
+                    figures[i, 1] += lattice.scores[t, k] * again[t, k]
         first = end

@@ -41,62 +41,63 @@ class Expected(NamedTuple):
 
 
 @kernel
-def score_block(layout, table, first, last, lattice, lanes):
-    """Label scores of sequences first..last-1. Writes: lattice.scores."""
-    base = layout.starts[first]
-    scores, flat = lattice.scores, lattice.scores.reshape(-1)
-    Kp, has_values = layout.padded, len(layout.row_values) > 0 or len(layout.cell_values) > 0
-    for p in range(base, layout.starts[last]):
+def score_block(positions, table, bias, first, last, scores, lanes):
+    """Label scores of sequences first..last-1, on top of the first row of `bias`. Writes: scores."""
+    base, Kp, flat = positions.starts[first], scores.shape[1], scores.reshape(-1)
+    has_values = len(positions.row_values) > 0 or len(positions.cell_values) > 0
+    for p in range(base, positions.starts[last]):
         for b in range(0, Kp, len(lanes)):
-            row = load(lattice.bias, 0, b, lanes)
+            row = load(bias, 0, b, lanes)
             if has_values:
-                for r in range(layout.row_starts[p], layout.row_starts[p + 1]):
-                    row = add_scaled(layout.row_values[r], load(table.rows, layout.rows[r], b, lanes), row)
+                for r in range(positions.row_starts[p], positions.row_starts[p + 1]):
+                    row = add_scaled(positions.row_values[r], load(table.rows, positions.rows[r], b, lanes), row)
             else:
-                for r in range(layout.row_starts[p], layout.row_starts[p + 1]):
-                    row = add(row, load(table.rows, layout.rows[r], b, lanes))
+                for r in range(positions.row_starts[p], positions.row_starts[p + 1]):
+                    row = add(row, load(table.rows, positions.rows[r], b, lanes))
             store(scores, p - base, b, row)
     for i in range(first, last):
-        corner = np.uint64((layout.starts[i] - base) * Kp)
+        corner = np.uint64((positions.starts[i] - base) * Kp)
         if has_values:
-            for c in range(layout.cell_starts[i], layout.cell_starts[i + 1]):
-                flat[corner + layout.slots[c]] += layout.cell_values[c] * table.cells[layout.cells[c]]
+            for c in range(positions.cell_starts[i], positions.cell_starts[i + 1]):
+                flat[corner + positions.slots[c]] += positions.cell_values[c] * table.cells[positions.cells[c]]
         else:
-            for c in range(layout.cell_starts[i], layout.cell_starts[i + 1]):
-                flat[corner + layout.slots[c]] += table.cells[layout.cells[c]]
+            for c in range(positions.cell_starts[i], positions.cell_starts[i + 1]):
+                flat[corner + positions.slots[c]] += table.cells[positions.cells[c]]
 
 
 @kernel
-def scatter_block(layout, first, last, lattice, table, lanes):
-    """Add the posteriors of sequences first..last-1 to the rows and cells they were scored from. Writes: table."""
-    base = layout.starts[first]
-    scores, flat = lattice.scores, lattice.scores.reshape(-1)
-    Kp, has_values = layout.padded, len(layout.row_values) > 0 or len(layout.cell_values) > 0
-    for p in range(base, layout.starts[last]):
+def scatter_block(positions, first, last, scores, table, lanes):
+    """Add label quantities (posteriors) of sequences first..last-1 to the rows and cells they are scored from.
+
+    Writes: table.
+    """
+    base, Kp, flat = positions.starts[first], scores.shape[1], scores.reshape(-1)
+    has_values = len(positions.row_values) > 0 or len(positions.cell_values) > 0
+    for p in range(base, positions.starts[last]):
         for b in range(0, Kp, len(lanes)):
-            posterior = load(scores, p - base, b, lanes)
+            quantity = load(scores, p - base, b, lanes)
             if has_values:
-                for r in range(layout.row_starts[p], layout.row_starts[p + 1]):
-                    row = layout.rows[r]
-                    grown = add_scaled(layout.row_values[r], posterior, load(table.rows, row, b, lanes))
+                for r in range(positions.row_starts[p], positions.row_starts[p + 1]):
+                    row = positions.rows[r]
+                    grown = add_scaled(positions.row_values[r], quantity, load(table.rows, row, b, lanes))
                     store(table.rows, row, b, grown)
             else:
-                for r in range(layout.row_starts[p], layout.row_starts[p + 1]):
-                    row = layout.rows[r]
-                    store(table.rows, row, b, add(posterior, load(table.rows, row, b, lanes)))
+                for r in range(positions.row_starts[p], positions.row_starts[p + 1]):
+                    row = positions.rows[r]
+                    store(table.rows, row, b, add(quantity, load(table.rows, row, b, lanes)))
     for i in range(first, last):
-        corner = np.uint64((layout.starts[i] - base) * Kp)
+        corner = np.uint64((positions.starts[i] - base) * Kp)
         if has_values:
-            for c in range(layout.cell_starts[i], layout.cell_starts[i + 1]):
-                table.cells[layout.cells[c]] += layout.cell_values[c] * flat[corner + layout.slots[c]]
+            for c in range(positions.cell_starts[i], positions.cell_starts[i + 1]):
+                table.cells[positions.cells[c]] += positions.cell_values[c] * flat[corner + positions.slots[c]]
         else:
-            for c in range(layout.cell_starts[i], layout.cell_starts[i + 1]):
-                table.cells[layout.cells[c]] += flat[corner + layout.slots[c]]
+            for c in range(positions.cell_starts[i], positions.cell_starts[i + 1]):
+                table.cells[positions.cells[c]] += flat[corner + positions.slots[c]]
 
 
 @kernel
 def add_edges(lattice, n_positions, n_labels, sums, lanes):
-    """sums(j, k) += sum_t alpha_{t-1}(j) follow_t(k): four rows of sums stay in registers while t runs. Writes: sums."""
+    """sums(j, k) += sum_t alpha_{t-1}(j) follow_t(k); four rows stay in registers while t runs. Writes: sums."""
     alpha, follow = lattice.alpha, lattice.follow
     for b in range(0, sums.shape[1], len(lanes)):
         for j in range(0, n_labels, 4):  # rows are padded to a multiple of 4
@@ -151,34 +152,32 @@ def end_of_block(starts, first, last):
 
 
 @kernel
-def expect(layout, first, last, table, edges, lattice, expected, lanes):
-    """Weighted sum of log Z over sequences first..last-1, and their weighted expected counts. Writes: expected, lattice."""
-    weighted = len(layout.weights) > 0
+def expect(positions, weights, first, last, table, edges, lattice, expected, n_labels, lanes):
+    """Weighted sum of log Z of sequences first..last-1, and their expected counts. Writes: expected, lattice."""
+    starts = positions.starts
     loss = 0.0
     while first < last:
-        end = end_of_block(layout.starts, first, last)
-        base = layout.starts[first]
-        score_block(layout, table, first, end, lattice, lanes)
+        end = end_of_block(starts, first, last)
+        base = starts[first]
+        score_block(positions, table, lattice.bias, first, end, lattice.scores, lanes)
         for i in range(first, end):
-            weight = layout.weights[i] if weighted else 1.0
-            a, b = layout.starts[i] - base, layout.starts[i + 1] - base
-            loss += weight * infer(lattice, a, b, edges, weight, expected.wide_edges, layout.n_labels, lanes)
-        add_edges(lattice, layout.starts[end] - base, layout.n_labels, expected.edges, lanes)
-        scatter_block(layout, first, end, lattice, expected.table, lanes)
+            weight = weights[i] if len(weights) > 0 else 1.0
+            a, b = starts[i] - base, starts[i + 1] - base
+            loss += weight * infer(lattice, a, b, edges, weight, expected.wide_edges, n_labels, lanes)
+        add_edges(lattice, starts[end] - base, n_labels, expected.edges, lanes)
+        scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
         first = end
     return loss
 
 
 @kernel
-def log_partitions(layout, first, last, table, edges, lattice, log_z, lanes):
+def log_partitions(positions, first, last, table, edges, lattice, log_z, n_labels, lanes):
     """log Z of each of the sequences first..last-1, unweighted. Writes: log_z, lattice."""
+    starts = positions.starts
     while first < last:
-        end = end_of_block(layout.starts, first, last)
-        base = layout.starts[first]
-        score_block(layout, table, first, end, lattice, lanes)
+        end = end_of_block(starts, first, last)
+        score_block(positions, table, lattice.bias, first, end, lattice.scores, lanes)
         for i in range(first, end):
-            a, b = layout.starts[i] - base, layout.starts[i + 1] - base
-            log_z[i] = log_partition(lattice, a, b, edges, layout.n_labels, lanes)
+            a, b = starts[i] - starts[first], starts[i + 1] - starts[first]
+            log_z[i] = log_partition(lattice, a, b, edges, n_labels, lanes)
         first = end
-
-

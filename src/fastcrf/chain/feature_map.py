@@ -40,9 +40,9 @@ def build_feature_map(
     add has frequency 0 and is subject to `min_freq` like the rest.
     """
     threshold = float(min_freq) if min_freq > 0 or drop_negative else -np.inf
-    offsets, labels = state_features(corpus, n_attributes, n_labels, all_states, threshold)
+    offsets, labels = state_features(corpus, n_attributes, n_labels, bool(all_states), threshold)
     frequency, observed = count_bigrams(corpus, n_labels)
-    sources, targets = np.nonzero((observed | all_transitions) & (frequency >= threshold))
+    sources, targets = np.nonzero((observed | bool(all_transitions)) & (frequency >= threshold))
     return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels))
 
 

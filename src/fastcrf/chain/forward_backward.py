@@ -1,17 +1,19 @@
 """Scaled forward-backward in the probability domain, on padded rows of label scores.
 
-A block holds the positions of one or more whole sequences. Row t of `scores` begins as the label scores U[t, :] and ends
-as the posterior p(y_t = k | x). With B_t = exp(U_t - max U_t) and M = exp(V - max V):
+A block holds the positions of one or more whole sequences. Row t of `scores` begins as the label scores U[t, :] and
+ends as the posterior p(y_t = k | x). With B_t = exp(U_t - max U_t) and M = exp(V - max V):
 
     alpha_t(k) = sum_j alpha_{t-1}(j) M(j, k) B_t(k) / z_{t-1},     z_t = sum_k alpha_t(k)
     beta_{t-1}(j) = sum_k M(j, k) B_t(k) beta_t(k) / z_{t-1},       beta_last = weight / z_last
-    posterior_t(k) = alpha_t(k) beta_t(k),   edge_t(j, k) = alpha_{t-1}(j) M(j, k) follow_t(k),   follow_t = B_t beta_t / z_{t-1}
+    posterior_t(k) = alpha_t(k) beta_t(k)
+    edge_t(j, k) = alpha_{t-1}(j) M(j, k) follow_t(k),              follow_t = B_t beta_t / z_{t-1}
 
-Each position is scaled by the sum of the position *before* it, which takes the division off the critical path. The weight
-of the sequence enters through beta_last, so that posteriors and edges come out weighted at no cost.
+Each position is scaled by the sum of the position *before* it, which takes the division off the critical path. The
+weight of the sequence enters through beta_last, so that posteriors and edges come out weighted at no cost.
 
-Nothing is lost to underflow while max U_t - min U_t + max V - min V stays below `WIDEST_SPREAD`: every alpha is then at
-least exp(-spread) of its row's sum. Sequences with wider scores take the road in log_domain.py.
+Let s bound max U_t - min U_t + max V - min V. Then z_t >= exp(-s), alpha_t(k) >= exp(-2 s), and beta_t, follow_t are at
+most exp(2 s): nothing that matters is lost to underflow while s stays below `WIDEST_SPREAD`. Sequences with wider scores
+take the road in log_domain.py.
 """
 
 from __future__ import annotations
@@ -20,10 +22,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, larger, largest, load, multiply, scale, shift, store, total, zeros
+from fastcrf.chain.lanes import (
+    add,
+    add_scaled,
+    aligned_zeros,
+    larger,
+    largest,
+    load,
+    multiply,
+    scale,
+    shift,
+    store,
+    total,
+    zeros,
+)
 from fastcrf.kernel import kernel
 
-WIDEST_SPREAD = 600.0
+WIDEST_SPREAD = 300.0
 SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200  # scales are multiplied up, and logged only outside this range
 
 

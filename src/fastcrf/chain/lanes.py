@@ -215,6 +215,23 @@ def larger(typing_context, x, y):
 
 
 @intrinsic
+def keep(typing_context, bits, x):
+    """x where the bit of the lane is set (lane 0 is the lowest bit of the uint64), 0 elsewhere."""
+
+    def generate(context, builder, signature, args):
+        part = part_type(x.width)
+        nothing = ir.Constant(part, [0.0] * part.count)
+        kept = []
+        for k, values in enumerate(unpack(builder, args[1])):
+            of_part = builder.trunc(builder.lshr(args[0], INT64(k * part.count)), ir.IntType(part.count))
+            mask = builder.bitcast(of_part, ir.VectorType(ir.IntType(1), part.count))
+            kept.append(builder.select(mask, values, nothing))
+        return pack(builder, kept)
+
+    return x(types.uint64, x), generate
+
+
+@intrinsic
 def total(typing_context, x):
     """Sum of the lanes."""
 
@@ -254,7 +271,7 @@ def bits_of_float(typing_context, number):
     return types.int64(types.float64), generate
 
 
-if numba.config.DISABLE_JIT:  # the same verbs without a compiler: their meaning, and coverage for the kernels above them
+if numba.config.DISABLE_JIT:  # the same verbs without a compiler: their meaning, and coverage for the kernels
 
     def load(array, row, column, lanes):
         return array[row, column : column + len(lanes)].copy()
@@ -277,6 +294,9 @@ if numba.config.DISABLE_JIT:  # the same verbs without a compiler: their meaning
 
     def add_scaled(number, x, y):
         return number * x + y
+
+    def keep(bits, x):
+        return np.where([int(bits) >> k & 1 for k in range(len(x))], x, 0.0)
 
     total, largest = np.sum, np.max
 

@@ -1,15 +1,15 @@
 """The kernels' own arrangement of weights and corpus, made once a corpus.
 
-Solvers, files and users see the compact vector of types.FeatureMap. Batch kernels want something else: an attribute that
-occurs with many labels is a dense padded row of the weight table (one vector load adds it to all label scores), an
-attribute with few labels is a handful of single cells. The table is [rows | cells], flat:
+Solvers, files and users see the compact vector of types.FeatureMap. Batch kernels want something else: an attribute
+that occurs with many labels is a dense padded row of the weight table (one vector load adds it to all label scores),
+an attribute with few labels is a handful of single cells. The table is [rows | cells], flat:
 
     table[layout.place[f]] = weights[f]        for each state feature f       (`expand_weights`)
     expected[f] = sum of table[layout.place[f]] over the threads' tables      (`collect_gradient`)
 
-Slots of a row without a feature stay 0 on the way in and are never read on the way out, so padding is invisible outside.
-Keeping the solver's vector compact and expanding it once an evaluation costs 1-2 % of the evaluation on CoNLL-2000, and
-saves every solver from masks and its vectors from 40 % of dead weight.
+Slots of a row without a feature stay 0 on the way in and are never read on the way out, so padding is invisible
+outside. Keeping the solver's vector compact and expanding it once an evaluation costs 1-2 % of the evaluation on
+CoNLL-2000, and saves every solver from masks and its vectors from 40 % of dead weight.
 """
 
 from __future__ import annotations
@@ -27,7 +27,26 @@ Indices = NDArray[np.uint32]  # unsigned: Numba then needs no test for negative 
 
 
 class Layout(NamedTuple):
-    """Where each weight lies in the table, and the corpus in terms of table rows and cells."""
+    """Where each weight lies in the table."""
+
+    place: Indices  # [S] table index of each state weight
+    n_rows: int
+    n_cells: int
+    n_labels: int
+    padded: int  # Kp, row length
+    width: int  # lanes a panel; divides Kp
+
+    @property
+    def n_row_slots(self) -> int:
+        return self.n_rows * self.padded
+
+    @property
+    def table_size(self) -> int:
+        return self.n_rows * self.padded + self.n_cells
+
+
+class Positions(NamedTuple):
+    """A corpus in terms of table rows and cells."""
 
     starts: Longs  # [N + 1] first position of each sequence
     row_starts: Longs  # [P + 1] first row of each position
@@ -37,37 +56,31 @@ class Layout(NamedTuple):
     cells: Indices  # [cell occurrences] index behind the dense rows of the table
     slots: Indices  # [cell occurrences] (position in the sequence) * Kp + label
     cell_values: Floats  # their values, or [0] when all are 1
-    weights: Floats  # [N] sequence weights, or [0] when all are 1
-    place: Indices  # [S] table index of each state weight
-    n_rows: int
-    n_cells: int
-    n_labels: int
-    padded: int  # Kp, row length
-    width: int  # lanes a panel; divides Kp
-
-    @property
-    def table_size(self) -> int:
-        return self.n_rows * self.padded + self.n_cells
 
 
 def dense_threshold(padded: int) -> int:
-    """An attribute seen with at least so many labels becomes a row. The optimum is flat (measured at K = 4, 22, 49, 91)."""
+    """An attribute seen with at least so many labels becomes a row. The optimum is flat (measured for K = 4 to 91)."""
     return max(1, min(padded // 6, 12))
 
 
-def make_layout(corpus: Corpus, features: FeatureMap) -> Layout:
-    """Split the attributes into rows and cells, and re-express the corpus in them."""
+def make_layout(features: FeatureMap) -> Layout:
+    """Split the attributes into rows and cells."""
     width, padded = choose_width(features.n_labels)
-    threshold = dense_threshold(padded)
-    place, n_rows, n_cells = place_weights(features.offsets, features.labels, threshold, padded)
+    place, n_rows, n_cells = place_weights(features.offsets, features.labels, dense_threshold(padded), padded)
     if n_rows * padded + n_cells >= 2**32:
         raise ValueError(
             f"A table of {n_rows * padded + n_cells} weights is beyond 32-bit indices; "
             "raise min_freq or leave all_possible_states off."
         )
+    return Layout(place, int(n_rows), int(n_cells), features.n_labels, padded, width)
+
+
+def make_positions(corpus: Corpus, features: FeatureMap, layout: Layout) -> Positions:
+    """Re-express a corpus in rows and cells."""
+    threshold = dense_threshold(layout.padded)
     row_starts, cell_starts = count_occurrences(corpus, features.offsets, threshold)
     has_values = len(corpus.values) > 0
-    layout = Layout(
+    positions = Positions(
         starts=corpus.starts,
         row_starts=row_starts,
         rows=np.empty(row_starts[-1], np.uint32),
@@ -76,16 +89,9 @@ def make_layout(corpus: Corpus, features: FeatureMap) -> Layout:
         cells=np.empty(cell_starts[-1], np.uint32),
         slots=np.empty(cell_starts[-1], np.uint32),
         cell_values=np.empty(cell_starts[-1] if has_values else 0),
-        weights=corpus.weights,
-        place=place,
-        n_rows=int(n_rows),
-        n_cells=int(n_cells),
-        n_labels=features.n_labels,
-        padded=padded,
-        width=width,
     )
-    fill_occurrences(corpus, features.offsets, features.labels, threshold, layout)
-    return layout
+    fill_occurrences(corpus, features.offsets, features.labels, threshold, layout, positions)
+    return positions
 
 
 @kernel
@@ -131,9 +137,9 @@ def count_occurrences(corpus, offsets, threshold):
 
 
 @kernel
-def fill_occurrences(corpus, offsets, labels, threshold, layout):
-    """Writes: layout.rows, layout.row_values, layout.cells, layout.slots, layout.cell_values."""
-    starts, behind_rows = corpus.starts, layout.n_rows * layout.padded
+def fill_occurrences(corpus, offsets, labels, threshold, layout, positions):
+    """Writes: positions.rows, .row_values, .cells, .slots, .cell_values."""
+    starts, padded, behind_rows = corpus.starts, layout.padded, layout.n_rows * layout.padded
     has_values = len(corpus.values) > 0
     r, c = 0, 0
     for i in range(len(starts) - 1):
@@ -142,16 +148,16 @@ def fill_occurrences(corpus, offsets, labels, threshold, layout):
                 a = corpus.attributes[o]
                 value = corpus.values[o] if has_values else 1.0
                 if offsets[a + 1] - offsets[a] >= threshold:
-                    layout.rows[r] = layout.place[offsets[a]] // layout.padded
+                    positions.rows[r] = layout.place[offsets[a]] // padded
                     if has_values:
-                        layout.row_values[r] = value
+                        positions.row_values[r] = value
                     r += 1
                     continue
                 for f in range(offsets[a], offsets[a + 1]):
-                    layout.cells[c] = layout.place[f] - behind_rows
-                    layout.slots[c] = (p - starts[i]) * layout.padded + labels[f]
+                    positions.cells[c] = layout.place[f] - behind_rows
+                    positions.slots[c] = (p - starts[i]) * padded + labels[f]
                     if has_values:
-                        layout.cell_values[c] = value
+                        positions.cell_values[c] = value
                     c += 1
 
 
@@ -164,7 +170,7 @@ def expand_weights(weights, place, first, last, table):
 
 @kernel
 def collect_gradient(tables, place, counts, weights, ridge, first, last, gradient):
-    """gradient[f] = expected - observed + ridge * weight for f in first..last-1; returns (weights . counts, |weights|^2).
+    """gradient[f] = expected - observed + ridge * weight, f in first..last-1; returns (weights . counts, |weights|^2).
 
     `tables` [threads, table size] are the expected counts of each thread. Writes: gradient.
     """

@@ -1,4 +1,5 @@
-"""Forward-backward in the log domain, for the rare sequence whose scores are too wide for doubles to hold as probabilities.
+"""Forward-backward in the log domain, for the rare sequence whose scores are too wide for doubles to hold as
+probabilities.
 
 K^2 exponentials a position make it slow; it is exact for scores of any finite size.
 """
@@ -24,7 +25,7 @@ def log_sum_exp(x, n):
 
 @kernel
 def log_forward(lattice, first, last, edges, n_labels):
-    """log Z of the shifted scores of positions first..last-1, transitions at full size. Writes: lattice.alpha (logs)."""
+    """log Z of the shifted scores of positions first..last-1, transitions in full. Writes: lattice.alpha (logs)."""
     scores, alpha = lattice.scores, lattice.alpha
     terms = np.empty(n_labels)
     for k in range(n_labels):

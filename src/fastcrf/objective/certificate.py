@@ -1,13 +1,13 @@
 """A bound on the distance to the optimum that needs no knowledge of the optimum.
 
-Let g be the gradient of the loss at w and H_i the entropy of p(. | x_i, w). Weak duality gives a lower bound on F* for any
-choice of dual distributions; the model's own give, for c2 > 0,
+Let g be the gradient of the loss at w and H_i the entropy of p(. | x_i, w). Weak duality gives a lower bound on F*
+for any choice of dual distributions; the model's own give, for c2 > 0,
 
     F* >= sum_i s_i H_i - sum_j max(|g_j| - c1, 0)^2 / (4 c2),            sum_i s_i H_i = loss(w) - w . g
 
-which for c1 = 0 means F(w) - F* <= |grad F(w)|^2 / (4 c2). For c2 = 0 < c1 the dual point must satisfy |g_j| <= c1, so the
-model's distributions are mixed with the gold labelling until they do: share s = min(1, c1 / |g|_inf), a_i = 1 - s + s q_i,
-q_i = p(y_i | x_i, w), and the bound is
+which for c1 = 0 means F(w) - F* <= |grad F(w)|^2 / (4 c2). For c2 = 0 < c1 the dual point must satisfy |g_j| <= c1,
+so the model's distributions are mixed with the gold labelling until they do: share s = min(1, c1 / |g|_inf), a_i = 1
+- s + s q_i, q_i = p(y_i | x_i, w), and the bound is
 
     F* >= sum_i s_i [ -a_i log a_i - s (1 - q_i) log s + s (H_i + q_i log q_i) ]
 

@@ -1,8 +1,8 @@
 """Negative log-likelihood of a corpus and its gradient, on threads.
 
-Sequences are split into contiguous shards of equal cost, one a thread. Each thread adds expected counts into a table of its
-own; the tables are summed when the gradient is collected, so the result depends on the number of threads (in the last
-digits) and on nothing else.
+Sequences are split into contiguous shards of equal cost, one a thread. Each thread adds expected counts into a table
+of its own; the tables are summed when the gradient is collected, so the result depends on the number of threads (in
+the last digits) and on nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fastcrf.chain.expectations import BLOCK, Expected, Table, expect, log_parti
 from fastcrf.chain.feature_map import count_gold
 from fastcrf.chain.forward_backward import Edges, make_edges, make_lattice
 from fastcrf.chain.lanes import aligned_zeros
-from fastcrf.chain.layout import Layout, collect_gradient, expand_weights, make_layout
+from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
 from fastcrf.chain.scores import transition_matrix
 from fastcrf.types import Corpus, FeatureMap, Floats
 
@@ -29,9 +29,10 @@ class Likelihood:
     def __init__(self, corpus: Corpus, features: FeatureMap, n_jobs: int = 1) -> None:
         self.corpus = corpus
         self.features = features
-        self.layout = make_layout(corpus, features)
+        self.layout = make_layout(features)
+        self.positions = make_positions(corpus, features, self.layout)
         self.counts = count_gold(corpus, features)
-        self.bounds = balanced_shards(self.layout, n_jobs)
+        self.bounds = balanced_shards(self.positions, self.layout, n_jobs)
         self.n_jobs = len(self.bounds) - 1
         self.weight_bounds = np.linspace(0, features.n_state, self.n_jobs + 1).astype(np.int64)
         self.pool = ThreadPoolExecutor(self.n_jobs - 1, "fastcrf") if self.n_jobs > 1 else None
@@ -53,7 +54,7 @@ class Likelihood:
         if self.tables is None:
             self.tables = aligned_zeros(self.n_jobs, self.layout.table_size)
             self.edge_sums = np.zeros((self.n_jobs, 2, self.layout.padded, self.layout.padded))
-        tables, sums = self.tables, self.edge_sums
+        tables, sums, n_labels = self.tables, self.edge_sums, self.layout.n_labels
 
         def prepare(k: int) -> None:
             tables[k] = 0.0
@@ -62,7 +63,8 @@ class Likelihood:
 
         def expect_shard(k: int) -> float:
             expected = Expected(self._split(tables[k]), sums[k, 0], sums[k, 1])
-            return expect(self.layout, *self._shard(k), self.table, edges, self.lattices[k], expected, self.lanes)
+            arrays = self.table, edges, self.lattices[k], expected
+            return expect(self.positions, self.corpus.weights, *self._shard(k), *arrays, n_labels, self.lanes)
 
         gradient = np.empty(self.features.n_weights)
 
@@ -85,24 +87,24 @@ class Likelihood:
         """log Z of each sequence, [N]."""
         log_z = np.empty(self.corpus.n_sequences)
         edges = self._load(weights)
-        self._on_threads(
-            lambda k: log_partitions(
-                self.layout, *self._shard(k), self.table, edges, self.lattices[k], log_z, self.lanes
-            )
-        )
+
+        def shard(k: int) -> None:
+            arrays = self.table, edges, self.lattices[k], log_z
+            log_partitions(self.positions, *self._shard(k), *arrays, self.layout.n_labels, self.lanes)
+
+        self._on_threads(shard)
         return log_z
 
     def sequence_figures(self, weights: Floats) -> Floats:
         """(log Z, expected score, gold score) of each sequence, [N, 3]."""
         figures = np.empty((self.corpus.n_sequences, 3))
         edges = self._load(weights)
-        longest, _ = self.lattices[0].scores.shape
 
         def shard(k: int) -> None:
-            twice = make_lattice(longest, self.layout.n_labels, self.layout.padded)
-            pair = (self.lattices[k], twice)
+            lattice = self.lattices[k]
+            arrays = self.table, edges, lattice, np.empty_like(lattice.scores), figures
             sequence_figures(
-                self.layout, self.corpus.labels, *self._shard(k), self.table, edges, pair, figures, self.lanes
+                self.positions, self.corpus.labels, *self._shard(k), *arrays, self.layout.n_labels, self.lanes
             )
 
         self._on_threads(shard)
@@ -116,7 +118,7 @@ class Likelihood:
         return make_edges(transition_matrix(self.features, weights), self.layout.padded)
 
     def _split(self, flat: Floats) -> Table:
-        corner = self.layout.n_rows * self.layout.padded
+        corner = self.layout.n_row_slots
         return Table(flat[:corner].reshape(self.layout.n_rows, self.layout.padded), flat[corner:])
 
     def _shard(self, k: int) -> tuple[int, int]:
@@ -133,15 +135,13 @@ class Likelihood:
         return [work(0), *(other.result() for other in others)]
 
 
-def balanced_shards(layout: Layout, n_jobs: int) -> np.ndarray:
+def balanced_shards(positions: Positions, layout: Layout, n_jobs: int) -> np.ndarray:
     """First sequence of each shard, [shards + 1]: contiguous, about equal cost, none empty."""
-    starts = layout.starts
-    rows = layout.row_starts[starts[1:]] - layout.row_starts[starts[:-1]]
-    cells = np.diff(layout.cell_starts)
-    positions = np.diff(starts)
-    # Costs in vector operations, from a profile: recursions K^2, rows 2 Kp, cells by one.
-    cost = positions * (layout.n_labels * layout.padded * 3 + 60 * layout.padded) + rows * layout.padded * 12 + cells * 12
+    starts, Kp = positions.starts, layout.padded
+    rows = positions.row_starts[starts[1:]] - positions.row_starts[starts[:-1]]
+    # Relative costs, from a profile: recursions K Kp a position, exponentials and shifts Kp, a row Kp, a cell.
+    cost = np.diff(starts) * (3 * layout.n_labels + 60) * Kp + 12 * rows * Kp + 12 * np.diff(positions.cell_starts)
     reached = np.concatenate(([0], np.cumsum(cost, dtype=np.float64)))
     targets = np.linspace(0, reached[-1], max(1, n_jobs) + 1)
     bounds = np.searchsorted(reached, targets[1:-1], side="left")
-    return np.unique(np.concatenate(([0], bounds, [len(positions)])))
+    return np.unique(np.concatenate(([0], bounds, [len(cost)])))

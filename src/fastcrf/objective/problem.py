@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from fastcrf.chain.sequences import Sequences, make_sequences
 from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_bound
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.regulariser import make_regulariser
 from fastcrf.types import Corpus, FeatureMap, Floats
+
+SLICE_OF_POSITIONS = 30_000
 
 
 class Problem:
@@ -19,7 +24,7 @@ class Problem:
     `value` and `gradient` count as one effective pass over the data each.
     """
 
-    provides: ClassVar[frozenset[str]] = frozenset({"gradient"})
+    provides: ClassVar[frozenset[str]] = frozenset({"gradient", "sequences"})
 
     def __init__(self, corpus: Corpus, features: FeatureMap, c1: float = 0.0, c2: float = 0.0, n_jobs: int = 1) -> None:
         if corpus.n_sequences == 0:
@@ -30,6 +35,7 @@ class Problem:
         self.likelihood = Likelihood(corpus, features, n_jobs)
         self.corpus = corpus
         self.features = features
+        self.asked_to_stop: Callable[[], bool] = lambda: False  # set by whoever runs the solver; long epochs look here
 
     @property
     def c1(self) -> float:
@@ -50,6 +56,16 @@ class Problem:
     @property
     def n_jobs(self) -> int:
         return self.likelihood.n_jobs
+
+    @property
+    def slice_size(self) -> int:
+        """Draws that take well under a second: epochs hand control back after so many, for Ctrl-C."""
+        return max(1, SLICE_OF_POSITIONS * self.n_sequences // self.corpus.n_positions)
+
+    @cached_property
+    def sequences(self) -> Sequences:
+        """The corpus by sequence, for solvers that draw. Made when first asked for."""
+        return make_sequences(self.corpus, self.features, self.likelihood.positions, self.likelihood.layout)
 
     def value(self, weights: Floats) -> float:
         """F(w), all penalties included. One pass, forward recursions only."""

@@ -1,0 +1,187 @@
+"""One sequence at a time: what stochastic solvers ask of a corpus.
+
+A draw touches only the attributes of its sequence. They are copied from the solver's (lazy) vector into a small local
+table, the batch kernels of expectations.py score and scatter on that table as they do on the big one, and the result is
+added back; so a draw costs what its sequence costs, whatever the size of the model.
+
+`Sequences.local` are the positions with each row and cell number replaced by its place in the local table of the
+sequence. Transition weights are K more dense rows behind those of the attributes, touched by every draw.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.expectations import Table, add_edges, infer, scatter_block
+from fastcrf.chain.exponential import exponentiate
+from fastcrf.chain.forward_backward import Edges, Lattice, make_edges, make_lattice
+from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, larger, largest, load, multiply, shift, store, zeros
+from fastcrf.chain.layout import Indices, Layout, Positions
+from fastcrf.kernel import kernel
+from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
+
+LOWEST_SCORE = -1e299  # below every score of a label, above every score of padding
+
+
+class Support(NamedTuple):
+    """The distinct rows and cells of each sequence, and which slots of the rows are features."""
+
+    row_starts: Longs  # [N + 1] first of the distinct rows of each sequence
+    rows: Indices  # distinct rows
+    cell_starts: Longs  # [N + 1] first of the distinct cells of each sequence
+    cells: Indices  # distinct cells
+    masks: np.ndarray  # [n_rows + K, panels] uint64: bit k of panel b is set if slot b * W + k is a feature
+
+
+class Sequences(NamedTuple):
+    """A corpus by sequence."""
+
+    local: Positions  # rows and cells numbered within their sequence
+    support: Support
+    labels: Ints  # [P] gold labels
+    weights: Floats  # [N] sequence weights, or [0] when all are 1
+    layout: Layout
+    widest: tuple[int, int, int]  # most distinct rows, most distinct cells, most positions of a sequence
+
+
+class Workspace(NamedTuple):
+    """Arrays that one thread needs to treat one sequence."""
+
+    lattice: Lattice
+    weights: Table  # local: weights of the sequence's attributes
+    change: Table  # local: what is to be added, by attribute
+    edges: Edges  # current transition scores and their exponentials
+    edge_change: np.ndarray  # [Kp, Kp] what is to be added, by label bigram
+    edge_sums: np.ndarray  # [Kp, Kp] expected label bigrams
+    wide_edges: np.ndarray  # [Kp, Kp] those of them that come from the log domain
+
+
+def make_sequences(corpus: Corpus, features: FeatureMap, positions: Positions, layout: Layout) -> Sequences:
+    row_starts, rows, local_rows = distinct(positions.row_starts[positions.starts], positions.rows, layout.n_rows)
+    cell_starts, cells, local_cells = distinct(positions.cell_starts, positions.cells, layout.n_cells)
+    n_rows, n_cells, longest = (int(np.diff(b).max(initial=1)) for b in (row_starts, cell_starts, positions.starts))
+    return Sequences(
+        local=positions._replace(rows=local_rows, cells=local_cells),
+        support=Support(row_starts, rows, cell_starts, cells, feature_masks(layout, features)),
+        labels=corpus.labels,
+        weights=corpus.weights,
+        layout=layout,
+        widest=(n_rows, n_cells, longest),
+    )
+
+
+def make_workspace(sequences: Sequences) -> Workspace:
+    n_rows, n_cells, longest = sequences.widest
+    K, Kp = sequences.layout.n_labels, sequences.layout.padded
+    weights, change = (Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)) for _ in range(2))
+    squares = (aligned_zeros(Kp, Kp) for _ in range(3))
+    return Workspace(make_lattice(longest, K, Kp), weights, change, make_edges(np.zeros((K, K)), Kp), *squares)
+
+
+def feature_masks(layout: Layout, features: FeatureMap) -> np.ndarray:
+    """One bit for each slot of the dense rows and of the K transition rows that has a weight."""
+    slots = np.zeros((layout.n_rows + layout.n_labels, layout.padded), np.bool_)
+    slots.reshape(-1)[layout.place[layout.place < layout.n_row_slots]] = True
+    slots[layout.n_rows + features.sources, features.targets] = True
+    panels = slots.reshape(len(slots), -1, layout.width).astype(np.uint64)
+    return (panels << np.arange(layout.width, dtype=np.uint64)).sum(axis=2, dtype=np.uint64)
+
+
+@kernel
+def distinct(bounds, numbers, n_numbers):
+    """Distinct numbers within each stretch bounds[i]:bounds[i + 1]: (where they begin, the numbers, place of each)."""
+    last_seen = np.full(n_numbers, -1, np.int64)  # place among all distinct ones; before starts[i] means: not here yet
+    starts = np.zeros(len(bounds), np.int64)
+    found = np.empty(len(numbers), np.uint32)
+    place = np.empty(len(numbers), np.uint32)
+    n_found = 0
+    for i in range(len(bounds) - 1):
+        for o in range(bounds[i], bounds[i + 1]):
+            number = numbers[o]
+            if last_seen[number] < starts[i]:
+                last_seen[number] = n_found
+                found[n_found] = number
+                n_found += 1
+            place[o] = last_seen[number] - starts[i]
+        starts[i + 1] = n_found
+    return starts, found[:n_found].copy(), place
+
+
+@kernel
+def refresh_edges(edges, n_labels, bias, lanes):
+    """Edges with new exponentials of edges.scores; `bias` is Lattice.bias. Writes: edges.forward, edges.backward."""
+    Kp, W = edges.scores.shape[1], len(lanes)
+    high = shift(zeros(lanes), LOWEST_SCORE)
+    low = high
+    for j in range(n_labels):
+        for b in range(0, Kp, W):
+            row = load(edges.scores, j, b, lanes)
+            high = larger(high, add(row, load(bias, 0, b, lanes)))
+            low = larger(low, add_scaled(-1.0, row, load(bias, 0, b, lanes)))
+    top, bottom = largest(high), -largest(low)
+    for j in range(n_labels):
+        for b in range(0, Kp, W):
+            store(edges.forward, j, b, shift(load(edges.scores, j, b, lanes), -top))
+    exponentiate(edges.forward[:n_labels].reshape(-1))
+    for j in range(n_labels):
+        for k in range(n_labels):
+            edges.backward[k, j] = edges.forward[j, k]
+        edges.forward[j, n_labels:] = 0.0
+    return Edges(edges.scores, edges.forward, edges.backward, top, top - bottom, 0)
+
+
+@kernel
+def gold_score(labels, scores, edge_scores):
+    """Score of a labelling [T], given label scores [T, K] and transition scores [K, K]."""
+    score = scores[0, labels[0]]
+    for t in range(1, len(labels)):
+        score += scores[t, labels[t]] + edge_scores[labels[t - 1], labels[t]]
+    return score
+
+
+@kernel
+def infer_sequence(lattice, n_positions, edges, weight, wide_edges, edge_sums, n_labels, lanes):
+    """log Z of one scored sequence, unweighted; its posteriors and expected bigrams, weighted.
+
+    Writes: lattice (posteriors in scores), edge_sums (expected bigrams), wide_edges.
+    """
+    for j in range(n_labels):
+        for b in range(0, edge_sums.shape[1], len(lanes)):
+            store(wide_edges, j, b, zeros(lanes))
+            store(edge_sums, j, b, zeros(lanes))
+    log_z = infer(lattice, 0, n_positions, edges, weight, wide_edges, n_labels, lanes)
+    add_edges(lattice, n_positions, n_labels, edge_sums, lanes)
+    for j in range(n_labels):
+        for b in range(0, edge_sums.shape[1], len(lanes)):
+            expected = multiply(load(edge_sums, j, b, lanes), load(edges.forward, j, b, lanes))
+            store(edge_sums, j, b, add(expected, load(wide_edges, j, b, lanes)))
+    return log_z
+
+
+@kernel
+def subtract_gold(labels, weight, posteriors, edge_sums):
+    """Turn expectations into residuals, expected minus observed. Writes: posteriors, edge_sums."""
+    posteriors[0, labels[0]] -= weight
+    for t in range(1, len(labels)):
+        posteriors[t, labels[t]] -= weight
+        edge_sums[labels[t - 1], labels[t]] -= weight
+
+
+@kernel
+def collect_change(positions, support, i, quantities, change, lanes):
+    """Sum label quantities [T, Kp] of sequence i by attribute. Writes: change (a local table)."""
+    for r in range(support.row_starts[i + 1] - support.row_starts[i]):
+        for b in range(0, quantities.shape[1], len(lanes)):
+            store(change.rows, r, b, zeros(lanes))
+    change.cells[: support.cell_starts[i + 1] - support.cell_starts[i]] = 0.0
+    scatter_block(positions, i, i + 1, quantities, change, lanes)
+
+
+@kernel
+def copy_rows(source, target, n_rows, lanes):
+    """target[:n_rows] = source[:n_rows]. Writes: target."""
+    for r in range(n_rows):
+        for b in range(0, source.shape[1], len(lanes)):
+            store(target, r, b, load(source, r, b, lanes))

@@ -1,0 +1,191 @@
+"""The loop that SAG and its relatives share.
+
+With g_i the stored gradient of sequence i, d = sum_i g_i, m the number of sequences seen, lambda in the papers' mean
+scale:
+
+    draw i;  g = grad nll_i(w);  D = g - g_i;  g_i <- g;  d <- d + D
+    L_i by the search of parts/ray_search.py;  a = step size from the L's (parts/lipschitz.py)
+    w <- (1 - a lambda) w - a [ d / m + excess D ]
+
+SAG has excess 0. The drift d / m is applied lazily (parts/drifting_vector.py). What is stored of g_i are node marginals
+and summed edge marginals ("mixed" memory), which start as the gold indicators: then g_i = 0 without a special case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.expectations import score_block
+from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
+from fastcrf.chain.sequences import (
+    Sequences,
+    collect_change,
+    copy_rows,
+    gold_score,
+    infer_sequence,
+    make_workspace,
+    refresh_edges,
+    subtract_gold,
+)
+from fastcrf.kernel import kernel
+from fastcrf.parts.drifting_vector import drift, gather_drifting, make_drifting, settle_drifting, turn_drift
+from fastcrf.parts.lipschitz import (
+    STATE,
+    Constants,
+    begin_visit,
+    end_visit,
+    fade_estimate,
+    place_of,
+    rebuild,
+    step_size,
+)
+from fastcrf.parts.ray_search import make_ray, mask_change, search_lipschitz
+from fastcrf.parts.sampling import draw_mixture, epoch_uniforms
+from fastcrf.types import Diverged, Floats, Step
+
+FLAT = 1e-8  # squared gradient norm below which a search would only measure rounding (Algorithm 1, line 12)
+
+
+class GradientMemory(NamedTuple):
+    """The stored gradients, as expectations, and room for their change at the current draw."""
+
+    marginals: np.ndarray  # [P, Kp]
+    bigrams: np.ndarray  # [N K, Kp] summed edge marginals of sequence i in rows i K .. (i + 1) K
+    change: np.ndarray  # [T, Kp] new minus old marginals
+    edge_change: np.ndarray  # [Kp, Kp] new minus old bigrams
+
+
+@kernel
+def exchange_rows(new, memory, first, n_rows, change, lanes):
+    """change = new - memory[first:], memory[first:] = new, over n_rows rows. Writes: memory, change."""
+    for r in range(n_rows):
+        for b in range(0, new.shape[1], len(lanes)):
+            row = load(new, r, b, lanes)
+            store(change, r, b, add_scaled(-1.0, load(memory, first + r, b, lanes), row))
+            store(memory, first + r, b, row)
+
+
+@kernel
+def average_gradient_draws(sequences, uniforms, lam, excess, vector, memory, constants, space, ray, lanes):
+    """One draw per uniform; returns the number of forward(-backward) recursions. Writes: all state."""
+    local, support, starts = sequences.local, sequences.support, sequences.local.starts
+    K, n = sequences.layout.n_labels, len(starts) - 1
+    lattice, scores = space.lattice, space.lattice.scores
+    evaluations = 0
+    for u in uniforms:
+        i = draw_mixture(u, constants.share, n, constants.sums)
+        first, T = starts[i], starts[i + 1] - starts[i]
+        labels = sequences.labels[first : first + T]
+        weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
+        gather_drifting(vector, support, i, space.weights, space.edges.scores, K, lanes)
+        edges = refresh_edges(space.edges, K, lattice.bias, lanes)
+        score_block(local, space.weights, lattice.bias, i, i + 1, scores, lanes)
+        searching, trials = begin_visit(constants, i), 0
+        if searching:
+            copy_rows(scores, ray.scores, T, lanes)
+        loss = -gold_score(labels, scores, edges.scores)
+        loss += infer_sequence(lattice, T, edges, weight, space.wide_edges, space.edge_sums, K, lanes)
+        exchange_rows(scores, memory.marginals, first, T, memory.change, lanes)
+        exchange_rows(space.edge_sums, memory.bigrams, i * K, K, memory.edge_change, lanes)
+        if searching:
+            subtract_gold(labels, weight, scores, space.edge_sums)
+            collect_change(local, support, i, scores, space.change, lanes)
+            square = mask_change(support, i, space.change, space.edge_sums, K, lanes)
+            if square > FLAT:
+                score_block(local, space.change, ray.bias, i, i + 1, ray.slopes, lanes)
+                copy_rows(space.edge_sums, ray.edge_slopes, K, lanes)
+                k = place_of(constants, i)
+                constants.estimates[k], trials = search_lipschitz(
+                    labels, weight, weight * loss, square, constants.estimates[k], ray, edges.scores, lattice, K, lanes
+                )
+        end_visit(constants, i, trials)
+        evaluations += 1 + trials
+        a = step_size(constants, lam)
+        shrink = 1.0 - a * lam
+        collect_change(local, support, i, memory.change, space.change, lanes)
+        turn_drift(vector, support, i, excess * a / shrink, space.change, memory.edge_change, K, lanes)
+        drift(vector, shrink, a / constants.n_seen[0], lanes)
+        fade_estimate(constants, i)
+    return evaluations
+
+
+class AverageGradientRun:
+    """The state of one run and its epochs; SAG-type solvers hand it their constants and yield its Steps."""
+
+    def __init__(
+        self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None, constants: Constants, seed: int
+    ) -> None:
+        self.problem, self.constants, self.seed = problem, constants, seed
+        self.sequences = problem.sequences
+        self.layout, self.features = self.sequences.layout, problem.features
+        self.lam = problem.regulariser.mean_scale(problem.n_sequences)[1]
+        self.space, self.ray = make_workspace(self.sequences), make_ray(self.sequences)
+        self.weights, self.drift = weights, np.zeros_like(weights)
+        self.epoch = self.drawn = 0
+        self.memory = gold_memory(self.sequences)
+        if memory:
+            self._restore(memory)
+        self.vector = make_drifting(self.layout, self.features, self.weights, self.drift)
+
+    def step(self, evaluations: int = 0) -> Step:
+        """Where the run is, settled, after so many recursions."""
+        settle_drifting(self.vector, self.layout, self.features, self.weights, self.drift)
+        gradient = self.drift + 2.0 * self.problem.c2 * self.weights  # n (d / n + lambda w)
+        norm = float(np.sqrt(gradient @ gradient))
+        if not np.isfinite(norm):
+            raise Diverged(f"The weights are not finite after {self.epoch} epochs.")
+        seen = int(self.constants.n_seen[0])
+        info = {
+            "gradient_norm_estimate": norm if seen == self.problem.n_sequences else np.inf,
+            "seen": seen,
+            "step_size": float(step_size(self.constants, self.lam)),
+            "searched": evaluations / max(1, self.problem.n_sequences),
+        }
+        return Step(self.weights, evaluations / self.problem.n_sequences, info=info, memory=self._state())
+
+    def run_epoch(self) -> Step:
+        """n draws (what is left of them after an interrupted epoch), in slices short enough for Ctrl-C."""
+        n = self.problem.n_sequences
+        uniforms = epoch_uniforms(self.seed, self.epoch, n)
+        evaluations = 0
+        while self.drawn < n and not (evaluations and self.problem.asked_to_stop()):
+            some = uniforms[self.drawn : self.drawn + self.problem.slice_size]
+            evaluations += average_gradient_draws(
+                self.sequences, some, self.lam, 0.0, self.vector, self.memory, self.constants, self.space, self.ray,
+                (0,) * self.layout.width,
+            )  # fmt: skip
+            self.drawn += len(some)
+        if self.drawn == n:
+            self.epoch, self.drawn = self.epoch + 1, 0
+        return self.step(evaluations)
+
+    def _state(self) -> dict[str, Any]:
+        arrays = {"weights": self.weights, "drift": self.drift}
+        arrays |= {"marginals": self.memory.marginals, "bigrams": self.memory.bigrams}
+        visits = {name: getattr(self.constants, name) for name in STATE}
+        return {**arrays, **visits, "epoch": self.epoch, "drawn": self.drawn}
+
+    def _restore(self, memory: Mapping[str, Any]) -> None:
+        self.weights, self.drift = np.array(memory["weights"]), np.array(memory["drift"])
+        self.memory.marginals[:], self.memory.bigrams[:] = memory["marginals"], memory["bigrams"]
+        for name in STATE:
+            getattr(self.constants, name)[:] = memory[name]
+        rebuild(self.constants)
+        self.epoch, self.drawn = int(memory["epoch"]), int(memory["drawn"])
+
+
+def gold_memory(sequences: Sequences) -> GradientMemory:
+    """Memory of sequences not seen yet: gold indicators, whose gradient is zero."""
+    starts, labels, layout = sequences.local.starts, sequences.labels, sequences.layout
+    n, K, Kp = len(starts) - 1, layout.n_labels, layout.padded
+    weights = sequences.weights if len(sequences.weights) else np.ones(n)
+    sequence = np.repeat(np.arange(n), np.diff(starts))
+    marginals, bigrams = aligned_zeros(len(labels), Kp), aligned_zeros(n * K, Kp)
+    marginals[np.arange(len(labels)), labels] = weights[sequence]
+    inside = np.flatnonzero(sequence[1:] == sequence[:-1])
+    rows = sequence[inside] * K + labels[inside]
+    np.add.at(bigrams, (rows, labels[inside + 1]), weights[sequence[inside]])
+    return GradientMemory(marginals, bigrams, aligned_zeros(sequences.widest[2], Kp), aligned_zeros(Kp, Kp))

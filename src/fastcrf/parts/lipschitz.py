@@ -1,0 +1,127 @@
+"""Lipschitz constants of the sequences' gradients: their estimates, and the step size and sampling that follow from
+them.
+
+One constant for all sequences (schmidt2015, Algorithm 1) or one for each (section 5), told apart by the number of
+estimates: with a single one, largest and mean are the same and the step size below is Algorithm 1's 1 / (L + lambda).
+
+    first visit    L_i = first * mean L (the very first: 1)
+    later visits   L_i = again * L_i, then the search of ray_search.py
+    every step     L_i = fade * L_i for the shared constant
+    skipping       after xi searches in a row that needed no doubling, the next 2^(xi - 1) visits do not search (5.2)
+    step size      1/2 (1 / (max L + lambda) + 1 / (mean L + lambda)); the text of section 5 omits lambda, Algorithm 1
+                   does not
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.kernel import kernel
+from fastcrf.parts.sampling import build_trees, leaves_of, set_leaf
+
+LONGEST_REST = 40  # of the exponent of 2: beyond any number of visits
+
+
+class Constants(NamedTuple):
+    """Estimates, what is known of each sequence, and the rule's numbers."""
+
+    estimates: np.ndarray  # [N], or [1] shared by all sequences
+    seen: np.ndarray  # [N] uint8
+    successes: np.ndarray  # [N] searches in a row without a doubling
+    rests: np.ndarray  # [N] visits still to come without a search
+    sums: np.ndarray  # tree over the estimates of seen sequences
+    maxima: np.ndarray  # tree over the same
+    n_seen: np.ndarray  # [1]
+    first: float
+    again: float
+    fade: float
+    skipping: bool
+    share: float  # of draws that are uniform; the others follow the estimates
+
+
+def make_constants(
+    n_sequences: int, shared: bool, start: float, first: float, again: float, fade: float, skipping: bool, share: float
+) -> Constants:
+    n = 1 if shared else n_sequences
+    whole = (np.zeros(n_sequences, np.int64) for _ in range(2))
+    trees = (np.zeros(2 * leaves_of(n)) for _ in range(2))
+    constants = Constants(
+        np.full(n, start), np.zeros(n_sequences, np.uint8), *whole, *trees, np.zeros(1, np.int64),
+        first, again, fade, skipping, share,
+    )  # fmt: skip
+    rebuild(constants)
+    return constants
+
+
+STATE = ("estimates", "seen", "successes", "rests")
+
+
+def rebuild(constants: Constants) -> None:
+    """Trees and counts from the estimates and visits. Writes: constants.sums, .maxima, .n_seen."""
+    shared = len(constants.estimates) < len(constants.seen)
+    known = constants.estimates if shared else constants.estimates * constants.seen
+    build_trees(known, constants.sums, constants.maxima)
+    constants.n_seen[0] = constants.seen.sum()
+
+
+@kernel
+def mean_estimate(constants):
+    """Mean over the sequences seen so far, or the shared constant."""
+    return constants.sums[1] / max(1, min(constants.n_seen[0], len(constants.estimates)))
+
+
+@kernel
+def step_size(constants, lam):
+    """1/2 (1 / (max L + lambda) + 1 / (mean L + lambda))."""
+    return 0.5 * (1.0 / (constants.maxima[1] + lam) + 1.0 / (mean_estimate(constants) + lam))
+
+
+@kernel
+def place_of(constants, i):
+    """Where the estimate of sequence i is kept."""
+    return i if len(constants.estimates) > 1 else 0
+
+
+@kernel
+def begin_visit(constants, i):
+    """Register a visit and say whether to search. Writes: constants (the trees follow in end_visit)."""
+    k = place_of(constants, i)
+    if not constants.seen[i]:
+        if len(constants.estimates) > 1 and constants.n_seen[0] > 0:
+            constants.estimates[k] = constants.first * mean_estimate(constants)
+        return True
+    if constants.rests[i] > 0:
+        constants.rests[i] -= 1
+        return False
+    constants.estimates[k] *= constants.again
+    return True
+
+
+@kernel
+def end_visit(constants, i, trials):
+    """Take note of a search that spent `trials` recursions (0: none). Writes: constants."""
+    if not constants.seen[i]:  # the search of a first visit starts from a guess and proves nothing about later ones
+        constants.seen[i] = 1
+        constants.n_seen[0] += 1
+    elif constants.skipping and trials > 0:
+        constants.successes[i] = constants.successes[i] + 1 if trials == 1 else 0
+        if constants.successes[i] > 0:
+            constants.rests[i] = 1 << min(constants.successes[i] - 1, LONGEST_REST)
+    refresh_leaf(constants, i)
+
+
+@kernel
+def fade_estimate(constants, i):
+    """The shared constant shrinks a little after every step. Writes: constants."""
+    if constants.fade != 1.0:
+        constants.estimates[place_of(constants, i)] *= constants.fade
+        refresh_leaf(constants, i)
+
+
+@kernel
+def refresh_leaf(constants, i):
+    """Writes: constants.sums, constants.maxima."""
+    k = place_of(constants, i)
+    set_leaf(k, constants.estimates[k], constants.sums, constants.maxima)

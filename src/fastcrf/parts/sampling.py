@@ -1,0 +1,83 @@
+"""Which sequence comes next. Kernels draw nothing themselves: each epoch receives uniforms made from (seed, epoch).
+
+A `SumTree` holds non-negative numbers as the leaves of a binary tree whose inner nodes are sums (or maxima). An inner
+node is always computed from its two children, never by adding a difference, so the tree is a function of its leaves
+alone: rebuilt from them, it continues bit for bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastcrf.kernel import kernel
+from fastcrf.types import Floats
+
+
+def epoch_uniforms(seed: int, epoch: int, n: int) -> Floats:
+    """n uniforms in [0, 1) that depend on nothing but the seed and the number of the epoch."""
+    return np.random.default_rng([seed, epoch]).random(n)
+
+
+def epoch_permutation(seed: int, epoch: int, n: int) -> np.ndarray:
+    """A random order of 0..n-1 that depends on nothing but the seed and the number of the epoch."""
+    return np.random.default_rng([seed, epoch]).permutation(n)
+
+
+def leaves_of(n: int) -> int:
+    """Number of leaves of a tree over n numbers: the next power of two."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+@kernel
+def build_trees(numbers, sums, maxima):
+    """Trees over `numbers`, both of length 2 * leaves; node 1 is the root, leaf i is node leaves + i. Writes: both."""
+    leaves = len(sums) // 2
+    sums[:] = 0.0
+    maxima[:] = 0.0
+    for i in range(len(numbers)):
+        sums[leaves + i] = numbers[i]
+        maxima[leaves + i] = numbers[i]
+    for node in range(leaves - 1, 0, -1):
+        sums[node] = sums[2 * node] + sums[2 * node + 1]
+        maxima[node] = max(maxima[2 * node], maxima[2 * node + 1])
+
+
+@kernel
+def set_leaf(i, number, sums, maxima):
+    """Number i changes; O(log n). Writes: sums, maxima."""
+    node = len(sums) // 2 + i
+    sums[node] = number
+    maxima[node] = number
+    node >>= 1
+    while node > 0:
+        sums[node] = sums[2 * node] + sums[2 * node + 1]
+        maxima[node] = max(maxima[2 * node], maxima[2 * node + 1])
+        node >>= 1
+
+
+@kernel
+def find_leaf(target, sums):
+    """The leaf i with sum of leaves before i <= target < sum up to and including i: target/total uniform gives P(i)."""
+    leaves = len(sums) // 2
+    node = 1
+    while node < leaves:
+        node *= 2
+        if target >= sums[node] and sums[node + 1] > 0.0:
+            target -= sums[node]
+            node += 1
+    return node - leaves
+
+
+@kernel
+def draw_uniform(u, n):
+    """0..n-1 with equal probability."""
+    return min(np.int64(u * n), n - 1)
+
+
+@kernel
+def draw_mixture(u, share, n, sums):
+    """With probability `share` uniformly from 0..n-1, else in proportion to the tree's leaves (if there are any)."""
+    if u < share:
+        return draw_uniform(u / share, n)
+    rest = (u - share) / (1.0 - share)
+    return find_leaf(rest * sums[1], sums) if sums[1] > 0.0 else draw_uniform(rest, n)
