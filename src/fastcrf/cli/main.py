@@ -7,8 +7,12 @@ from typing import Annotated
 import typer
 
 from fastcrf import __version__
+from fastcrf.cli.demo import demo
+from fastcrf.cli.evaluate import evaluate
 from fastcrf.cli.group import Commands
 from fastcrf.cli.solvers import solvers
+from fastcrf.cli.tag import tag
+from fastcrf.cli.train import train
 
 app = typer.Typer(
     name="fastcrf",
@@ -18,7 +22,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(solvers)
+for command in (demo, train, tag, evaluate, solvers):
+    app.command()(command)
 
 
 def show_version(asked: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -24,12 +25,13 @@ def whole_output(path: str) -> Iterator[TextIO]:
 
 def may_be_replaced(path: Path) -> bool:
     """Whether a file can be moved to `path`; a pipe or a device must be written to."""
-    return path.is_file() or not path.exists()
+    return path.is_file() or path.is_dir() or not path.exists()
 
 
 @contextmanager
 def file_beside(path: Path) -> Iterator[TextIO]:
     """A new file in the folder of `path`, which takes the place of `path` at the end."""
+    check_folder(path)
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", errors="surrogateescape", prefix=f".{path.name}.", dir=path.parent, delete=False
     ) as file:
@@ -54,6 +56,16 @@ def copied_at_the_end(path: str) -> Iterator[TextIO]:
         else:
             with open(path, "w", encoding="utf-8", errors="surrogateescape") as target:
                 shutil.copyfileobj(file, target)
+
+
+def check_folder(path: Path) -> None:
+    """Raise, before the work is done rather than after it, if no file can be made beside `path`."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "This is a folder, not a file", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "No permission to write into the folder", str(path.parent))
 
 
 def current_umask() -> int:

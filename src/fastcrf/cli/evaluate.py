@@ -1,0 +1,42 @@
+"""`fastcrf evaluate`: compare a model's labels with those in a file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def evaluate(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="Column file with the label last; - is standard input.")],
+    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model that `fastcrf train` made.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """Score a model on labelled data.
+
+    Printed are the accuracy of tokens and of whole sequences, and precision, recall and F1 of segments, over all and by
+    type, as conlleval counts them. Labels such as B-NP, I-NP and O mark segments (IOB, IOBES and BILOU are understood);
+    of other labels, each run of equal ones is a segment.
+
+    Examples:
+
+    \b
+    fastcrf evaluate test.txt -m model.crf
+    fastcrf evaluate test.txt.gz -m model.crf --json
+    """
+    from fastcrf.cli.columns import columns_of, read_labelled
+    from fastcrf.cli.report import scores_in_words, scores_of, types_in_words
+    from fastcrf.model import Model
+    from fastcrf.training.compiling import announce_compilation
+
+    trained = Model.load(model)
+    labelled = read_labelled(data, columns_of(trained))
+    with announce_compilation():
+        predicted = trained.tag(labelled.X)
+    scores = scores_of(list(labelled.y), predicted)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(scores, indent=2))
+    else:
+        typer.echo(f"{scores_in_words(scores)}\n\n{types_in_words(scores)}")

@@ -1,0 +1,36 @@
+"""`fastcrf tag`: columns in, columns and a label out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def tag(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="Column file, plain or gzipped; - is standard input.")],
+    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model that `fastcrf train` made.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
+    ] = "-",
+) -> None:
+    """Label the tokens of a column file.
+
+    Each line is printed with its columns, separated by tabs, and the label as one column more; blank lines stay, so
+    line n of the output belongs to line n of the input. The input may have a column of labels already: it is kept. If
+    a line is broken, its file and number are reported and nothing is written.
+
+    Examples:
+
+    \b
+    fastcrf tag new.txt -m model.crf > tagged.txt
+    fastcrf tag new.txt.gz -m model.crf -o tagged.txt
+    echo "12 Oak Street, Springfield IL 62704" | tr ' ' '\\n' | fastcrf tag - -m model.crf
+    """
+    from fastcrf.cli.columns import tagged_lines
+    from fastcrf.cli.output import whole_output
+    from fastcrf.model import Model
+    from fastcrf.training.compiling import announce_compilation
+
+    with announce_compilation(), whole_output(output) as text:
+        text.writelines(f"{line}\n" for line in tagged_lines(Model.load(model), data))

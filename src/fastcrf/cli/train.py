@@ -1,0 +1,116 @@
+"""`fastcrf train`: a column file in, a model out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fastcrf.cli.group import INTERRUPTED
+
+if TYPE_CHECKING:
+    from fastcrf.training.plan import Plan
+
+
+def train(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="Column file with the label last; - is standard input.")],
+    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="Where to save the model.")],
+    algorithm: Annotated[
+        str, typer.Option("--algorithm", "-a", metavar="NAME", help="See `fastcrf solvers`; auto chooses.")
+    ] = "auto",
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the algorithm; may be repeated."),
+    ] = None,
+    c1: Annotated[float | None, typer.Option(help="Weight of the L1 penalty |w|; makes the model sparse.")] = None,
+    c2: Annotated[float | None, typer.Option(help="Weight of the L2 penalty |w|^2.  [default: 1]")] = None,
+    dev: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Held-out data, whose token accuracy is shown at each step.")
+    ] = None,
+    patience: Annotated[
+        int | None, typer.Option(help="Stop after so many steps without a better --dev accuracy; keep the best.")
+    ] = None,
+    init: Annotated[str | None, typer.Option(metavar="FILE", help="A model whose weights are the start.")] = None,
+    max_iterations: Annotated[int | None, typer.Option(help="Limit of steps.")] = None,
+    tol: Annotated[float | None, typer.Option(help="Stop when proven to be so near the optimum (relative).")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Limit of seconds in the algorithm.")] = None,
+    min_freq: Annotated[float, typer.Option(help="Drop features that occur less often.")] = 0.0,
+    jobs: Annotated[int | None, typer.Option(help="Threads.  [default: all cores]")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of stochastic algorithms.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
+) -> None:
+    """Train a model on a column file.
+
+    Attributes are made of the columns before the label: words, shapes, prefixes and suffixes of the token and of those
+    beside it. Ctrl-C ends training after the current step and saves what was learnt. An older model of that name is
+    replaced only when the new one is complete.
+
+    Examples:
+
+    \b
+    fastcrf train train.txt -m model.crf
+    fastcrf train train.txt.gz -m model.crf --dev dev.txt --patience 5
+    fastcrf train train.txt -m sparse.crf --c1 0.5 --c2 0 --tol 1e-4
+    fastcrf train train.txt -m model.crf -a lbfgs -o memory=20 --seconds 60
+    """
+    from fastcrf.cli.columns import read_labelled
+    from fastcrf.cli.outcome import outcome_in_words, outcome_of, save
+    from fastcrf.cli.output import check_folder
+    from fastcrf.model import Model
+    from fastcrf.training.fitting import fit_model
+    from fastcrf.training.jobs import usable_jobs
+    from fastcrf.training.progress import Progress
+
+    check_folder(Path(model).absolute())
+    parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
+    given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
+    plan = make_plan_with(given, dict(map(read_option, option or [])), seconds)
+    labelled = read_labelled(data)
+    held_out = read_labelled(dev, labelled.n_columns) if dev else None
+    fit = fit_model(
+        labelled.X,
+        labelled.y,
+        plan,
+        dev=(held_out.X, held_out.y) if held_out else None,
+        features={"min_freq": min_freq},
+        start=Model.load(init) if init else None,
+        patience=patience,
+        n_jobs=usable_jobs(jobs),
+        progress=None if quiet else Progress(),
+        options={"parameters": given},
+    )
+    save(fit, {"kind": "columns", "n_columns": labelled.n_columns}, model)
+    outcome = {**outcome_of(fit, plan), "model": model}
+    if as_json:
+        typer.echo(json.dumps(outcome, indent=2))
+    elif not quiet:
+        typer.echo(outcome_in_words(outcome))
+    if fit.result.status == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+
+
+def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds: float | None) -> Plan:
+    """The plan for CRF's parameters, with options of the solver that it chose, and with a limit of time."""
+    from fastcrf.solvers.base import make
+    from fastcrf.training.checks import above
+    from fastcrf.training.plan import make_plan
+    from fastcrf.training.stopping import MaxSeconds
+
+    plan = make_plan(parameters)
+    solver = make(plan.solver.name, **{**vars(plan.solver), **options}) if options else plan.solver
+    limits = () if seconds is None else (MaxSeconds(above("seconds", seconds, 0.0)),)
+    return plan._replace(solver=solver, stop=(*plan.stop, *limits))
+
+
+def read_option(text: str) -> tuple[str, Any]:
+    """`memory=20` as ("memory", 20); what is no number, true, false or none is a string."""
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as memory=20.", param_hint="--option")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
