@@ -11,7 +11,7 @@ import fastcrf
 from fastcrf.cli.main import app
 from fastcrf.solvers.base import names
 
-COMMANDS = ["solvers"]
+COMMANDS = ["demo", "train", "tag", "evaluate", "solvers"]
 
 
 def run(*arguments: str):

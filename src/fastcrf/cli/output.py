@@ -53,6 +53,7 @@ def copied_at_the_end(path: str) -> Iterator[TextIO]:
         file.seek(0)
         if path == "-":
             shutil.copyfileobj(file, sys.stdout)
+            sys.stdout.flush()  # here, where a reader that has gone is understood
         else:
             with open(path, "w", encoding="utf-8", errors="surrogateescape") as target:
                 shutil.copyfileobj(file, target)

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from fastcrf.cli.outcome import save
+from fastcrf.cli.train import read_option
+from fastcrf.data.addresses import make_addresses
+from fastcrf.model import Model
+from fastcrf.training.driver import Result
+from fastcrf.training.fitting import Fit
+
+
+@pytest.fixture
+def train(run, corpus, tmp_path):
+    """Train on the corpus with one thread, as JSON; the model is new.crf."""
+
+    def invoke(*arguments):
+        return run("train", corpus, "-m", tmp_path / "new.crf", "--json", "--quiet", "--jobs", 1, *arguments)
+
+    return invoke
+
+
+def test_training_tells_objective_certificate_status_passes_and_seconds(run, corpus, tmp_path):
+    result = run("train", corpus, "-m", tmp_path / "new.crf", "--jobs", 1)
+    assert result.exit_code == 0
+    for word in (
+        "objective",
+        "certificate",
+        "within",
+        "status       converged:",
+        "passes over the data",
+        " s\n",
+        "saved in",
+    ):
+        assert word in result.stdout
+    assert "lbfgs" in result.stderr  # the progress
+    assert Model.load(tmp_path / "new.crf").input == {"kind": "columns", "n_columns": 2}
+
+
+def test_the_outcome_as_json_holds_what_was_asked_for(train, tmp_path):
+    outcome = json.loads(train("--c2", 0.5, "--tol", 1e-6).stdout)
+    assert (outcome["algorithm"], outcome["c1"], outcome["c2"]) == ("lbfgs", 0, 0.5)
+    assert outcome["converged"]
+    assert outcome["status"] == "converged"
+    assert outcome["relative_gap"] <= 1e-6
+    assert outcome["passes"] >= outcome["steps"] > 0
+    assert outcome["labels"] == 3
+    assert outcome["dev_accuracy"] is None
+    assert Model.load(tmp_path / "new.crf").options["parameters"]["c2"] == 0.5
+
+
+def test_an_l1_penalty_gives_a_smaller_model(train):
+    sparse = json.loads(train("--c1", 1, "--c2", 0).stdout)
+    assert sparse["algorithm"] == "owlqn"
+    assert 0 < sparse["weights"] < json.loads(train().stdout)["weights"] / 2
+
+
+def test_held_out_data_are_scored(train, corpus):
+    outcome = json.loads(train("--dev", corpus.parent / "dev.txt", "--patience", 3).stdout)
+    assert outcome["dev_accuracy"] == 1.0
+
+
+def test_a_model_can_be_the_start(train, model):
+    assert json.loads(train("--init", model).stdout)["steps"] < json.loads(train().stdout)["steps"]
+
+
+def test_options_reach_the_solver_without_changing_the_stopping_rules(train):
+    plain, with_option = (json.loads(train("-a", "lbfgs", *more).stdout) for more in ([], ["-o", "memory=1"]))
+    assert with_option["steps"] != plain["steps"]
+    assert "delta" in plain["reason"]
+    assert "delta" in with_option["reason"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word", "status"),
+    [(["--max-iterations", 2], "2 steps", "stopped"), (["--seconds", 1e-9], "seconds", "stopped")],
+)
+def test_limits_end_training_and_the_model_is_saved(train, tmp_path, arguments, word, status):
+    outcome = json.loads(train(*arguments).stdout)
+    assert outcome["status"] == status
+    assert word in outcome["reason"]
+    assert not outcome["converged"]
+    assert (tmp_path / "new.crf").exists()
+
+
+def test_a_run_without_a_penalty_has_no_gap_in_its_json(train):
+    outcome = json.loads(train("--c2", 0, "--max-iterations", 3).stdout)
+    assert outcome["gap"] is None
+    assert "no certificate" in outcome["certificate"]
+
+
+def test_data_come_from_standard_input_or_gzip_just_as_well(run, corpus, model, tmp_path):
+    (tmp_path / "train.gz").write_bytes(gzip.compress(corpus.read_bytes()))
+    options = ["--quiet", "--jobs", "1"]
+    assert run("train", "-", "-m", tmp_path / "a.crf", *options, input=corpus.read_bytes()).exit_code == 0
+    assert run("train", tmp_path / "train.gz", "-m", tmp_path / "b.crf", *options).exit_code == 0
+    expected = Model.load(model)
+    for name in ("a.crf", "b.crf"):
+        found = Model.load(tmp_path / name)
+        assert (found.ids, found.labels, found.input) == (expected.ids, expected.labels, expected.input)
+        np.testing.assert_array_equal(found.weights, expected.weights)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a D B\n\nb C\n", r"bad\.txt:3: found 2 columns instead of 3"),
+        ("word\n", r"bad\.txt:1: found 1 column, but it takes at least one and the label"),
+        ("\n\n", r"bad\.txt holds no sentence"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_path, text, sentence):
+    (tmp_path / "bad.txt").write_text(text)
+    (tmp_path / "old.crf").write_text("old")
+    result = run("train", tmp_path / "bad.txt", "-m", tmp_path / "old.crf", "--quiet")
+    assert result.exit_code == 1
+    assert re.search(sentence, result.stderr)
+    assert result.stderr.count("\n") == 1
+    assert (tmp_path / "old.crf").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["-a", "nothing"], 1, "There is no algorithm 'nothing'"),
+        (["-o", "memori=3"], 1, "lbfgs has no option 'memori'; its options are memory"),
+        (["-o", "memory=none"], 1, "memory must be a whole number"),
+        (["-o", "memory"], 2, "'memory' is not NAME=VALUE"),
+        (["--c2", "-1"], 1, "c2 must be a finite number of at least 0"),
+        (["--seconds", "0"], 1, "seconds must be a finite number above 0"),
+        (["--patience", "3"], 1, "patience=3 needs held-out data"),
+        (["--init", "missing.crf"], 1, "No such file or directory: missing.crf"),
+        (["--jobs", "0"], 1, "n_jobs=0"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(run, corpus, tmp_path, arguments, code, sentence):
+    result = run("train", corpus, "-m", tmp_path / "new.crf", *arguments)
+    assert result.exit_code == code
+    assert sentence in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "new.crf").exists()
+
+
+@pytest.mark.parametrize(("path", "sentence"), [("no/folder/m.crf", "No such folder"), (".", "This is a folder")])
+def test_a_place_where_no_model_can_be_saved_is_refused_before_training(run, tmp_path, path, sentence):
+    result = run("train", "there-is-no-such-data", "-m", tmp_path / path)
+    assert result.exit_code == 1
+    assert sentence in result.stderr
+
+
+def test_held_out_data_need_the_columns_of_the_training_data(train, tmp_path):
+    (tmp_path / "dev.txt").write_text("dog I-NP\n")
+    result = train("--dev", tmp_path / "dev.txt")
+    assert result.exit_code == 1
+    assert "dev.txt:1: found 2 columns, but the model needs 2 and the label" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"), [("diverged", "Training diverged.* The sky fell"), ("interrupted", "nothing to save")]
+)
+def test_what_learnt_nothing_is_not_saved(model, tmp_path, status, sentence):
+    result = Result(None, [], status, "The sky fell.", None, n_steps=0, memory={})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=sentence):
+        save(Fit(Model.load(model), result, False, False), {"kind": "items"}, str(tmp_path / "new.crf"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "option"), [("a=1", ("a", 1)), ("b=0.5", ("b", 0.5)), ("c=true", ("c", True)), ("d=x=y", ("d", "x=y"))]
+)
+def test_option_values_are_numbers_truths_or_words(text, option):
+    assert read_option(text) == option
+
+
+def test_ctrl_c_ends_training_and_saves_what_was_learnt(tmp_path):
+    tokens, labels = make_addresses(1500)
+    rows = ("".join(f"{t} {y}\n" for t, y in zip(*pair, strict=True)) for pair in zip(tokens, labels, strict=True))
+    (tmp_path / "train.txt").write_text("\n".join(rows))
+    command = [sys.executable, "-m", "fastcrf", "train", "train.txt", "-m", "m.crf", "--tol", "0", "--c2", "0.001"]
+    with subprocess.Popen(
+        [*command, "--jobs", "1"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        assert process.stdout
+        lines = iter(process.stderr.readline, "")
+        assert any(re.search(r"step [1-9]", line) for line in lines)  # it learns
+        process.send_signal(signal.SIGINT)
+        told, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert "Interrupted by Ctrl-C after step" in errors
+    assert "status       interrupted" in told
+    assert Model.load(tmp_path / "m.crf").tag_one([["bias"]])
