@@ -65,7 +65,7 @@ def test_features_and_gold_counts_are_those_of_the_definition(data, options, dra
     X, y = data
     weights = draw.draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1, 3]), min_size=len(X), max_size=len(X)))
     if weights is not None:
-        weights[0] = 1.0
+        weights[next(i for i, sequence in enumerate(X) if sequence)] = 1.0  # weights that are all zero are refused
     corpus, ids, labels = encode_training(X, y, weights)
     features = build_feature_map(corpus, len(ids), len(labels), **options)
     found = named(features, ids, labels, count_gold(corpus, features))
