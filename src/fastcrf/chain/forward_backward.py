@@ -11,9 +11,9 @@ ends as the posterior p(y_t = k | x). With B_t = exp(U_t - max U_t) and M = exp(
 Each position is scaled by the sum of the position *before* it, which takes the division off the critical path. The
 weight of the sequence enters through beta_last, so that posteriors and edges come out weighted at no cost.
 
-Let s bound max U_t - min U_t + max V - min V. Then z_t >= exp(-s), alpha_t(k) >= exp(-2 s), and beta_t, follow_t are at
-most exp(2 s): nothing that matters is lost to underflow while s stays below `WIDEST_SPREAD`. Sequences with wider scores
-take the road in log_domain.py.
+Let s bound max U_t - min U_t + max V - min V. Then z_t >= exp(-s), alpha_t(k) >= exp(-2 s), and beta_t, follow_t are
+at most exp(2 s): nothing that matters is lost to underflow while s stays below `WIDEST_SPREAD`. Sequences with wider
+scores take the road in log_domain.py.
 """
 
 from __future__ import annotations

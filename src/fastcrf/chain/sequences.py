@@ -151,7 +151,8 @@ def infer_sequence(lattice, n_positions, edges, weight, wide_edges, edge_sums, n
         for b in range(0, edge_sums.shape[1], len(lanes)):
             store(wide_edges, j, b, zeros(lanes))
             store(edge_sums, j, b, zeros(lanes))
-    log_z = infer(lattice, 0, n_positions, edges, weight, wide_edges, n_labels, lanes)
+    first = np.int64(0)  # a literal 0 would make Numba compile `infer` and all it calls once more
+    log_z = infer(lattice, first, n_positions, edges, weight, wide_edges, n_labels, lanes)
     add_edges(lattice, n_positions, n_labels, edge_sums, lanes)
     for j in range(n_labels):
         for b in range(0, edge_sums.shape[1], len(lanes)):

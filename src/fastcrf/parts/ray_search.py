@@ -77,7 +77,8 @@ def loss_along(labels, weight, step, ray, edge_scores, lattice, n_labels, lanes)
             store(ray.trial.scores, j, b, there)
     trial = refresh_edges(ray.trial, n_labels, lattice.bias, lanes)
     gold = gold_score(labels, lattice.scores, trial.scores)
-    return weight * (log_partition(lattice, 0, n, trial, n_labels, lanes) - gold)
+    first = np.int64(0)  # a literal 0 would make Numba compile the recursions once more
+    return weight * (log_partition(lattice, first, n, trial, n_labels, lanes) - gold)
 
 
 @kernel

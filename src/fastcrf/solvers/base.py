@@ -43,6 +43,8 @@ class Line(NamedTuple):
 REGISTRY: dict[str, Line] = {
     "lbfgs": Line("fastcrf.solvers.lbfgs", "LBFGS"),
     "owlqn": Line("fastcrf.solvers.owlqn", "OWLQN"),
+    "sag": Line("fastcrf.solvers.sag", "SAG"),
+    "sag-nus-star": Line("fastcrf.solvers.sag_nus_star", "SAGNUSStar"),
 }
 
 

@@ -1,0 +1,119 @@
+"""SAG and SAG-NUS* with dense vectors and stored gradients, written from Algorithms 1 and 2 and section 5 of schmidt2015.
+
+Sequence gradients come from enumeration of all labellings; draws come from the uniforms that the tests hand in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from reference import brute_force
+
+
+class SequenceLoss:
+    """f_i(w) = s_i nll_i(w) and its dense gradient, by enumeration."""
+
+    def __init__(self, corpus, features):
+        self.corpus, self.features = corpus, features
+        self.n = len(corpus.starts) - 1
+        self.evaluations = 0
+
+    def weight(self, i):
+        return self.corpus.weights[i] if len(self.corpus.weights) else 1.0
+
+    def gold(self, i):
+        return self.corpus.labels[self.corpus.starts[i] : self.corpus.starts[i + 1]]
+
+    def value(self, i, w):
+        self.evaluations += 1
+        scores = brute_force.label_scores(self.corpus, self.features, w, i)
+        transitions = brute_force.transition_scores(self.features, w)
+        gold = brute_force.path_score(scores, transitions, self.gold(i))
+        return self.weight(i) * (brute_force.log_partition(scores, transitions) - gold)
+
+    def gradient(self, i, w):
+        corpus, features = self.corpus, self.features
+        scores = brute_force.label_scores(corpus, features, w, i)
+        nodes, edges = brute_force.marginals(scores, brute_force.transition_scores(features, w))
+        gold = self.gold(i)
+        for t, k in enumerate(gold):
+            nodes[t, k] -= 1.0
+            if t > 0:
+                edges[t - 1, gold[t - 1], k] -= 1.0
+        g = np.zeros(features.n_weights)
+        for t in range(len(gold)):
+            p = corpus.starts[i] + t
+            for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
+                a = corpus.attributes[o]
+                value = corpus.values[o] if len(corpus.values) else 1.0
+                for f in range(features.offsets[a], features.offsets[a + 1]):
+                    g[f] += value * nodes[t, features.labels[f]]
+        total = edges.sum(axis=0)
+        g[features.n_state :] = total[features.sources, features.targets]
+        return self.weight(i) * g
+
+
+def line_search(loss, i, w, f, g, L):
+    """Algorithm 2; (L, number of values computed)."""
+    for trials in range(1, 61):
+        if not loss.value(i, w - g / L) > f - g @ g / (2 * L) + 4 * np.finfo(float).eps * max(1.0, abs(f)):
+            return L, trials
+        L *= 2
+    return L, 60
+
+
+def sag(corpus, features, lam, uniforms, first_lipschitz=1.0):
+    """Algorithm 1. Yields (w, d, L, evaluations so far) after each draw."""
+    loss = SequenceLoss(corpus, features)
+    n, w = loss.n, np.zeros(features.n_weights)
+    d, table, seen, L, evaluations = np.zeros_like(w), np.zeros((n, len(w))), np.zeros(n, bool), first_lipschitz, 0
+    for u in uniforms:
+        i = int(u * n)
+        f, g = loss.value(i, w), loss.gradient(i, w)
+        evaluations += 1
+        seen[i] = True
+        d += g - table[i]
+        table[i] = g
+        if g @ g > 1e-8:
+            L, trials = line_search(loss, i, w, f, g, L)
+            evaluations += trials
+        alpha = 1 / (L + lam)
+        w = (1 - alpha * lam) * w - alpha / seen.sum() * d
+        L *= 2 ** (-1 / n)
+        yield w, d, L, evaluations
+
+
+def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz=1.0):
+    """Section 5, with 5.2. Yields (w, d, the L_i, evaluations so far) after each draw."""
+    loss = SequenceLoss(corpus, features)
+    n, w = loss.n, np.zeros(features.n_weights)
+    d, table, seen = np.zeros_like(w), np.zeros((n, len(w))), np.zeros(n, bool)
+    L, streak, rest, evaluations = np.full(n, first_lipschitz), np.zeros(n, int), np.zeros(n, int), 0
+    for u in uniforms:
+        if u < 0.5 or not seen.any():
+            i = int((u / 0.5 if u < 0.5 else (u - 0.5) / 0.5) * n)
+        else:
+            reached = np.cumsum(np.where(seen, L, 0.0))
+            i = int(np.searchsorted(reached, (u - 0.5) / 0.5 * reached[-1], side="right"))
+        f, g = loss.value(i, w), loss.gradient(i, w)
+        evaluations += 1
+        d += g - table[i]
+        table[i] = g
+        search = True
+        if not seen[i]:
+            if seen.any():
+                L[i] = 0.5 * L[seen].mean()
+        elif rest[i] > 0:
+            rest[i] -= 1
+            search = False
+        else:
+            L[i] *= 0.9
+        if search and g @ g > 1e-8:
+            L[i], trials = line_search(loss, i, w, f, g, L[i])
+            evaluations += trials
+            if seen[i] and skipping:
+                streak[i] = streak[i] + 1 if trials == 1 else 0
+                rest[i] = 2 ** (streak[i] - 1) if streak[i] else rest[i]
+        seen[i] = True
+        alpha = 0.5 * (1 / (L[seen].max() + lam) + 1 / (L[seen].mean() + lam))
+        w = (1 - alpha * lam) * w - alpha / seen.sum() * d
+        yield w, d, L, evaluations
