@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from fastcrf.chain.feature_map import build_feature_map, count_gold
 from fastcrf.data.corpus import Encoder, encode_training
+from fastcrf.data.feature_sets import chunking as chunking_items
 from fastcrf.data.readers import read_columns
 from reference import plain_features
-from reference.chunking import chunking_items
 from reference.data_folder import corpus_file
 from reference.raw_corpora import labelled_corpora
 
