@@ -26,7 +26,7 @@ CHUNKING_TEMPLATES = (  # name and column of a field, first and last offset
 
 
 def chunking(rows: Rows) -> Items:
-    """Attributes such as ``w[0]=the`` and ``pos[-1]|pos[0]=DT|NN``; a template that leaves the sentence gives nothing."""
+    """Attributes such as ``w[0]=the`` and ``pos[-1]|pos[0]=DT|NN``, where the sentence has them."""
     items: Items = [[] for _ in rows]
     add_n_grams(items, rows, CHUNKING_TEMPLATES)
     return with_ends(items)
