@@ -149,7 +149,10 @@ def test_a_wrong_option_is_one_sentence(run, corpus, tmp_path, arguments, code, 
     assert not (tmp_path / "new.crf").exists()
 
 
-@pytest.mark.parametrize(("path", "sentence"), [("no/folder/m.crf", "No such folder"), (".", "This is a folder")])
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [("no/folder/m.crf", "No such folder"), (".", "This is a folder"), ("/dev/null", "pipe or device")],
+)
 def test_a_place_where_no_model_can_be_saved_is_refused_before_training(run, tmp_path, path, sentence):
     result = run("train", "there-is-no-such-data", "-m", tmp_path / path)
     assert result.exit_code == 1

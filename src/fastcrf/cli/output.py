@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
+import secrets
 import shutil
 import sys
 import tempfile
@@ -32,44 +34,36 @@ def may_be_replaced(path: Path) -> bool:
 def file_beside(path: Path) -> Iterator[TextIO]:
     """A new file in the folder of `path`, which takes the place of `path` at the end."""
     check_folder(path)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", errors="surrogateescape", prefix=f".{path.name}.", dir=path.parent, delete=False
-    ) as file:
-        try:
-            yield file  # type: ignore[misc]  # a text file, whatever typeshed calls the wrapper
-            file.flush()
-            os.chmod(file.name, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~current_umask())
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(temporary, "x", encoding="utf-8") as file:
+            yield file
+        if path.exists():
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def copied_at_the_end(path: str) -> Iterator[TextIO]:
     """A hidden file that is copied to `path` at the end."""
-    with tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", errors="surrogateescape") as file:
+    with tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8") as file:
         yield file  # type: ignore[misc]
         file.seek(0)
         if path == "-":
-            shutil.copyfileobj(file, sys.stdout)
+            shutil.copyfileobj(file, codecs.getwriter("utf-8")(sys.stdout.buffer))  # UTF-8 as the input, anywhere
             sys.stdout.flush()  # here, where a reader that has gone is understood
         else:
-            with open(path, "w", encoding="utf-8", errors="surrogateescape") as target:
+            with open(path, "w", encoding="utf-8") as target:
                 shutil.copyfileobj(file, target)
 
 
 def check_folder(path: Path) -> None:
     """Raise, before the work is done rather than after it, if no file can be made beside `path`."""
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "This is a folder, not a file", str(path))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "This is a folder, pipe or device and cannot be replaced by a file", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(errno.EACCES, "No permission to write into the folder", str(path.parent))
-
-
-def current_umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -60,11 +60,11 @@ class Progress:
             self._status = None
         if row is not None:
             self._print(row)
-        self.console.print(f"{self._title}  {reason}", highlight=False, markup=False)
+        self.console.print(f"{self._title}  {reason}", highlight=False, markup=False, soft_wrap=True)
 
     def _print(self, row: Row) -> None:
         self._printed = time.monotonic()
-        self.console.print(f"{self._title}  {line(row)}", highlight=False, markup=False)
+        self.console.print(f"{self._title}  {line(row)}", highlight=False, markup=False, soft_wrap=True)
 
 
 def line(row: Row) -> str:
