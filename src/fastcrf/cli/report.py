@@ -45,7 +45,7 @@ def scores_in_words(scores: dict[str, Any]) -> str:
 def types_in_words(scores: dict[str, Any]) -> str:
     """A table: precision, recall and F1 of the segments of each type."""
     types = {kind: SegmentScore(**score) for kind, score in scores["types"].items()}
-    width = max(map(len, types), default=0)
+    width = max(map(len, ("type", *types)))
     lines = [f"{'type':{width}}  precision   recall       F1  segments"]
     lines += [f"{k:{width}}  {s.precision:9.2%}  {s.recall:7.2%}  {s.f1:7.2%}  {s.n_true:8,}" for k, s in types.items()]
     return "\n".join(lines)
