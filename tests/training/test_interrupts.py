@@ -93,3 +93,18 @@ def test_in_another_thread_signals_are_left_alone():
     thread.join()
     assert set(during) == {signal.getsignal(signal.SIGINT)}
     assert results[0].n_steps == 3
+
+
+def test_a_solver_in_the_middle_of_a_long_step_can_ask_whether_to_stop():
+    heard = []
+
+    class Listening(Interrupted):
+        def gradient(self, w):
+            found = super().gradient(w)
+            heard.append(self.asked_to_stop())
+            return found
+
+    toy = Listening(at=[3])
+    minimize(toy, LBFGS(), stop=[MaxSteps(100)])
+    assert heard == [False, False, True]
+    assert not toy.asked_to_stop()

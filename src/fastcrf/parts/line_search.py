@@ -57,6 +57,12 @@ class Ray(Protocol):
     def at(self, step: float) -> Trial: ...
 
 
+def evaluate(problem: Any, weights: Floats) -> tuple[float, Floats]:
+    """F(w), all penalties included, and the gradient of its smooth part. One pass."""
+    smooth, gradient = problem.gradient(weights)
+    return smooth + problem.c1 * float(np.abs(weights).sum()) if problem.c1 > 0.0 else smooth, gradient
+
+
 class SmoothRay(NamedTuple):
     """A smooth objective along `direction`; trial.slope is its derivative."""
 
@@ -81,8 +87,7 @@ class OrthantRay(NamedTuple):
 
     def at(self, step: float) -> Trial:
         moved = step_within_orthant(self.weights, self.direction, step)
-        smooth, gradient = self.problem.gradient(moved)
-        value = smooth + self.problem.c1 * float(np.abs(moved).sum())
+        value, gradient = evaluate(self.problem, moved)
         return Trial(step, value, dot(self.steepest, moved - self.weights), moved, gradient)
 
 

@@ -15,6 +15,8 @@ The contract, beyond `fastcrf.types.Solver`; `tests/solvers/test_contract.py` ho
 * `passes` counts every evaluation where it happens, those of a vain line search too.
 * Given the `memory` of Step k, the first Step is Step k again (at no passes) and the second equals Step k + 1 bit for
   bit. The arrays of a given memory are read, never written.
+* A Step that takes longer than about a second asks `problem.asked_to_stop()` between slices of its work, and when told
+  so yields where it is, with a memory that finishes the epoch exactly.
 * `return "sentence"` ends the run: nothing is left to gain. `raise Diverged("sentence")` ends it as a failure. Either
   sentence is the reason that the user reads.
 """

@@ -61,7 +61,8 @@ class LBFGS:
             raise Diverged(f"lbfgs cannot start where the objective is {value}.")
         info: dict[str, float] = {}
         while True:
-            yield Step(w, passes, value, g, info, {"weights": w, "value": value, "gradient": g, **pairs.state()})
+            state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
+            yield Step(w, passes, value, g, info, state)
             found, passes = self._search(problem, w, value, g, pairs)
             if found is None:
                 break
@@ -69,7 +70,7 @@ class LBFGS:
             w, value, g = found.weights, found.value, found.gradient
             info = {"step_size": found.step, "trials": passes, "pairs": len(pairs)}
         if passes:  # what the last, vain search cost
-            yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes, "pairs": 0})
+            yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes, "pairs": 0}, state)
         return f"lbfgs found no lower point along the gradient of norm {norm(g):.3g}."
 
     def _search(self, problem: Any, w: Floats, value: float, g: Floats, pairs: CurvaturePairs) -> Search:

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fastcrf.parts.curvature_pairs import CurvaturePairs
-from fastcrf.parts.line_search import OrthantRay, Search, backtrack
+from fastcrf.parts.line_search import OrthantRay, Search, backtrack, evaluate
 from fastcrf.parts.orthant import keep_descending, pseudo_gradient
 from fastcrf.parts.vectors import norm
 from fastcrf.solvers.options import check_whole
@@ -58,13 +58,13 @@ class OWLQN:
             value, passes = float(memory["value"]), 0
             pairs.restore(memory)
         else:
-            w, (smooth, g), passes = weights, problem.gradient(weights), 1
-            value = smooth + problem.c1 * float(np.abs(w).sum())
+            w, (value, g), passes = weights, evaluate(problem, weights), 1
         if not math.isfinite(value):
             raise Diverged(f"owlqn cannot start where the objective is {value}.")
         info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
         while True:
-            yield Step(w, passes, value, g, info, {"weights": w, "value": value, "gradient": g, **pairs.state()})
+            state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
+            yield Step(w, passes, value, g, info, state)
             steepest = pseudo_gradient(w, g, float(problem.c1))
             found, passes = self._search(problem, w, value, steepest, pairs)
             if found is None:
@@ -73,7 +73,7 @@ class OWLQN:
             w, value, g = found.weights, found.value, found.gradient
             info = {"step_size": found.step, "trials": passes, "non_zeros": int(np.count_nonzero(w))}
         if passes:  # what the last, vain search cost
-            yield Step(w, passes, value, g, info | {"step_size": 0.0, "trials": passes})
+            yield Step(w, passes, value, g, info | {"step_size": 0.0, "trials": passes}, state)
         return f"owlqn found no lower point along the pseudo-gradient of norm {norm(steepest):.3g}."
 
     def _search(self, problem: Any, w: Floats, value: float, steepest: Floats, pairs: CurvaturePairs) -> Search:

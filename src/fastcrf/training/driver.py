@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -74,13 +74,23 @@ def minimize(
     reason = "The run was broken off."
     display.start(solver.name)
     try:
-        with catch_interrupt() as interrupt:
+        with catch_interrupt() as interrupt, listening(problem, interrupt):
             with closing(cast(Steps, solver.iterate(problem, start.copy(), memory))) as steps:
                 status, reason = run.follow(steps, interrupt, display)
             certificate = run.conclude()
     finally:
         display.finish(run.trace[-1] if run.trace else None, reason)
     return Result(run.weights, run.trace, status, reason, certificate, run.trace[-1]["step"], run.memory)
+
+
+@contextmanager
+def listening(problem: Any, interrupt: Interrupt) -> Iterator[None]:
+    """Let solvers ask `problem.asked_to_stop()` between the slices of a long epoch."""
+    problem.asked_to_stop = lambda: interrupt.asked
+    try:
+        yield
+    finally:
+        problem.asked_to_stop = lambda: False
 
 
 class Ending(NamedTuple):

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
+from fastcrf.parts.line_search import evaluate
 from fastcrf.parts.orthant import pseudo_gradient
 from fastcrf.parts.vectors import norm
 from fastcrf.types import Floats, Step
@@ -45,8 +44,7 @@ class Point:
     def evaluation(self) -> tuple[float, Floats]:
         """Objective (penalties included) and gradient of the smooth part."""
         if self._evaluation is None:
-            smooth, gradient = self.problem.gradient(self.weights)
-            self._evaluation = smooth + self.problem.c1 * float(np.abs(self.weights).sum()), gradient
+            self._evaluation = evaluate(self.problem, self.weights)
         return self._evaluation
 
     @property
