@@ -25,7 +25,7 @@ class Corpus(NamedTuple):
 
     starts: Longs  # [N + 1] first position of each sequence, and the number of positions
     offsets: Longs  # [P + 1] first attribute occurrence of each position
-    attributes: Ints  # [occurrences] attribute ids
+    attributes: Ints  # [occurrences] attribute ids; when tagging, -1 for those that the model does not know
     values: Floats  # [occurrences], or [0] when every value is 1
     labels: Ints  # [P] gold label ids, or [0] when there are none
     weights: Floats  # [N] sequence weights, or [0] when every weight is 1

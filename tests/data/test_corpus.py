@@ -26,12 +26,22 @@ def attributes_of(corpus, names):
     return [positions[i:j] for i, j in zip(corpus.starts[:-1], corpus.starts[1:], strict=True)]
 
 
-def plain_attributes(X, known=None):
+def plain_attributes(X):
     """The same by definition."""
+    return [[list(zip(*flatten(item), strict=True)) for item in sequence] for sequence in X]
+
+
+def that_count(sequences, known):
+    """What can add to a score: known attributes with a value that is not 0."""
     return [
-        [[pair for pair in zip(*flatten(item), strict=True) if known is None or pair[0] in known] for item in sequence]
-        for sequence in X
+        [[(name, value) for name, value in item if name in known and value] for item in sequence]
+        for sequence in sequences
     ]
+
+
+def with_unknown(ids):
+    """Names by id, with None for the id -1."""
+    return [*ids, None]
 
 
 @given(st.lists(st.lists(items, min_size=1, max_size=3), min_size=1, max_size=4))
@@ -45,13 +55,23 @@ def test_training_keeps_every_attribute_and_numbers_them_by_first_appearance(X):
 
 
 @given(st.lists(st.lists(items, max_size=3), max_size=3), st.lists(st.lists(items, max_size=3), max_size=3))
-def test_tagging_drops_exactly_the_attributes_that_training_has_not_seen(seen, X):
+def test_tagging_marks_exactly_the_attributes_that_training_has_not_seen(seen, X):
     seen = [*seen, [["always"]]]
     _, ids, _ = encode_training(seen, [["O"] * len(x) for x in seen])
     encoder = Encoder(ids)
-    assert attributes_of(encoder.encode(X), list(ids)) == plain_attributes(X, known=ids)
-    for sequence in X:
-        assert attributes_of(encoder.encode_one(sequence), list(ids)) == plain_attributes([sequence], known=ids)
+    expected = that_count(plain_attributes(X), ids)
+    for _ in range(2):  # the second time, the pairs are in the cache
+        assert that_count(attributes_of(encoder.encode(X), with_unknown(ids)), ids) == expected
+        one_by_one = [attributes_of(encoder.encode_one(x), with_unknown(ids))[0] for x in X]
+        assert that_count(one_by_one, ids) == expected
+
+
+def test_the_cache_of_pairs_is_emptied_when_it_grows_too_large(monkeypatch):
+    monkeypatch.setattr("fastcrf.data.positions.MOST_PAIRS", 3)
+    encoder = Encoder({"k:1": 0, "k:7": 1})
+    corpus = encoder.encode([[{"k": str(n)} for n in range(9)]])
+    assert corpus.attributes.tolist() == [-1, 0, -1, -1, -1, -1, -1, 1, -1]
+    assert len(encoder.pairs) <= 4
 
 
 @given(labelled_corpora())
@@ -80,10 +100,10 @@ def test_values_are_absent_while_all_are_one_and_complete_from_the_first_that_is
     assert corpus.values.tolist() == [1, 1, 0.5, 1, 1, 0]
 
 
-def test_unknown_attributes_take_their_values_with_them():
-    corpus = Encoder({"a": 0}).encode([[{"z": 7.0, "a": 1.0}]])
-    assert corpus.attributes.tolist() == [0]
-    assert len(corpus.values) == 0
+def test_unknown_attributes_keep_their_values_in_place():
+    corpus = Encoder({"a": 0}).encode([[{"z": 7.0, "a": 2.0}]])
+    assert corpus.attributes.tolist() == [-1, 0]
+    assert corpus.values.tolist() == [7.0, 2.0]
 
 
 def test_labels_are_numbered_by_first_appearance_and_come_back_as_given():
@@ -129,7 +149,7 @@ def test_a_held_out_set_marks_labels_that_the_model_does_not_know():
     corpus = Encoder({"a": 0}).encode_labelled([[["a", "z"], ["z"]], [], [["a"]]], [["Y", "?"], [], ["X"]], ["X", "Y"])
     assert corpus.labels.tolist() == [1, -1, 0]
     assert corpus.starts.tolist() == [0, 2, 3]
-    assert corpus.offsets.tolist() == [0, 1, 1, 2]
+    assert corpus.attributes.tolist() == [0, -1, -1, 0]
 
 
 def test_sequences_may_be_any_iterable():

@@ -10,11 +10,13 @@ from fastcrf.types import FeatureMap, Floats
 
 @kernel
 def score_positions(corpus, features, weights, first, last, scores):
-    """scores[t, k] += sum over the attributes a of position first + t of value_a * w[a, k]. Writes: scores."""
+    """scores[t, k] += sum over the known attributes a of position first + t of value_a * w[a, k]. Writes: scores."""
     has_values = len(corpus.values) > 0
     for p in range(first, last):
         for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
             a = corpus.attributes[o]
+            if a < 0:
+                continue
             value = corpus.values[o] if has_values else 1.0
             for f in range(features.offsets[a], features.offsets[a + 1]):
                 scores[p - first, features.labels[f]] += value * weights[f]

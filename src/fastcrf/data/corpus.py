@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.data.errors import DataError
-from fastcrf.data.positions import Positions
+from fastcrf.data.positions import Pairs, Positions
 from fastcrf.data.sequences import checked_weights, labels_of, pairs_of, sequences_of
 from fastcrf.data.vocabulary import growing
 from fastcrf.types import Corpus, Floats, Longs
@@ -22,16 +22,17 @@ UNKNOWN = -1  # id of a gold label that the model does not know
 
 
 class Encoder:
-    """Items to attribute ids for tagging: attributes that were not seen in training are dropped."""
+    """Items to attribute ids for tagging: attributes that were not seen in training get the id -1."""
 
-    __slots__ = ("ids",)
+    __slots__ = ("ids", "pairs")
 
     def __init__(self, ids: dict[str, int]) -> None:
         self.ids = ids
+        self.pairs: Pairs = {}  # what was looked up so far, shared by all calls
 
     def encode(self, X: Iterable[Iterable[Any]]) -> Corpus:
         """All sequences of X, without labels. Empty sequences are kept: they have no positions."""
-        positions = Positions(self.ids, only_known=True)
+        positions = Positions(self.ids, only_known=True, pairs=self.pairs)
         for i, sequence in enumerate(sequences_of(X)):
             positions.add_sequence(sequence, f"X[{i}]")
             positions.end_sequence()
@@ -39,7 +40,7 @@ class Encoder:
 
     def encode_one(self, sequence: Iterable[Any]) -> Corpus:
         """A corpus of one sequence."""
-        positions = Positions(self.ids, only_known=True)
+        positions = Positions(self.ids, only_known=True, pairs=self.pairs)
         positions.add_sequence(sequence, "The sequence")
         positions.end_sequence()
         return positions.corpus()
@@ -49,7 +50,9 @@ class Encoder:
     ) -> Corpus:
         """A held-out set: gold labels that the model does not know get the id -1. Empty sequences are skipped."""
         known = {label: k for k, label in enumerate(labels)}
-        return encode_pairs(X, y, Positions(self.ids, only_known=True), lambda label: known.get(label, UNKNOWN))[0]
+        return encode_pairs(
+            X, y, Positions(self.ids, only_known=True, pairs=self.pairs), lambda label: known.get(label, UNKNOWN)
+        )[0]
 
 
 def encode_training(

@@ -1,14 +1,15 @@
 """The growing arrays of a corpus, and the lanes by which items enter them.
 
-The common items (lists of strings, dicts of strings) take a lane in which no Python code runs per attribute; any other
-item goes through `features.flatten`, which is the definition of what an item means.
+Lists of strings are looked up as they are. A dict is looked up pair by pair in a cache of (key, value) -> id, so that
+the name ``key:value`` is built only when a pair is met for the first time; no Python code runs per attribute. Whatever
+these lanes do not understand goes through `features.flatten`, which is the definition of what an item means.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import compress, repeat
+from collections.abc import Iterable, Mapping
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,22 @@ from fastcrf.data.features import FeatureError, flatten
 from fastcrf.data.sequences import items_of
 from fastcrf.types import Corpus
 
-join_pair = ":".join  # ("w", "the") -> "w:the"; a TypeError where one of the two is no string
+Pairs = dict[tuple[Any, Any], int]  # (key, value) -> attribute id, or UNKNOWN, for attributes whose value is 1
+
+UNKNOWN = -1  # an attribute that the model does not know, or whose value is 0: it adds nothing to any score
+MOST_PAIRS = 1 << 18  # a cache that has grown so large (some 50 MB) is emptied: rare pairs must not fill the memory
 check_strings = "".join  # the cheapest way to see whether every element is a string: a TypeError where one is not
 
 
 class Positions:
     """Attributes of one position after another; `end_sequence` closes a sequence."""
 
-    __slots__ = ("attributes", "ids", "offsets", "only_known", "starts", "strings_only", "values")
+    __slots__ = ("attributes", "ids", "offsets", "only_known", "pairs", "starts", "values")
 
-    def __init__(self, ids: Mapping[str, int], only_known: bool = False) -> None:
+    def __init__(self, ids: Mapping[str, int], only_known: bool = False, pairs: Pairs | None = None) -> None:
         self.ids = ids  # looking up a new name gives it an id, unless `only_known`
-        self.only_known = only_known  # drop the names that are not in `ids`
-        self.strings_only = True  # no dict so far had a value that is not a string
+        self.only_known = only_known  # names that are not in `ids` become UNKNOWN
+        self.pairs: Pairs = {} if pairs is None else pairs  # a cache of `ids`
         self.starts = array("q", (0,))
         self.offsets = array("q", (0,))
         self.attributes = array("i")
@@ -51,38 +55,57 @@ class Positions:
 
     def add_item(self, item: Any) -> None:
         """Append one position with the attributes of an item, by the fastest lane that understands it."""
-        if not self.add_strings(item):
+        kind = type(item)
+        try:
+            if kind is dict:
+                row = list(map(self.pairs.get, item.items()))
+                try:
+                    self.attributes.fromlist(row)  # type: ignore[arg-type]  # takes all or, at a None, nothing
+                except TypeError:
+                    if not self.add_completed(row, item):
+                        self.add_flattened(item)
+            elif kind is list or kind is tuple:
+                check_strings(item)
+                self.attributes.fromlist(self.ids_of(item))
+            else:
+                self.add_flattened(item)
+        except TypeError:  # a value that cannot be hashed, or an element that is no string
             self.add_flattened(item)
         self.offsets.append(len(self.attributes))
 
-    def add_strings(self, item: Any) -> bool:
-        """Append the attributes of a dict or list of strings; False, with nothing appended, for any other item."""
-        kind = type(item)
-        try:
-            if kind is dict and self.strings_only:
-                row = list(self.select(map(join_pair, item.items())))
-            elif kind is list or kind is tuple:
-                check_strings(item)
-                row = list(self.select(item))
-            else:
-                return False
-        except TypeError:
-            self.strings_only = self.strings_only and kind is not dict
-            return False
-        self.attributes.fromlist(row)
+    def ids_of(self, names: Iterable[str]) -> list[int]:
+        """The ids of names; when only known ones count, UNKNOWN for the others."""
+        if self.only_known:
+            return list(map(self.ids.get, names, repeat(UNKNOWN)))  # type: ignore[arg-type]
+        return list(map(self.ids.__getitem__, names))
+
+    def add_completed(self, row: list[int | None], item: dict[Any, Any]) -> bool:
+        """Append a row of ids in which pairs not met before are None; False if one of them is not for this lane."""
+        if len(self.pairs) > MOST_PAIRS:
+            self.pairs.clear()
+        for place, pair in enumerate(item.items()):
+            if row[place] is None:
+                number = self.id_of_pair(*pair)
+                if number is None:
+                    return False
+                row[place] = self.pairs[pair] = number
+        self.attributes.fromlist(row)  # type: ignore[arg-type]
         return True
 
-    def select(self, names: Iterable[str]) -> Iterator[int]:
-        """The ids of names."""
-        ids = self.ids
-        return map(ids.__getitem__, filter(ids.__contains__, names) if self.only_known else names)
+    def id_of_pair(self, key: Any, value: Any) -> int | None:
+        """The id of a pair that stands for one attribute with value 1 (or, when tagging, 0); None for any other."""
+        kind = type(value)
+        if type(key) is not str or (kind is not str and kind not in (bool, int, float)):
+            return None
+        if kind is not str and value != 1:
+            return UNKNOWN if self.only_known and value == 0 else None
+        name = f"{key}:{value}" if kind is str else key
+        return self.ids.get(name, UNKNOWN) if self.only_known else self.ids[name]
 
     def add_flattened(self, item: Any) -> None:
         """Append the attributes of an item of any kind, and their values if one of them is not 1."""
         names, values = flatten(item)
-        row = list(self.select(names))
-        if len(row) < len(names):
-            values = list(compress(values, map(self.ids.__contains__, names)))
+        row = self.ids_of(names)
         if values.count(1.0) < len(values):
             self.fill_values()
             self.values.fromlist(values)
