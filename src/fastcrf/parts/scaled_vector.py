@@ -14,6 +14,7 @@ import numpy as np
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, scale, store
 from fastcrf.chain.layout import Layout
 from fastcrf.kernel import kernel
+from fastcrf.parts.vectors import dot
 from fastcrf.types import FeatureMap, Floats
 
 SMALLEST, LARGEST = 1e-8, 1e8
@@ -47,6 +48,12 @@ def settle_scaled(vector: ScaledVector, layout: Layout, features: FeatureMap, we
     collect_weights(weights, layout.place, layout.n_row_slots, vector.rows.reshape(-1), vector.cells, vector.factor[0])
     transitions = vector.rows[layout.n_rows + features.sources, features.targets]
     weights[features.n_state :] = vector.factor[0] * transitions
+
+
+def square_scaled(vector: ScaledVector) -> float:
+    """|w|^2; slots without a feature hold 0."""
+    rows = vector.rows.reshape(-1)
+    return float(vector.factor[0]) ** 2 * (dot(rows, rows) + dot(vector.cells, vector.cells))
 
 
 @kernel

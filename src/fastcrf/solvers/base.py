@@ -45,6 +45,8 @@ class Line(NamedTuple):
 REGISTRY: dict[str, Line] = {
     "lbfgs": Line("fastcrf.solvers.lbfgs", "LBFGS"),
     "owlqn": Line("fastcrf.solvers.owlqn", "OWLQN"),
+    "sgd": Line("fastcrf.solvers.sgd", "SGD"),
+    "l2sgd": Line("fastcrf.solvers.l2sgd", "L2SGD"),
     "sag": Line("fastcrf.solvers.sag", "SAG"),
     "sag-nus-star": Line("fastcrf.solvers.sag_nus_star", "SAGNUSStar"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from numbers import Integral, Real
 
 
@@ -16,3 +17,9 @@ def check_positive(solver: str, option: str, value: object) -> None:
     """`value` must be a finite number above zero."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
         raise ValueError(f"{solver}: {option} must be a number above 0; got {option}={value!r}.")
+
+
+def check_choice(solver: str, option: str, value: object, choices: Collection[str]) -> None:
+    """`value` must be one of `choices`."""
+    if value not in choices:
+        raise ValueError(f"{solver}: {option} must be one of {', '.join(choices)}; got {option}={value!r}.")

@@ -1,0 +1,101 @@
+"""Step sizes of stochastic methods, as arrays: `schedule.over(first, n)` are those of updates first .. first + n - 1.
+
+Updates are counted from k = 0 over the whole run; where a paper counts t = 1, 2, ... it is t = k + 1. N is the number
+of updates in an epoch (the number of sequences, unless updates take several at once).
+
+    constant       eta
+    sqrt           eta / sqrt(t)
+    inverse        eta / (offset + t)
+    epoch          eta / (1 + k / N)                  Collins et al. (2008); tsuruoka2009, eq. 5; tsuboi2011
+    exponential    eta decay^(k / N)                  tsuruoka2009, eq. 6 (whose printed exponent lacks its sign)
+    bottou         eta / (1 + eta lambda k)           = 1 / (lambda (t0 + k)) with t0 = 1 / (lambda eta)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fastcrf.types import Floats
+
+
+class Schedule(Protocol):
+    """A rule for step sizes."""
+
+    def over(self, first: int, n: int) -> Floats: ...
+
+
+def counted(first: int, n: int) -> Floats:
+    """k of the updates first .. first + n - 1."""
+    return np.arange(first, first + n, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Constant:
+    eta: float
+
+    def over(self, first: int, n: int) -> Floats:
+        return np.full(n, float(self.eta))
+
+
+@dataclass(frozen=True)
+class InverseRoot:
+    eta: float
+
+    def over(self, first: int, n: int) -> Floats:
+        return self.eta / np.sqrt(counted(first, n) + 1.0)
+
+
+@dataclass(frozen=True)
+class Inverse:
+    eta: float
+    offset: float
+
+    def over(self, first: int, n: int) -> Floats:
+        return self.eta / (self.offset + counted(first, n) + 1.0)
+
+
+@dataclass(frozen=True)
+class InverseEpoch:
+    eta: float
+    updates: int  # in an epoch
+
+    def over(self, first: int, n: int) -> Floats:
+        return self.eta / (1.0 + counted(first, n) / self.updates)
+
+
+@dataclass(frozen=True)
+class Exponential:
+    eta: float
+    decay: float
+    updates: int  # in an epoch
+
+    def over(self, first: int, n: int) -> Floats:
+        return self.eta * self.decay ** (counted(first, n) / self.updates)
+
+
+@dataclass(frozen=True)
+class Bottou:
+    eta: float
+    lam: float
+
+    def over(self, first: int, n: int) -> Floats:
+        return self.eta / (1.0 + self.eta * self.lam * counted(first, n))
+
+
+NAMES = ("constant", "sqrt", "inverse", "epoch", "exponential", "bottou")
+
+
+def make_schedule(name: str, eta: float, lam: float, updates: int, offset: float, decay: float) -> Schedule:
+    """The schedule of that name, from whatever it needs of these numbers; `updates` are those of an epoch."""
+    schedules: dict[str, Schedule] = {
+        "constant": Constant(eta),
+        "sqrt": InverseRoot(eta),
+        "inverse": Inverse(eta, offset),
+        "epoch": InverseEpoch(eta, updates),
+        "exponential": Exponential(eta, decay, updates),
+        "bottou": Bottou(eta, lam),
+    }
+    return schedules[name]
