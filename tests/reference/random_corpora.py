@@ -21,6 +21,16 @@ def random_corpus(seed, lengths=(3, 1, 4, 2), n_labels=3, n_attributes=6, per_it
     )
 
 
+def learnable_corpus(seed, n_labels=3, n_attributes=6, **options):
+    """A random corpus whose labels follow from the attributes, with some noise."""
+    corpus = random_corpus(seed, n_labels=n_labels, n_attributes=n_attributes, **options)
+    rng = np.random.default_rng([seed, 2])
+    truth = 3.0 * rng.normal(size=(n_attributes, n_labels))
+    scores = rng.gumbel(size=(corpus.n_positions, n_labels))
+    np.add.at(scores, np.repeat(np.arange(corpus.n_positions), np.diff(corpus.offsets)), truth[corpus.attributes])
+    return corpus._replace(labels=scores.argmax(axis=1).astype(np.int32))
+
+
 def random_features(seed, n_labels=3, n_attributes=6, density=0.6):
     """Each (attribute, label) pair and each label bigram has a weight with the given probability."""
     rng = np.random.default_rng([seed, 1])

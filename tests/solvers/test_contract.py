@@ -12,7 +12,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers import base
 from fastcrf.training.trace import COLUMNS
 from fastcrf.types import Diverged, Solver
-from reference.random_corpora import random_corpus, random_features
+from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
 C1_C2 = {"none": (0.0, 0.0), "l1": (1.0, 0.0), "l2": (0.0, 1.0), "l1+l2": (0.5, 0.5)}
 CASES = [(name, kind) for name in base.names() for kind in base.PENALTIES if kind in base.solver_class(name).handles]
@@ -42,7 +42,7 @@ class Counted:
 
 
 def small_problem(kind, seed=0):
-    corpus = random_corpus(seed, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 3)
+    corpus = learnable_corpus(seed, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 3)
     return Counted(Problem(corpus, random_features(seed), *C1_C2[kind]))
 
 
