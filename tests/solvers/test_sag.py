@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from reference import dense_sag
-from reference.random_corpora import random_corpus, random_features
 
 from fastcrf.objective.problem import Problem
 from fastcrf.parts.sampling import epoch_uniforms
 from fastcrf.solvers.sag import SAG
 from fastcrf.solvers.sag_nus_star import SAGNUSStar
+from reference import dense_sag
+from reference.random_corpora import random_corpus, random_features
 
 LENGTHS = (3, 1, 4, 2, 3, 2)
 

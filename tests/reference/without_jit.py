@@ -1,0 +1,86 @@
+"""Run with NUMBA_DISABLE_JIT=1: the kernels as plain Python, on a toy problem; prints what they computed as JSON.
+
+Without the compiler every recursion can be counted where it happens, so this is also where the passes that stochastic
+solvers report are held against the recursions that they really made.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+
+import numpy as np
+
+import fastcrf.chain.expectations as expectations
+from fastcrf.chain.decode import posteriors, viterbi
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers import base
+from reference.random_corpora import random_corpus, random_features
+
+EPOCHS = 3
+
+
+def toy_problem():
+    return Problem(random_corpus(4, values=True, weights=True), random_features(4), c2=0.5)
+
+
+def figures():
+    """What kernels and solvers compute on the toy problem."""
+    problem = toy_problem()
+    weights = np.random.default_rng(4).normal(size=problem.n_weights)
+    smooth, gradient = problem.gradient(weights)
+    found = {
+        "smooth": smooth,
+        "gradient": gradient.tolist(),
+        "value": problem.value(weights),
+        "figures": problem.likelihood.sequence_figures(weights).ravel().tolist(),
+        "labels": viterbi(problem.corpus, problem.features, weights).tolist(),
+        "posteriors": posteriors(problem.corpus, problem.features, weights).ravel().tolist(),
+    }
+    for name in base.names():
+        if "l2" in base.solver_class(name).handles:
+            steps = base.make(name).iterate(problem, np.zeros(problem.n_weights))
+            found[name] = [number for step in islice(steps, EPOCHS) for number in (step.passes, *step.weights.tolist())]
+    return found
+
+
+def counted_passes(name):
+    """(passes that a solver reports, recursions that it made over the number of sequences), after each Step."""
+    import sys
+
+    problem = toy_problem()
+    problem.sequences  # noqa: B018 - made before counting
+    count = 0
+    originals = {verb: getattr(expectations, verb) for verb in ("infer", "log_partition")}
+
+    def counting(original):
+        def verb(*args):
+            nonlocal count
+            count += 1
+            return original(*args)
+
+        return verb
+
+    replaced = [
+        (module, verb, original)
+        for module in list(sys.modules.values())
+        for verb, original in originals.items()
+        if getattr(module, verb, None) is original
+    ]
+    rows = []
+    try:
+        for module, verb, original in replaced:
+            setattr(module, verb, counting(original))
+        reported = 0.0
+        for step in islice(base.make(name).iterate(problem, np.zeros(problem.n_weights)), EPOCHS):
+            reported += step.passes
+            rows.append((reported, count / problem.n_sequences))
+    finally:
+        for module, verb, original in replaced:
+            setattr(module, verb, original)
+    return rows
+
+
+if __name__ == "__main__":
+    drawing = [name for name in base.names() if "sequences" in base.solver_class(name).needs]
+    print(json.dumps({"figures": figures(), "passes": {name: counted_passes(name) for name in drawing}}))

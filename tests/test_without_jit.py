@@ -1,0 +1,38 @@
+"""The kernels without the compiler: same results, and every recursion counted."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reference import without_jit
+
+TESTS = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """What the toy run prints in a process with NUMBA_DISABLE_JIT=1."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(TESTS)}
+    command = [sys.executable, "-W", "ignore", "-m", "reference.without_jit"]
+    done = subprocess.run(command, env=environment, cwd=TESTS, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_compiled_kernels_compute_what_plain_python_computes(plain):
+    compiled = without_jit.figures()
+    assert compiled.keys() == plain["figures"].keys()
+    for name, expected in plain["figures"].items():
+        np.testing.assert_allclose(compiled[name], expected, rtol=1e-9, atol=1e-10, err_msg=name)
+
+
+def test_solvers_that_draw_report_every_recursion_as_passes(plain):
+    assert plain["passes"]
+    for name, rows in plain["passes"].items():
+        for reported, counted in rows:
+            assert reported == pytest.approx(counted), name
