@@ -39,24 +39,28 @@ def quadratic(minimum=1.0, curvature=1.0):
     return Curve(lambda t: 0.5 * curvature * (t - minimum) ** 2, lambda t: curvature * (t - minimum))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=300)
 @given(
     minimum=st.floats(1e-4, 1e4),
     first=st.floats(1e-4, 1e4),
     quartic=st.floats(0.0, 10.0),
-    ripple=st.floats(0.0, 0.9),
-    curvature=st.sampled_from([0.9, 0.5, 0.1]),
+    ripple=st.floats(0.0, 3.0),
+    constants=st.sampled_from([(1e-4, 0.9), (1e-4, 0.1), (0.3, 0.9)]),
 )
-def test_the_step_satisfies_both_wolfe_conditions(minimum, first, quartic, ripple, curvature):
+def test_the_step_satisfies_both_wolfe_conditions_and_no_trial_was_lower(minimum, first, quartic, ripple, constants):
     """On a rippled quartic bowl, from steps far too short to far too long."""
+    decrease, curvature = constants
     curve = Curve(
         lambda t: (x := t / minimum - 1.0) ** 2 + quartic * x**4 + ripple * math.sin(3.0 * x) / 3.0,
         lambda t: (2.0 * (x := t / minimum - 1.0) + 4.0 * quartic * x**3 + ripple * math.cos(3.0 * x)) / minimum,
     )
     assume(curve.slope(0.0) < 0)
-    found, trials = search(curve, first, curvature=curvature, max_trials=60)
+    found, trials = search(curve, first, decrease=decrease, curvature=curvature, max_trials=60)
     assert trials == len(curve.steps)
-    assert_strong_wolfe(curve, found, curvature=curvature)
+    assert_strong_wolfe(curve, found, decrease, curvature)
+    start, slope = curve.value(0.0), curve.slope(0.0)
+    low_enough = [value for t in curve.steps if (value := curve.value(t)) <= start + decrease * t * slope]
+    assert found.value <= min(low_enough, default=math.inf) + NOISE * abs(start)
 
 
 def test_a_step_that_will_do_is_taken_at_once():

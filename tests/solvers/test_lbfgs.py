@@ -118,6 +118,29 @@ def test_a_start_without_a_finite_objective_is_divergence():
         next(LBFGS().iterate(toy, np.full(toy.n_weights, np.nan)))
 
 
+def test_when_the_pairs_mislead_steepest_descent_is_tried_and_both_searches_are_counted():
+    """Five evaluations in a row are too high, and a line search may look five times."""
+
+    class Misleading(ToyProblem):
+        def gradient(self, w):
+            value, gradient = super().gradient(w)
+            return value + 1e3 * (6 <= self.evaluations <= 10), gradient
+
+    toy = Misleading(c2=0.1)
+    taken = steps(toy, LBFGS(max_linesearch=5), n=8)
+    assert sum(step.passes for step in taken) == toy.evaluations
+    restarted = [step for step in taken if step.info.get("pairs") == 1]
+    assert len(restarted) == 2
+    assert restarted[1].passes > 5
+
+
+def test_a_warm_start_close_to_the_optimum_needs_few_trials():
+    toy = ToyProblem(c2=1.0)
+    optimum = steps(toy, n=100)[-1].weights
+    close = optimum + 1e-7 * np.random.default_rng(0).normal(size=toy.n_weights)
+    assert [step.passes for step in steps(toy, n=2, start=close)][1] <= 3
+
+
 @pytest.mark.parametrize(("option", "value"), [("memory", 0), ("memory", 2.5), ("max_linesearch", 0), ("memory", True)])
 def test_a_wrong_option_is_refused_in_a_sentence(option, value):
     with pytest.raises(ValueError, match=f"lbfgs: {option} must be a whole number of at least 1; got {option}="):
