@@ -1,7 +1,7 @@
 """Checks of the whole session: after the suite every kernel has been compiled for one signature a lane width.
 
-A second signature (an int where the others pass a float, a read-only or strided array, a literal where the others pass a
-variable) means that some user waits for the compiler again. Only the type of `lanes` may differ: it is the lane width.
+A second signature (an int where the others pass a float, a read-only or strided array, a literal where the others pass
+a variable) means that some user waits for the compiler again. Only the type of `lanes`, the lane width, may differ.
 """
 
 from __future__ import annotations
