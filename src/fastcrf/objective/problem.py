@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from fastcrf.chain.sequences import Sequences, make_sequences
-from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_bound
+from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_gap
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.regulariser import make_regulariser
 from fastcrf.types import Corpus, FeatureMap, Floats
@@ -83,11 +83,9 @@ class Problem:
         if gradient is None or objective is None:
             smooth, gradient = self.gradient(weights)
             objective = smooth + self.c1 * float(np.abs(weights).sum())
-        loss = objective - self.regulariser.value(weights)
-        slope = gradient - 2.0 * self.c2 * weights
         if self.c2 > 0:
-            return Certificate(objective, strongly_convex_bound(loss, weights, slope, self.c1, self.c2))
+            return Certificate(objective, objective - strongly_convex_gap(weights, gradient, self.c1, self.c2))
         if self.c1 > 0:
             figures = self.likelihood.sequence_figures(weights)
-            return Certificate(objective, sparse_bound(figures, self.corpus.weights, np.abs(slope).max(), self.c1))
+            return Certificate(objective, sparse_bound(figures, self.corpus.weights, np.abs(gradient).max(), self.c1))
         return Certificate(objective, -math.inf)
