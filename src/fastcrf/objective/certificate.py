@@ -53,8 +53,11 @@ class Certificate(NamedTuple):
 def strongly_convex_gap(weights: Floats, gradient: Floats, c1: float, c2: float) -> float:
     """F(w) minus the lower bound on F* for c2 > 0; `gradient` is that of the smooth part, loss + c2 |w|^2.
 
-    The loss cancels. With the loss's own gradient g, the rest is sum_j c1 |w_j| + c2 w_j^2 + w_j g_j + max(|g_j| - c1, 0)^2
-    / (4 c2), no term of which is negative: nothing is lost to rounding, and one pass over the vectors does it.
+    The loss cancels. With g the gradient of the loss alone, what is left is a sum over the weights of
+
+        c1 |w_j| + c2 w_j^2 + w_j g_j + max(|g_j| - c1, 0)^2 / (4 c2)
+
+    no term of which is negative: nothing is lost to rounding, and one pass over the vectors does it.
     """
     gap = 0.0
     for f in range(len(weights)):
