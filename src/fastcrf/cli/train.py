@@ -33,6 +33,11 @@ def train(
         int | None, typer.Option(help="Stop after so many steps without a better --dev accuracy; keep the best.")
     ] = None,
     init: Annotated[str | None, typer.Option(metavar="FILE", help="A model whose weights are the start.")] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Save the state of training there every half minute.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the --checkpoint, if it is there.")] = False,
+    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="Time between checkpoints.")] = 30.0,
     max_iterations: Annotated[int | None, typer.Option(help="Limit of steps.")] = None,
     tol: Annotated[float | None, typer.Option(help="Stop when proven to be so near the optimum (relative).")] = None,
     seconds: Annotated[float | None, typer.Option(help="Limit of seconds in the algorithm.")] = None,
@@ -55,16 +60,21 @@ def train(
     fastcrf train train.txt.gz -m model.crf --dev dev.txt --patience 5
     fastcrf train train.txt -m sparse.crf --c1 0.5 --c2 0 --tol 1e-4
     fastcrf train train.txt -m model.crf -a lbfgs -o memory=20 --seconds 60
+    fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     """
     from fastcrf.cli.columns import read_labelled
     from fastcrf.cli.outcome import outcome_in_words, outcome_of, save
     from fastcrf.cli.output import check_folder
     from fastcrf.model import Model
+    from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.fitting import fit_model
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.progress import Progress
 
-    check_folder(Path(model).absolute())
+    if resume and not checkpoint:
+        raise typer.BadParameter("says to go on, but not from where; add --checkpoint FILE.", param_hint="--resume")
+    for path in filter(None, (model, checkpoint)):
+        check_folder(Path(path).absolute())
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     plan = make_plan_with(given, dict(map(read_option, option or [])), seconds)
@@ -80,6 +90,7 @@ def train(
         patience=patience,
         n_jobs=usable_jobs(jobs),
         progress=None if quiet else Progress(),
+        checkpoint=Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None,
         options={"parameters": given},
     )
     save(fit, {"kind": "columns", "n_columns": labelled.n_columns}, model)

@@ -13,8 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 
 from fastcrf import __version__
+from fastcrf.data.atomic_file import replace_file
 
 FORMAT = "fastcrf-model"
 VERSION = 1  # of the format: raised when an older fastcrf could not read what a newer one writes
@@ -118,27 +117,9 @@ def plain_number(value: Any) -> Any:
 def write(path: PathLike, arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> None:
     """Save a model file; an older file of this name stays whole until the new one is complete."""
     content = to_bytes(arrays, header)
-    target = Path(os.path.realpath(path))  # a link stays a link
-    if target.exists() and not target.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         raise ModelFileError(f"cannot save to {os.fspath(path)}, which is not a file; choose another path")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        write_durably(temporary, content)
-        if target.exists():
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # name the model, not the file beside it
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_durably(path: Path, content: bytes) -> None:
-    """Write a new file and wait until it is on disk."""
-    with open(path, "xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    replace_file(path, content)
 
 
 def read(path: PathLike) -> tuple[Arrays, dict[str, Any]]:

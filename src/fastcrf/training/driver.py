@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from fastcrf.solvers.base import check
+from fastcrf.training.checkpoint import Checkpoint, Saved
 from fastcrf.training.interrupts import Interrupt, catch_interrupt
 from fastcrf.training.progress import Display, Silent
 from fastcrf.training.stopping import Rule
@@ -56,12 +57,14 @@ def minimize(
     best: str | None = None,
     callbacks: Iterable[Callback] = (),
     progress: Display | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Result:
     """Run `solver` on `problem` from `weights` (default: zeros) or from the `memory` of an earlier run.
 
     watch:     scores of the weights, by the name of their column in the trace (higher is better where a rule compares);
     best:      name of a watched score; the weights with its highest value are returned instead of the last ones;
-    callbacks: each is called with every row; one that returns True ends the run.
+    callbacks: each is called with every row; one that returns True ends the run;
+    checkpoint: where the state of the run is saved from time to time, and from where it goes on if asked to.
     """
     check(problem, solver)
     start = np.zeros(problem.n_weights) if weights is None else np.array(weights, dtype=np.float64)
@@ -70,6 +73,11 @@ def minimize(
             f"The problem has {problem.n_weights} weights; got an array of shape {start.shape} to start from."
         )
     run = Run(problem, start, stop, watch, best, callbacks)
+    run.checkpoint = checkpoint
+    saved = checkpoint.open(problem, solver, start) if checkpoint else None
+    if saved:
+        memory = saved.memory
+        run.take_up(saved)
     display = progress or Silent()
     reason = "The run was broken off."
     display.start(solver.name)
@@ -126,6 +134,8 @@ class Run:
         self.last: Point | None = None  # where the run ended, if the solver's arrays are still those of that step
         self.passes = self.seconds = 0.0
         self.began = time.perf_counter()
+        self.checkpoint: Checkpoint | None = None
+        self.taken_up: Row | None = None  # the row at which a continued run goes on
 
     def follow(self, steps: Steps, interrupt: Interrupt, display: Display) -> Ending:
         """Take steps until something ends the run, and say what."""
@@ -141,6 +151,7 @@ class Run:
             display.update(row)
             asked = self._asked_to_stop(row, interrupt)
             ending = ending or asked
+            self._save(step, at_the_end=ending is not None)
             if ending is not None:
                 self.last, self.memory = point, step.memory
                 return ending
@@ -179,8 +190,27 @@ class Run:
         if self.best is not None and (point.scores[self.best] > self.best_score or not self.trace):
             self.best_weights, self.best_step = point.weights.copy(), point.number
             self.best_score = max(-math.inf, point.scores[self.best])  # -inf for a NaN, which any number beats
-        self.trace.append(point.row())
+        self.trace.append(self.taken_up or point.row())
+        self.taken_up = None
         return self.trace[-1]
+
+    def _save(self, step: Step, at_the_end: bool) -> None:
+        """Write a checkpoint when it is time. Outside the solver's clock."""
+        if self.checkpoint is None or not (at_the_end or self.checkpoint.is_due()):
+            return
+        numbers = {"passes": self.passes, "seconds": self.seconds, "wall": time.perf_counter() - self.began}
+        best = {"best_step": self.best_step, "best_score": self.best_score}
+        arrays = {"weights": self.weights, "best_weights": self.best_weights}
+        self.checkpoint.write(Saved(step.memory, arrays, {**numbers, **best, "trace": self.trace}))
+
+    def take_up(self, saved: Saved) -> None:
+        """Go on from a checkpoint: the solver's first Step will be that of the last row, which is set aside for it."""
+        numbers = saved.numbers
+        *self.trace, self.taken_up = numbers["trace"]
+        self.passes, self.seconds = numbers["passes"], numbers["seconds"]
+        self.began -= numbers["wall"]
+        self.best_step, self.best_score = numbers["best_step"], numbers["best_score"]
+        self.weights, self.best_weights = saved.arrays["weights"].copy(), saved.arrays["best_weights"].copy()
 
     def _asked_to_stop(self, row: Row, interrupt: Interrupt) -> Ending | None:
         asking = [callback for callback in self.callbacks if callback(row)]

@@ -10,10 +10,12 @@ import numpy as np
 
 from fastcrf.chain.decode import viterbi
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpus import Encoder, encode_training
+from fastcrf.data.attributes import Attributes
+from fastcrf.data.corpus import NO_ITEMS, Encoder, encode_training
 from fastcrf.data.errors import DataError
 from fastcrf.model import Model
 from fastcrf.objective.problem import Problem
+from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.checks import whole
 from fastcrf.training.compiling import announce_compilation
 from fastcrf.training.driver import Result, minimize
@@ -70,6 +72,7 @@ def fit_model(
     y: Iterable[Any],
     plan: Plan,
     *,
+    attributes: Attributes = NO_ITEMS,
     sample_weight: Iterable[float] | None = None,
     dev: tuple[Iterable[Any], Iterable[Any]] | None = None,
     features: Mapping[str, Any] = NOTHING,
@@ -78,22 +81,25 @@ def fit_model(
     callbacks: Iterable[Callable[[Row], Any]] = (),
     n_jobs: int = 1,
     progress: Display | None = None,
+    checkpoint: Checkpoint | None = None,
     options: Mapping[str, Any] = NOTHING,
 ) -> Fit:
     """Train on sequences X with labels y.
 
+    attributes: what is known beforehand; their kind says what the sequences hold (items, or rows for a template);
     dev:      held-out sequences and labels, whose token accuracy is in each row of the trace;
     features: arguments of `build_feature_map`;
     start:    a model whose weights are the starting point;
     patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
+    checkpoint: where the run is saved from time to time, and from where it may go on;
     options:  what the model remembers of its making, besides the outcome.
     """
     patience_rules = early_stop(patience, dev is not None)
     with announce_compilation():
-        corpus, ids, labels = encode_training(X, y, sample_weight)
-        feature_map = build_feature_map(corpus, len(ids), len(labels), **features)
-        held_out = DevSet(Encoder(ids).encode_labelled(*dev, labels), feature_map) if dev else None
-        first = starting_weights(start, ids, labels, feature_map) if start else None
+        corpus, learnt, labels = encode_training(X, y, sample_weight, attributes)
+        feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
+        held_out = DevSet(Encoder(learnt).encode_labelled(*dev, labels), feature_map) if dev else None
+        first = starting_weights(start, learnt, labels, feature_map) if start else None
         asking = Callbacks(callbacks)
         result = minimize(
             Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs),
@@ -104,11 +110,12 @@ def fit_model(
             best=DEV_SCORE if patience_rules else None,
             callbacks=[asking],
             progress=progress,
+            checkpoint=checkpoint,
         )
     asked = asking.asked or result.status == "interrupted" or (result.status == "finished" and bool(patience_rules))
     if result.status == "interrupted":
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to break off at once.", result.reason)
-    model = Model(labels, *prune(ids, feature_map, result.weights), options={**options, "training": summary(result)})
+    model = Model(labels, *prune(learnt, feature_map, result.weights), options={**options, "training": summary(result)})
     return Fit(model, result, has_converged(result, plan.tol), asked)
 
 

@@ -1,0 +1,134 @@
+"""Runs that are killed go on bit for bit; checkpoints that do not fit are refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers.base import make
+from fastcrf.training.checkpoint import Checkpoint, CheckpointError
+from fastcrf.training.driver import minimize
+from fastcrf.training.stopping import MaxSteps
+from fastcrf.training.trace import SPENT
+from reference.random_corpora import random_corpus, random_features
+
+TESTS = Path(__file__).parents[1]
+STEPS = 12
+TIMES = set(SPENT) - {"step", "passes"}
+
+
+def small_problem(seed=0, c2=0.5, n_jobs=1, density=0.6):
+    corpus = random_corpus(seed, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 2)
+    return Problem(corpus, random_features(seed, density=density), c2=c2, n_jobs=n_jobs)
+
+
+def run(solver, path=None, resume=False, steps=STEPS, problem=None, slowly=0.0, **options):
+    problem = problem or small_problem()
+    checkpoint = Checkpoint(path, every=0.0, resume=resume) if path else None
+    pause = [lambda row: time.sleep(slowly)] if slowly else []
+    watch = {"value": lambda w: -problem.value(w)}
+    stop, solver = [MaxSteps(steps)], make(solver, **options)
+    return minimize(problem, solver, stop=stop, watch=watch, best="value", callbacks=pause, checkpoint=checkpoint)
+
+
+def rows_without_times(trace):
+    return [{name: value for name, value in row.items() if name not in TIMES} for row in trace]
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "sgd", "sag-nus-star"])
+def test_a_run_killed_and_continued_gives_the_rows_of_an_uninterrupted_one_bit_for_bit(solver, tmp_path):
+    path = tmp_path / "run.state"
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    command = [sys.executable, "-W", "ignore", __file__, solver, str(path)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:  # a number after each row
+            if int(line) >= 4:
+                process.send_signal(signal.SIGKILL)
+                break
+    assert process.returncode == -signal.SIGKILL
+    saved = Checkpoint(path, resume=True)
+    problem = small_problem()
+    trace = saved.open(problem, make(solver), np.zeros(problem.n_weights)).numbers["trace"]
+    assert 0 < len(trace) < STEPS
+    continued, whole = run(solver, path, resume=True), run(solver)
+    assert rows_without_times(continued.trace) == rows_without_times(whole.trace)
+    np.testing.assert_array_equal(continued.weights, whole.weights)
+
+
+def test_a_finished_run_can_be_continued_with_a_higher_limit(tmp_path):
+    path = tmp_path / "run.state"
+    run("sag", path, steps=5)
+    continued, whole = run("sag", path, resume=True, steps=9), run("sag", steps=9)
+    assert rows_without_times(continued.trace) == rows_without_times(whole.trace)
+
+
+def test_without_resume_an_old_checkpoint_is_overwritten(tmp_path):
+    path = tmp_path / "run.state"
+    run("lbfgs", path, steps=3)
+    assert len(run("lbfgs", path, steps=3).trace) == 4
+
+
+def test_resume_without_a_checkpoint_starts_at_the_beginning(tmp_path):
+    assert run("lbfgs", tmp_path / "none.state", resume=True, steps=3).trace[0]["step"] == 0
+
+
+@pytest.mark.parametrize(
+    ("part", "changed"),
+    [
+        ("corpus", {"problem": small_problem(seed=1)}),
+        ("features", {"problem": small_problem(density=1.0)}),
+        ("penalty", {"problem": small_problem(c2=0.25)}),
+        ("threads", {"problem": small_problem(n_jobs=2)}),
+        ("solver", {"seed": 3}),
+        ("version", {}),
+    ],
+)
+def test_a_checkpoint_of_something_else_is_refused_in_one_sentence(part, changed, tmp_path, monkeypatch):
+    path = tmp_path / "run.state"
+    run("sag", path, steps=2)
+    if part == "version":
+        monkeypatch.setattr("fastcrf.training.checkpoint.__version__", "9.9")
+    before = path.read_bytes()
+    with pytest.raises(CheckpointError, match=f"another {part}") as refusal:
+        run("sag", path, resume=True, steps=4, **changed)
+    assert str(refusal.value).count(". ") == 0
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"\x10\0\0\0\0\0\0\0{}"])
+def test_a_damaged_checkpoint_is_refused_in_one_sentence(content, tmp_path):
+    path = tmp_path / "run.state"
+    path.write_bytes(content)
+    with pytest.raises(CheckpointError, match="start anew"):
+        run("lbfgs", path, resume=True)
+
+
+def test_checkpoints_are_written_by_time(tmp_path):
+    path, problem = tmp_path / "run.state", small_problem()
+    seen = []
+    look = [lambda row: seen.append(path.exists())]
+    minimize(problem, make("lbfgs"), stop=[MaxSteps(4)], callbacks=look, checkpoint=Checkpoint(path, every=1e6))
+    assert not any(seen)
+    assert path.exists()  # at the end, so that the run can be continued
+
+
+if __name__ == "__main__":  # the process that is killed: prints the number of each row, slowly
+    solver_name, state = sys.argv[1:]
+    original = Checkpoint.write
+
+    def write_and_tell(self, saved):
+        original(self, saved)
+        print(json.dumps(saved.numbers["trace"][-1]["step"]), flush=True)
+
+    Checkpoint.write = write_and_tell
+    run(solver_name, state, slowly=0.05)
