@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.parts.curvature_pairs import SHARD, CurvaturePairs
+from fastcrf.parts import curvature_pairs
+from fastcrf.parts.curvature_pairs import CurvaturePairs
 from reference.plain_quasi_newton import two_loop
 
 
@@ -44,14 +45,16 @@ def test_the_direction_equals_the_textbook_two_loop_recursion(seed, n_moves, cap
     assert len(pairs) == min(n_moves, capacity)
 
 
-def test_long_vectors_on_several_threads_give_the_same_direction():
+def test_long_vectors_on_several_threads_give_the_same_direction(monkeypatch):
+    monkeypatch.setattr(curvature_pairs, "SHARD", 600)
     rng = np.random.default_rng(0)
-    n_weights = 3 * SHARD + 17
+    n_weights = 3 * 600 + 217
     weights = np.cumsum(rng.normal(size=(5, n_weights)), axis=0)
     gradients = weights * rng.uniform(0.5, 2.0, n_weights)
     expected = -two_loop(plain_pairs(weights, gradients), gradients[-1])
     for n_jobs in (1, 2, 3):
         pairs = CurvaturePairs(4, n_weights, n_jobs)
+        assert len(pairs.bounds) == n_jobs + 1
         add_all(pairs, weights, gradients)
         np.testing.assert_allclose(pairs.direction(gradients[-1]), expected, rtol=1e-10, atol=1e-12)
 
