@@ -1,0 +1,31 @@
+"""`fastcrf train --checkpoint FILE --resume`."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_training_goes_on_from_a_checkpoint(run, corpus, tmp_path):
+    state, model = tmp_path / "run.state", tmp_path / "new.crf"
+    common = ["train", corpus, "-m", model, "--json", "--quiet", "--jobs", 1, "-a", "sag-nus-star", "--tol", 1e-12]
+    first = json.loads(run(*common, "--max-iterations", 3, "--checkpoint", state).stdout)
+    assert first["steps"] == 3
+    both = json.loads(run(*common, "--max-iterations", 5, "--checkpoint", state, "--resume").stdout)
+    whole = json.loads(run(*common, "--max-iterations", 5).stdout)
+    assert (both["steps"], both["passes"], both["objective"]) == (5, whole["passes"], whole["objective"])
+
+
+def test_a_checkpoint_with_other_options_is_refused_in_one_sentence_and_kept(run, corpus, tmp_path):
+    state, model = tmp_path / "run.state", tmp_path / "new.crf"
+    run("train", corpus, "-m", model, "--quiet", "--max-iterations", 2, "--checkpoint", state)
+    before, trained = state.read_bytes(), model.read_bytes()
+    result = run("train", corpus, "-m", model, "--quiet", "--c2", 7, "--checkpoint", state, "--resume")
+    assert result.exit_code != 0
+    assert "another penalty" in result.stderr
+    assert (state.read_bytes(), model.read_bytes()) == (before, trained)
+
+
+def test_resume_needs_a_checkpoint_to_go_on_from(run, corpus, tmp_path):
+    result = run("train", corpus, "-m", tmp_path / "new.crf", "--resume")
+    assert result.exit_code == 2
+    assert "--checkpoint" in result.stderr
