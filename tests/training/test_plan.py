@@ -106,7 +106,6 @@ def test_crfsuites_algorithms_are_there_or_said_to_be_missing(name):
 
 def test_a_stopping_rule_that_crfsuite_does_not_have_is_refused(monkeypatch):
     """l2sgd knows no epsilon, ap no period: as in CRFsuite, they say so."""
-    monkeypatch.setitem(base.REGISTRY, "l2sgd", base.REGISTRY["lbfgs"])
     monkeypatch.setitem(base.REGISTRY, "ap", base.REGISTRY["lbfgs"])
     assert RelativeDecrease(10, 1e-6) in plan(algorithm="l2sgd").stop
     assert plan(algorithm="AP", c2=0).stop == (MaxSteps(100), GradientRatio(0.0))
