@@ -1,0 +1,62 @@
+"""The documentation cannot drift: its Python runs, its tables name every parameter, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fastcrf import CRF
+from fastcrf.training.plan import CRFSUITE, OURS
+
+REPOSITORY = Path(__file__).parents[1]
+PAGES = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+WITH_PYTHON = [page for page in PAGES if BLOCK.search(page.read_text())]
+
+
+def table_rows(page):
+    """The first cell of each row of a page's tables, with the rest of the row."""
+    rows = [line.split("|", 2)[1:] for line in (REPOSITORY / page).read_text().splitlines() if line.startswith("|")]
+    return [(first.strip(), rest) for first, rest in rows]
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
+def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "page"}
+    for block in BLOCK.findall(page.read_text()):
+        exec(compile(block, page.name, "exec", dont_inherit=True), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files(page):
+    for target in LINK.findall(page.read_text()):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_parameter_of_crf_has_a_row_in_the_tables():
+    described = {name for first, _ in table_rows("docs/parameters.md") for name in re.findall(r"`(\w+)`", first)}
+    assert set(CRF().get_params()) <= described
+
+
+def test_every_fitted_attribute_has_a_row_in_the_tables():
+    described = {name for first, _ in table_rows("docs/parameters.md") for name in re.findall(r"`(\w+_)`", first)}
+    crf = CRF(n_jobs=1).fit([[["a"], ["b"]]], [["x", "y"]])
+    fitted = {name for name in dir(crf) if name.endswith("_") and not name.startswith("_")}
+    assert fitted == described
+
+
+def test_the_documented_limits_are_the_real_ones():
+    (row,) = [rest for first, rest in table_rows("docs/parameters.md") if first == "`max_iterations`"]
+    assert "lbfgs: no limit; l2sgd 1000; ap, pa, arow 100; others 1000" in row
+    assert CRFSUITE["lbfgs"].max_iterations == 2**31 - 1
+    assert [CRFSUITE[name].max_iterations for name in ("l2sgd", "ap", "pa", "arow")] == [1000, 100, 100, 100]
+    assert OURS.max_iterations == 1000
+
+
+def test_the_documentation_speaks_of_the_project_alone():
+    for page in PAGES:
+        assert not re.search(r"/work/|/tmp/|/root|/home/", page.read_text()), page.name
