@@ -20,9 +20,9 @@ class CRFsuiteModel(NamedTuple):
     iterations: list[dict]
 
 
-def train(X, y, folder: Path, **params) -> CRFsuiteModel:
-    """A model trained by CRFsuite's lbfgs."""
-    trainer = pycrfsuite.Trainer("lbfgs", params=params, verbose=False)
+def train(X, y, folder: Path, algorithm: str = "lbfgs", **params) -> CRFsuiteModel:
+    """A model trained by CRFsuite."""
+    trainer = pycrfsuite.Trainer(algorithm, params=params, verbose=False)
     for sequence, labels in zip(X, y, strict=True):
         trainer.append(sequence, labels)
     path = folder / "model.crfsuite"

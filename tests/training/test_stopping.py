@@ -83,6 +83,17 @@ def test_a_period_of_zero_switches_crfsuites_delta_off():
     assert RelativeDecrease(period=0).reason(point(number=5, objective=1.0), rows(*[1.0] * 5)) is None
 
 
+def test_crfsuites_delta_compares_online_objectives_where_the_solver_has_them():
+    problem, rule = ToyProblem(), RelativeDecrease(period=1, delta=0.1)
+    earlier = [{"objective": 1e9, "online_objective": 120.0}]
+    for online, fires in [(109.2, True), (109.0, False)]:
+        step = Step(np.zeros(problem.n_weights), 1.0, info={"online_objective": online})
+        reason = rule.reason(Point(problem, step, 1, 1.0, 0.0, 0.0), earlier)
+        assert (reason is not None) == fires
+    assert problem.evaluations == 0
+    assert rule.reason(Point(problem, step, 1, 1.0, 0.0, 0.0), [{"objective": 109.0}]) is None  # the start has none
+
+
 def test_an_objective_that_the_solver_did_not_evaluate_is_evaluated_once():
     problem = ToyProblem()
     there = Point(problem, Step(np.zeros(problem.n_weights), 1.0), 0, 1.0, 0.0, 0.0)

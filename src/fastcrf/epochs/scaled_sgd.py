@@ -52,8 +52,9 @@ class Residuals(NamedTuple):
 
 
 def make_residuals(sequences: Sequences, batch: int) -> Residuals:
-    lengths, Kp = np.sort(np.diff(sequences.local.starts)), sequences.layout.padded
-    return Residuals(aligned_zeros(int(lengths[-batch:].sum()), Kp), aligned_zeros(Kp, Kp))
+    """Room for any `batch` sequences, even the longest so many times. Pages that are never touched cost nothing."""
+    longest, Kp = sequences.widest[2], sequences.layout.padded
+    return Residuals(aligned_zeros(batch * longest, Kp), aligned_zeros(Kp, Kp))
 
 
 @kernel

@@ -2,12 +2,11 @@
 
     recipe      sample                        rates of a trial   score of a trial
     bottou      drawn with replacement        constant           mean loss on the sample after the pass + lambda/2 |w|^2
-    crfsuite    the first of a random order   the schedule's     losses during the pass + n lambda/2 |w|^2
+    crfsuite    the first of a random order   the schedule's     mean loss during the pass + lambda/2 |w|^2 after it
     powers      the first of a random order   the schedule's     as bottou
     tsuboi      the first of the corpus       the schedule's     loss on the second half after a pass over the first
 
-Each trial begins at the weights where training begins. CRFsuite's penalty is that of all n sequences although the
-losses are those of the sample; that is kept. Which step sizes are tried is in parts/calibration.py.
+Each trial begins at the weights where training begins. Which step sizes are tried is in parts/calibration.py.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ def by_bottou(run: ScaledRun, rates: Rates, samples: int) -> float:
 
 def by_crfsuite(run: ScaledRun, rates: Rates, samples: int, **search: Any) -> float:
     """`search` holds the options of `calibration.crfsuite`."""
-    n, sample = run.problem.n_sequences, random_sample(run, samples)
+    sample = random_sample(run, samples)
 
     def trial(eta: float) -> float:
-        return pass_over(run, rates(eta), sample) + n * run.descent.penalty()
+        return pass_over(run, rates(eta), sample) / len(sample) + run.descent.penalty()
 
-    return calibration.crfsuite(trial, run.descent.loss(sample) + n * run.descent.penalty(), **search)
+    return calibration.crfsuite(trial, mean_objective(run, sample), **search)
 
 
 def by_powers(run: ScaledRun, rates: Rates, samples: int) -> float:

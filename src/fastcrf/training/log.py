@@ -12,6 +12,7 @@ from fastcrf.training.trace import Row, Trace
 KEYS = {
     "step": "num",
     "objective": "loss",
+    "online_objective": "loss",  # what CRFsuite's l2sgd logs; it takes precedence
     "gradient_norm": "error_norm",
     "non_zeros": "active_features",
     "trials": "linesearch_trials",

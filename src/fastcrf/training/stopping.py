@@ -14,6 +14,8 @@ from typing import ClassVar, Protocol
 from fastcrf.parts.vectors import norm
 from fastcrf.training.trace import Point, Trace
 
+ONLINE = "online_objective"  # column of solvers that sum up losses while the weights move
+
 
 class Rule(Protocol):
     """A reason to stop at `point`, or None. `trace` holds the rows of all earlier steps: trace[k] is step k."""
@@ -87,21 +89,23 @@ class GradientRatio:
 
 @dataclass(frozen=True)
 class RelativeDecrease:
-    """CRFsuite's period and delta: (F before `period` steps - F) / F is below `delta`. An increase stops, too."""
+    """CRFsuite's period and delta: (F before `period` steps - F) / F is below `delta`. An increase stops, too.
+
+    Of solvers that measure an online objective it is this one that counts, as in CRFsuite, and F is not evaluated.
+    """
 
     period: int = 10
     delta: float = 1e-5
     status: ClassVar[str] = "converged"
 
     def reason(self, point: Point, trace: Trace) -> str | None:
-        objective = point.objective  # asked for at every step, so that it is in every row
-        if self.period <= 0 or point.number < self.period:
+        online = point.step.info.get(ONLINE)
+        column, objective = ("objective", point.objective) if online is None else (ONLINE, online)  # in every row
+        before = trace[point.number - self.period].get(column) if 0 < self.period <= point.number else None
+        if before is None or not before - objective < self.delta * objective:
             return None
-        decrease = trace[point.number - self.period]["objective"] - objective
-        if not decrease < self.delta * objective:
-            return None
-        ratio = decrease / objective
-        return f"The objective fell by {ratio:.3g} of itself in {self.period} steps, less than delta={self.delta:g}."
+        ratio, name = (before - objective) / objective, column.replace("_", " ")
+        return f"The {name} fell by {ratio:.3g} of itself in {self.period} steps, less than delta={self.delta:g}."
 
 
 @dataclass(frozen=True)

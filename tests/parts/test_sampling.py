@@ -1,0 +1,102 @@
+"""Samplers against cumulative sums and against the frequencies they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastcrf.parts.sampling import (
+    build_trees,
+    draw_mixture,
+    draw_uniform,
+    epoch_permutation,
+    epoch_uniforms,
+    find_leaf,
+    leaves_of,
+    set_leaf,
+)
+
+numbers = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=40)  # sums of these are exact in any order
+uniforms = st.floats(0.0, 1.0, exclude_max=True)
+
+
+def trees(values):
+    sums, maxima = np.zeros(2 * leaves_of(len(values))), np.zeros(2 * leaves_of(len(values)))
+    build_trees(np.array(values), sums, maxima)
+    return sums, maxima
+
+
+@given(numbers)
+def test_roots_are_the_sum_and_the_largest(values):
+    sums, maxima = trees(values)
+    assert sums[1] == sum(values)
+    assert maxima[1] == max(values)
+
+
+@given(st.integers(1, 1000))
+def test_a_tree_has_the_next_power_of_two_of_leaves(n):
+    assert leaves_of(n) >= n > leaves_of(n) // 2 or n == 1
+
+
+@given(numbers.filter(any), uniforms)
+def test_a_leaf_is_found_as_in_the_cumulative_sums(values, u):
+    sums, _ = trees(values)
+    expected = np.searchsorted(np.cumsum(values), u * sum(values), side="right")
+    assert find_leaf(u * sums[1], sums) == expected
+
+
+@given(st.lists(st.just(0.0) | st.floats(1e-12, 1e12), min_size=1, max_size=40).filter(any), st.floats(0.0, 1.0))
+def test_a_leaf_of_zero_is_never_found_whatever_the_rounding(values, u):
+    sums, _ = trees(values)
+    assert values[find_leaf(u * sums[1], sums)] > 0.0
+
+
+@given(st.lists(st.floats(0.0, 1e9), min_size=1, max_size=40), st.data())
+def test_a_tree_that_was_changed_leaf_by_leaf_equals_a_new_one_bit_for_bit(values, data):
+    values = list(values)
+    sums, maxima = trees(values)
+    for _ in range(data.draw(st.integers(0, 10))):
+        i, number = data.draw(st.integers(0, len(values) - 1)), data.draw(st.floats(0.0, 1e9))
+        values[i] = number
+        set_leaf(i, number, sums, maxima)
+    for changed, new in zip((sums, maxima), trees(values), strict=True):
+        np.testing.assert_array_equal(changed, new)
+
+
+def test_leaves_are_found_as_often_as_they_weigh():
+    values = [3.0, 0.0, 1.0, 5.0, 1.0]
+    sums, _ = trees(values)
+    found = np.bincount([find_leaf(u * sums[1], sums) for u in epoch_uniforms(1, 0, 20_000)], minlength=5)
+    np.testing.assert_allclose(found / 20_000, np.array(values) / 10.0, atol=0.015)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.2])
+def test_a_mixture_has_its_share_of_uniform_draws(share):
+    values = np.array([3.0, 0.0, 1.0, 5.0, 1.0])
+    sums, _ = trees(values)
+    found = np.bincount([draw_mixture(u, share, 5, sums) for u in epoch_uniforms(2, 0, 20_000)], minlength=5)
+    np.testing.assert_allclose(found / 20_000, share / 5 + (1 - share) * values / 10.0, atol=0.015)
+
+
+@given(st.floats(0.0, 1.0, exclude_max=True), st.integers(1, 30))
+def test_without_leaves_a_mixture_is_uniform(u, n):
+    sums, _ = trees([0.0] * n)
+    share = 0.5
+    expected = int((u / share if u < share else (u - share) / (1 - share)) * n)
+    assert draw_mixture(u, share, n, sums) == expected
+
+
+@given(st.floats(0.0, 1.0), st.integers(1, 10**9))
+def test_a_uniform_draw_is_one_of_n(u, n):
+    assert 0 <= draw_uniform(u, n) < n
+
+
+def test_randomness_depends_on_seed_and_epoch_alone():
+    np.testing.assert_array_equal(epoch_uniforms(3, 7, 5), epoch_uniforms(3, 7, 9)[:5])
+    np.testing.assert_array_equal(epoch_permutation(3, 7, 9), epoch_permutation(3, 7, 9))
+    assert sorted(epoch_permutation(3, 7, 9)) == list(range(9))
+    for other in ((3, 8), (4, 7)):
+        assert not np.array_equal(epoch_uniforms(3, 7, 5), epoch_uniforms(*other, 5))
+        assert not np.array_equal(epoch_permutation(3, 7, 9), epoch_permutation(*other, 9))
