@@ -113,12 +113,12 @@ def test_errors_name_the_sequence():
 
 def test_parts_that_do_not_fit_make_no_model():
     with pytest.raises(ValueError, match="labels, attributes and weights"):
-        Model(["X"], MODEL.ids, MODEL.features, MODEL.weights)
+        Model(["X"], MODEL.attributes, MODEL.features, MODEL.weights)
 
 
 def assert_same(model, other):
     assert [(type(label), label) for label in model.labels] == [(type(label), label) for label in other.labels]
-    assert list(model.ids.items()) == list(other.ids.items())
+    assert model.attributes == other.attributes
     assert (model.options, model.input) == (other.options, other.input)
     for array, again in zip((*model.features, model.weights), (*other.features, other.weights), strict=True):
         np.testing.assert_array_equal(array, again)

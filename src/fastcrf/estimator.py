@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from fastcrf.data.vocabulary import names_by_id
 from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model import Model
 from fastcrf.training.checks import finite, functions
@@ -226,11 +225,11 @@ class CRF(BaseEstimator):
     @property
     def attributes_(self) -> list[str]:
         """Names of the attributes that have a weight."""
-        return names_by_id(self.model_.ids)
+        return self.model_.attributes.names()
 
     @property
     def num_attributes_(self) -> int:
-        return len(self.model_.ids)
+        return len(self.model_.attributes)
 
     @property
     def size_(self) -> int:

@@ -1,4 +1,4 @@
-"""The trained model: attribute ids, labels, features and weights; it tags, gives probabilities, is saved and loaded."""
+"""The trained model: attributes, labels, features and weights; it tags, gives probabilities, is saved and loaded."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 
 from fastcrf.chain.decode import posteriors, viterbi
 from fastcrf.data import model_file
+from fastcrf.data.attributes import Attributes
 from fastcrf.data.corpus import Encoder
 from fastcrf.data.model_content import ModelContent, pack, unpack
 from fastcrf.data.model_file import ModelFileError
-from fastcrf.data.vocabulary import names_by_id
 from fastcrf.types import Corpus, FeatureMap, Floats
 
 
@@ -24,20 +24,20 @@ class Model:
     """A linear-chain CRF with its weights. Safe to share between threads: nothing changes after construction."""
 
     labels: list[Any]
-    ids: dict[str, int] = field(repr=False)  # attribute name -> id
+    attributes: Attributes = field(repr=False)
     features: FeatureMap = field(repr=False)
     weights: Floats = field(repr=False)
     options: dict[str, Any] = field(default_factory=dict)  # how it was trained; whatever JSON can hold
     input: dict[str, Any] = field(default_factory=lambda: {"kind": "items"})  # or {"kind": "columns", "n_columns": 2}
 
     def __post_init__(self) -> None:
-        sizes = len(self.labels), len(self.ids), len(self.weights)
+        sizes = len(self.labels), len(self.attributes), len(self.weights)
         expected = self.features.n_labels, self.features.n_attributes, self.features.n_weights
         if sizes != expected:
             raise ValueError(
                 f"A model of {sizes} labels, attributes and weights needs features for as many, not {expected}."
             )
-        self.encoder = Encoder(self.ids)
+        self.encoder = Encoder(self.attributes)
 
     def tag(self, X: Iterable[Iterable[Any]]) -> list[list[Any]]:
         """The best labels of each sequence."""
@@ -68,7 +68,7 @@ class Model:
 
     def state_weights(self) -> dict[tuple[str, Any], float]:
         """Non-zero weights of (attribute, label) pairs."""
-        names, labels, features = names_by_id(self.ids), self.labels, self.features
+        names, labels, features = self.attributes.names(), self.labels, self.features
         attributes = np.repeat(np.arange(features.n_attributes), np.diff(features.offsets))
         kept = np.flatnonzero(self.weights[: features.n_state])
         rows = zip(attributes[kept].tolist(), features.labels[kept].tolist(), self.weights[kept].tolist(), strict=True)
@@ -90,7 +90,7 @@ class Model:
         return model_file.to_bytes(*pack(self.content()))
 
     def content(self) -> ModelContent:
-        return ModelContent(self.labels, self.ids, self.features, self.weights, self.options, self.input)
+        return ModelContent(self.labels, self.attributes, self.features, self.weights, self.options, self.input)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:

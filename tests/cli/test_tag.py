@@ -92,7 +92,7 @@ def test_a_missing_corrupt_or_foreign_model_is_one_sentence(run, corpus, model, 
     (tmp_path / "half.crf").write_bytes(model.read_bytes()[:5000])
     (tmp_path / "other.crf").write_text("no model at all")
     loaded = Model.load(model)
-    Model(loaded.labels, loaded.ids, loaded.features, loaded.weights).save(tmp_path / "items.crf")
+    Model(loaded.labels, loaded.attributes, loaded.features, loaded.weights).save(tmp_path / "items.crf")
     for name, sentence in [
         ("missing.crf", "No such file or directory: "),
         ("half.crf", "Cannot load "),

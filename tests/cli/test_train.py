@@ -105,7 +105,7 @@ def test_data_come_from_standard_input_or_gzip_just_as_well(run, corpus, model, 
     expected = Model.load(model)
     for name in ("a.crf", "b.crf"):
         found = Model.load(tmp_path / name)
-        assert (found.ids, found.labels, found.input) == (expected.ids, expected.labels, expected.input)
+        assert (found.attributes, found.labels, found.input) == (expected.attributes, expected.labels, expected.input)
         np.testing.assert_array_equal(found.weights, expected.weights)
 
 

@@ -148,7 +148,7 @@ def test_a_model_remembers_how_it_was_made():
 def test_an_l1_model_is_pruned():
     fit = train(c1=1.0, c2=0.0)
     assert len(fit.model.weights) == np.count_nonzero(fit.result.weights) < len(fit.result.weights)
-    assert len(fit.model.ids) < len({name for x in X for item in x for name in item}) * 5
+    assert len(fit.model.attributes) < len({name for x in X for item in x for name in item}) * 5
 
 
 def test_the_log_reads_as_python_crfsuites():

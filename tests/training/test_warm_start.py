@@ -26,8 +26,8 @@ def test_shared_features_keep_their_weights_and_new_ones_start_at_0(old_data, ne
     y = [["a new label" if label == "X" else label for label in labels] for labels in y]
     old = random_model(*old_data, seed=0, all_states=old_all, all_transitions=old_all)
     new = random_model(X, y, seed=1, all_states=new_all, all_transitions=new_all)
-    weights = starting_weights(old, new.ids, new.labels, new.features)
-    carried = Model(new.labels, new.ids, new.features, weights)
+    weights = starting_weights(old, new.attributes, new.labels, new.features)
+    carried = Model(new.labels, new.attributes, new.features, weights)
     known_states, known_transitions = old.state_weights(), old.transition_weights()
     assert carried.state_weights() == {f: known_states[f] for f in new.state_weights().keys() & known_states.keys()}
     assert carried.transition_weights() == {
@@ -39,4 +39,4 @@ def test_shared_features_keep_their_weights_and_new_ones_start_at_0(old_data, ne
 @given(labelled_corpora())
 def test_the_same_features_give_back_the_same_weights(data):
     model = random_model(*data, seed=2)
-    np.testing.assert_array_equal(starting_weights(model, model.ids, model.labels, model.features), model.weights)
+    np.testing.assert_array_equal(starting_weights(model, model.attributes, model.labels, model.features), model.weights)

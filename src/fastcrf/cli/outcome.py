@@ -38,7 +38,7 @@ def outcome_of(fit: Fit, plan: Plan) -> dict[str, Any]:
         "seconds": last["seconds"],
         DEV_SCORE: last.get(DEV_SCORE),
         "labels": len(fit.model.labels),
-        "attributes": len(fit.model.ids),
+        "attributes": len(fit.model.attributes),
         "weights": len(fit.model.weights),
     }
     return {name: None if value in (math.inf, None) else value for name, value in outcome.items()}

@@ -12,92 +12,91 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.data.attributes import Attributes, Gatherer, ItemAttributes
 from fastcrf.data.errors import DataError
-from fastcrf.data.positions import Pairs, Positions
 from fastcrf.data.sequences import checked_weights, labels_of, pairs_of, sequences_of
 from fastcrf.data.vocabulary import growing
 from fastcrf.types import Corpus, Floats, Longs
 
+NO_ITEMS = ItemAttributes({})
 UNKNOWN = -1  # id of a gold label that the model does not know
 
 
 class Encoder:
-    """Items to attribute ids for tagging: attributes that were not seen in training get the id -1."""
+    """Data to a corpus for tagging: attributes that were not seen in training do not count."""
 
-    __slots__ = ("ids", "pairs")
+    __slots__ = ("attributes",)
 
-    def __init__(self, ids: dict[str, int]) -> None:
-        self.ids = ids
-        self.pairs: Pairs = {}  # what was looked up so far, shared by all calls
+    def __init__(self, attributes: Attributes) -> None:
+        self.attributes = attributes
 
     def encode(self, X: Iterable[Iterable[Any]]) -> Corpus:
         """All sequences of X, without labels. Empty sequences are kept: they have no positions."""
-        positions = Positions(self.ids, only_known=True, pairs=self.pairs)
+        gatherer = self.attributes.gatherer()
         for i, sequence in enumerate(sequences_of(X)):
-            positions.add_sequence(sequence, f"X[{i}]")
-            positions.end_sequence()
-        return positions.corpus()
+            gatherer.add_sequence(sequence, f"X[{i}]")
+            gatherer.end_sequence()
+        return gatherer.corpus()
 
     def encode_one(self, sequence: Iterable[Any]) -> Corpus:
         """A corpus of one sequence."""
-        positions = Positions(self.ids, only_known=True, pairs=self.pairs)
-        positions.add_sequence(sequence, "The sequence")
-        positions.end_sequence()
-        return positions.corpus()
+        gatherer = self.attributes.gatherer()
+        gatherer.add_sequence(sequence, "The sequence")
+        gatherer.end_sequence()
+        return gatherer.corpus()
 
     def encode_labelled(
         self, X: Iterable[Iterable[Any]], y: Iterable[Iterable[Hashable]], labels: Sequence[Hashable]
     ) -> Corpus:
         """A held-out set: gold labels that the model does not know get the id -1. Empty sequences are skipped."""
         known = {label: k for k, label in enumerate(labels)}
-        return encode_pairs(
-            X, y, Positions(self.ids, only_known=True, pairs=self.pairs), lambda label: known.get(label, UNKNOWN)
-        )[0]
+        return encode_pairs(X, y, self.attributes.gatherer(), lambda label: known.get(label, UNKNOWN))[0]
 
 
 def encode_training(
     X: Iterable[Iterable[Any]],
     y: Iterable[Iterable[Hashable]],
     sample_weight: Iterable[float] | None = None,
-    ids: Mapping[str, int] | None = None,
+    known: Attributes = NO_ITEMS,
     labels: Iterable[Hashable] | None = None,
-) -> tuple[Corpus, dict[str, int], list[Any]]:
-    """The training corpus, the attribute ids and the labels, both numbered by first appearance.
+) -> tuple[Corpus, Attributes, list[Any]]:
+    """The training corpus, the attributes and the labels, both numbered by first appearance.
 
-    The `ids` and `labels` of an earlier model keep their numbers and are extended, in copies. Labels may be anything
-    hashable; labels that compare equal are one label. Empty sequences are skipped, and so are their weights.
+    The `known` attributes and `labels` of an earlier model keep their numbers and are extended, in copies; the kind of
+    attributes says what the sequences of X hold. Labels may be anything hashable; labels that compare equal are one
+    label. Empty sequences are skipped, and so are their weights.
     """
     weights = None if sample_weight is None else checked_weights(sample_weight)
-    attribute_ids = growing(ids or {})
+    gatherer, learnt = known.learner()
     label_ids: Mapping[Hashable, int] = growing((label, k) for k, label in enumerate(labels or ()))
-    corpus, kept, total = encode_pairs(X, y, Positions(attribute_ids), label_ids.__getitem__)
+    corpus, kept, total = encode_pairs(X, y, gatherer, label_ids.__getitem__)
     if not len(kept):
         raise DataError("There is nothing to train on: X holds no sequence with at least one item.")
     if any(label != label for label in label_ids):
         raise DataError("A label in y is NaN, which does not equal itself; give missing labels a name of their own.")
     if weights is not None:
         corpus = corpus._replace(weights=weights_of_kept(weights, kept, total))
-    return corpus, dict(attribute_ids), list(label_ids)
+    return corpus, learnt(), list(label_ids)
 
 
 def encode_pairs(
     X: Iterable[Iterable[Any]],
     y: Iterable[Iterable[Hashable]],
-    positions: Positions,
+    gatherer: Gatherer,
     label_id: Callable[[Hashable], int],
 ) -> tuple[Corpus, Longs, int]:
     """The corpus of the non-empty sequences with their labels, the index of each in X, and the length of X."""
     labels, kept, total = array("i"), array("q"), 0
     for i, (sequence, gold) in enumerate(pairs_of(X, y)):
         total += 1
-        n_items = positions.add_sequence(sequence, f"X[{i}]")
+        n_items = gatherer.add_sequence(sequence, f"X[{i}]")
         n_labels = add_labels(labels, gold, label_id, f"y[{i}]")
         if n_items != n_labels:
             raise DataError(f"X[{i}] has {n_items} items and y[{i}] has {n_labels} labels; give one label per item.")
         if n_items:
-            positions.end_sequence()
+            gatherer.end_sequence()
             kept.append(i)
-    return positions.corpus(labels), np.frombuffer(kept, np.int64), total
+    return gatherer.corpus(labels), np.frombuffer(kept, np.int64), total
 
 
 def add_labels(labels: array[int], gold: Iterable[Hashable], label_id: Callable[[Hashable], int], place: str) -> int:

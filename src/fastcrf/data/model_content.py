@@ -1,4 +1,4 @@
-"""What a saved model holds: labels, attribute names, features, weights and options, as arrays and a header, and back.
+"""What a saved model holds: labels, attributes, features, weights and options, as arrays and a header, and back.
 
 Reading checks every number that a kernel will use as an index, so that a damaged or hostile file can make a model that
 tags nonsense but never one that reads outside its arrays.
@@ -12,16 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.data.attribute_content import pack_attributes, unpack_attributes
+from fastcrf.data.attributes import Attributes
+from fastcrf.data.content_checks import ascend_to, in_order, require, take
 from fastcrf.data.model_file import ModelFileError
-from fastcrf.data.vocabulary import names_by_id, pack_names, unpack_names
-from fastcrf.types import FeatureMap, Floats, Longs
+from fastcrf.types import FeatureMap, Floats
 
 LABEL_TYPES = (str, int, float, bool)  # what JSON tells apart and gives back as it was
 
 
 class ModelContent(NamedTuple):
     labels: list[Any]
-    ids: dict[str, int]  # attribute name -> id
+    attributes: Attributes
     features: FeatureMap
     weights: Floats
     options: dict[str, Any]
@@ -31,10 +33,9 @@ class ModelContent(NamedTuple):
 def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays and header of a model."""
     features = content.features
-    names, name_offsets = pack_names(names_by_id(content.ids))
+    attribute_arrays, attribute_header = pack_attributes(content.attributes)
     arrays: dict[str, NDArray[Any]] = {
-        "attribute_names": names,
-        "attribute_name_offsets": name_offsets,
+        **attribute_arrays,
         "feature_offsets": features.offsets,
         "feature_labels": features.labels,
         "transition_sources": features.sources,
@@ -42,7 +43,8 @@ def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]
         "weights": content.weights,
     }
     labels = [saved_label(label) for label in content.labels]
-    return arrays, {"labels": labels, "options": content.options, "input": content.input}
+    header = {"labels": labels, "attributes": attribute_header, "options": content.options, "input": content.input}
+    return arrays, header
 
 
 def saved_label(label: Any) -> str | int | float | bool:
@@ -59,14 +61,14 @@ def saved_label(label: Any) -> str | int | float | bool:
 def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> ModelContent:
     """The model in arrays and header, if every part fits every other."""
     labels = read_labels(header)
-    ids = read_names(arrays)
-    features = read_features(arrays, len(ids), len(labels))
+    attributes = unpack_attributes(arrays, header.get("attributes"))
+    features = read_features(arrays, len(attributes), len(labels))
     weights = take(arrays, "weights", np.float64)
     require(len(weights) == features.n_weights, f"{len(weights)} weights for {features.n_weights} features")
     require(bool(np.isfinite(weights).all()), "a weight that is not finite")
     for name in ("options", "input"):
         require(isinstance(header.get(name), dict), f"no {name}")
-    return ModelContent(labels, ids, features, weights, header["options"], header["input"])
+    return ModelContent(labels, attributes, features, weights, header["options"], header["input"])
 
 
 def read_labels(header: Mapping[str, Any]) -> list[Any]:
@@ -76,19 +78,6 @@ def read_labels(header: Mapping[str, Any]) -> list[Any]:
     require(all(type(label) in LABEL_TYPES for label in labels), "a label that is no string and no number")
     require(len(set(labels)) == len(labels), "the same label twice")
     return labels
-
-
-def read_names(arrays: Mapping[str, NDArray[Any]]) -> dict[str, int]:
-    block = take(arrays, "attribute_names", np.uint8)
-    offsets = take(arrays, "attribute_name_offsets", np.int64)
-    require(ascend_to(offsets, len(block)), "attribute names that overlap")
-    try:
-        names = unpack_names(block, offsets)
-    except UnicodeDecodeError:
-        raise ModelFileError("the model holds an attribute name that is no UTF-8") from None
-    ids = {name: a for a, name in enumerate(names)}
-    require(len(ids) == len(names), "the same attribute twice")
-    return ids
 
 
 def read_features(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_labels: int) -> FeatureMap:
@@ -109,25 +98,3 @@ def read_features(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_label
     require(in_order(attributes, labels, n_labels), "state features out of order")
     require(in_order(sources, targets, n_labels), "transitions out of order")
     return features
-
-
-def take(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type) -> NDArray[Any]:
-    """An array of the model, by name and type."""
-    require(name in arrays and arrays[name].dtype == dtype, f"no array {name!r} of type {dtype.__name__}")
-    return arrays[name]
-
-
-def ascend_to(offsets: Longs, end: int) -> bool:
-    """Whether offsets ascend from 0 to `end`."""
-    return len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == end and bool((offsets[1:] >= offsets[:-1]).all())
-
-
-def in_order(first: NDArray[Any], second: NDArray[Any], n_labels: int) -> bool:
-    """Whether pairs ascend strictly, by `first` and then by `second`, which is below n_labels."""
-    return bool((np.diff(first.astype(np.int64) * n_labels + second) > 0).all())
-
-
-def require(holds: bool, fault: str) -> None:
-    """Say what the model holds that it should not."""
-    if not holds:
-        raise ModelFileError(f"the model is damaged: it has {fault}")

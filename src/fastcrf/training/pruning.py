@@ -6,24 +6,21 @@ training with an L1 penalty most of the vocabulary goes.
 
 from __future__ import annotations
 
-from itertools import compress
-
 import numpy as np
 
-from fastcrf.data.vocabulary import names_by_id
+from fastcrf.data.attributes import Attributes
 from fastcrf.types import FeatureMap, Floats
 
 
-def prune(ids: dict[str, int], features: FeatureMap, weights: Floats) -> tuple[dict[str, int], FeatureMap, Floats]:
-    """Attribute ids, features and weights that remain, in the same order."""
+def prune(attributes: Attributes, features: FeatureMap, weights: Floats) -> tuple[Attributes, FeatureMap, Floats]:
+    """Attributes, features and weights that remain, in the same order."""
     kept = weights != 0.0
     states, transitions = kept[: features.n_state], kept[features.n_state :]
     kept_before = np.concatenate(([0], np.cumsum(states)))  # [S + 1] kept state weights before each
     offsets = kept_before[features.offsets]
     used = np.diff(offsets) > 0
     if kept.all() and used.all():
-        return ids, features, weights
-    names = compress(names_by_id(ids), used.tolist())
+        return attributes, features, weights
     pruned = FeatureMap(
         offsets=np.concatenate(([0], offsets[1:][used])),
         labels=features.labels[states],
@@ -31,4 +28,4 @@ def prune(ids: dict[str, int], features: FeatureMap, weights: Floats) -> tuple[d
         targets=features.targets[transitions],
         n_labels=features.n_labels,
     )
-    return {name: a for a, name in enumerate(names)}, pruned, weights[kept]
+    return attributes.kept(used), pruned, weights[kept]

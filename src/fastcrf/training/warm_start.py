@@ -6,20 +6,20 @@ way to its optimum becomes shorter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from fastcrf.data.vocabulary import names_by_id
+from fastcrf.data.attributes import Attributes
 from fastcrf.model import Model
 from fastcrf.types import FeatureMap, Floats, Longs
 
 
-def starting_weights(model: Model, ids: Mapping[str, int], labels: Sequence[Any], features: FeatureMap) -> Floats:
+def starting_weights(model: Model, attributes: Attributes, labels: Sequence[Any], features: FeatureMap) -> Floats:
     """The weights of `model` for each feature of `features` that it has, 0 for the others."""
-    attribute = new_ids(names_by_id(model.ids), ids)
-    label = new_ids(model.labels, {name: k for k, name in enumerate(labels)})
+    attribute = new_ids(model.attributes.names(), attributes.names())
+    label = new_ids(model.labels, labels)
     old, n_labels = model.features, features.n_labels
     weights = np.zeros(features.n_weights)
     weights[: features.n_state] = look_up(
@@ -35,8 +35,9 @@ def starting_weights(model: Model, ids: Mapping[str, int], labels: Sequence[Any]
     return weights
 
 
-def new_ids(names: Sequence[Any], ids: Mapping[Any, int]) -> Longs:
-    """The id of each name, -1 for those that have none."""
+def new_ids(names: Sequence[Any], new_names: Sequence[Any]) -> Longs:
+    """The index of each name among the new ones, -1 for those that are not there."""
+    ids = {name: i for i, name in enumerate(new_names)}
     return np.fromiter((ids.get(name, -1) for name in names), np.int64, len(names))
 
 

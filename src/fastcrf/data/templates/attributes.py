@@ -1,0 +1,115 @@
+"""The attributes of a model that reads raw columns: its template, and the ids of texts, pairs and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastcrf.data.attributes import Learner
+from fastcrf.data.templates.dialects import TemplateFile
+from fastcrf.data.templates.gatherer import TemplateGatherer
+from fastcrf.data.templates.programme import Programme, compile_templates
+from fastcrf.data.templates.tables import Tables, join_key, split_key
+from fastcrf.data.vocabulary import names_by_id
+from fastcrf.types import Longs
+
+
+class TemplateAttributes:
+    """Attributes that a template makes of raw columns. X is then sentences of rows, such as [["the", "DT"], ...]."""
+
+    kind: ClassVar[str] = "template"
+
+    def __init__(
+        self, template: TemplateFile, alphabets: Sequence[Mapping[str, int]], pairs: Sequence[Longs], keys: Longs
+    ) -> None:
+        self.template = template
+        programme = compile_templates(template.templates)
+        self.tables = Tables(programme, [dict(alphabet) for alphabet in alphabets], pairs, keys)
+
+    @classmethod
+    def empty(cls, template: TemplateFile) -> TemplateAttributes:
+        """No attributes yet: where learning begins."""
+        programme = compile_templates(template.templates)
+        no_keys = np.empty(0, np.int64)
+        alphabets: list[dict[str, int]] = [{} for _ in range(programme.n_alphabets - 1)]
+        return cls(template, [*alphabets, {"": 0}], [no_keys] * len(programme.spaces), no_keys)
+
+    def __len__(self) -> int:
+        return self.tables.attributes.n
+
+    @property
+    def programme(self) -> Programme:
+        return self.tables.programme
+
+    @property
+    def pairs(self) -> list[Longs]:
+        """The pairs of each space, in the order of their ids."""
+        return [table.keys for table in self.tables.pairs]
+
+    @property
+    def keys(self) -> Longs:
+        """family << 32 | id of each attribute."""
+        return self.tables.attributes.keys
+
+    def gatherer(self) -> TemplateGatherer:
+        """For tagging: attributes that are not known are left out."""
+        return TemplateGatherer(self.tables, self.template.padding, learning=False)
+
+    def learner(self) -> Learner:
+        """For training: attributes that are not known become known, in a copy."""
+        copy = TemplateAttributes(self.template, self.tables.alphabets, self.pairs, self.keys)
+        return Learner(TemplateGatherer(copy.tables, self.template.padding, learning=True), lambda: copy)
+
+    def names(self) -> list[str]:
+        """The attributes as the template spells them, such as "U05:the/cat"."""
+        programme = self.programme
+        texts = [names_by_id(alphabet) for alphabet in self.tables.alphabets]
+        parts: list[Sequence[tuple[str, ...]]] = [[(text,) for text in each] for each in texts]
+        for space, keys in zip(programme.spaces, self.pairs, strict=True):
+            lefts, rights = split_key(keys)
+            pairs = zip(lefts.tolist(), rights.tolist(), strict=True)
+            parts.append([(*parts[space.left][i], texts[space.right][j]) for i, j in pairs])
+        families, ids = split_key(self.keys)
+        chosen = zip((programme.families[f] for f in families.tolist()), ids.tolist(), strict=True)
+        return [spell(family.texts, parts[family.space][i]) for family, i in chosen]
+
+    def kept(self, used: NDArray[np.bool_]) -> TemplateAttributes:
+        """The attributes that are used, in the same order, without texts and pairs that none of them needs."""
+        programme, tables = self.programme, self.tables
+        families, ids = split_key(self.keys[used])
+        spaces = np.array([family.space for family in programme.families])[families]
+        needed = self.needed(spaces, ids)
+        renumber = [np.cumsum(each) - 1 for each in needed]  # of each space: new id by old id
+        alphabets = [
+            {text: int(renumber[a][i]) for text, i in alphabet.items() if needed[a][i]}
+            for a, alphabet in enumerate(tables.alphabets)
+        ]
+        pairs = []
+        for p, (space, keys) in enumerate(zip(programme.spaces, self.pairs, strict=True), programme.n_alphabets):
+            left, right = split_key(keys[needed[p]])
+            pairs.append(join_key(renumber[space.left][left], renumber[space.right][right]))
+        starts = np.cumsum([0, *map(len, renumber)])
+        new_ids = np.concatenate(renumber)[starts[spaces] + ids]
+        return TemplateAttributes(self.template, alphabets, pairs, join_key(families, new_ids))
+
+    def needed(self, spaces: Longs, ids: Longs) -> list[NDArray[np.bool_]]:
+        """Which ids of each space these need: themselves, and the parts of pairs."""
+        programme = self.programme
+        needed = [np.zeros(size, np.bool_) for size in self.tables.sizes()]
+        for space, each in enumerate(needed):
+            each[ids[spaces == space]] = True
+        needed[programme.n_alphabets - 1][:] = True  # the empty text of templates without macros stays
+        for p in reversed(range(len(programme.spaces))):  # a pair comes after its parts
+            left, right = split_key(self.pairs[p][needed[programme.n_alphabets + p]])
+            needed[programme.spaces[p].left][left] = True
+            needed[programme.spaces[p].right][right] = True
+        return needed
+
+
+def spell(texts: Sequence[str], values: Sequence[str]) -> str:
+    """Texts with values between them. (A template without macros has one text, and the empty value after it.)"""
+    return "".join(chain.from_iterable(zip(texts, (*values, ""), strict=False)))

@@ -1,0 +1,188 @@
+"""Rows of columns in, attribute ids out, block by block: the template engine at work.
+
+Python touches each token once per column, to look its value up; each distinct value once per operation, to apply it;
+everything else is done in compiled code for a block of some ten thousand slots at a time.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from fastcrf.data.errors import DataError
+from fastcrf.data.features import describe
+from fastcrf.data.sequences import items_of
+from fastcrf.data.templates.forms import Padding
+from fastcrf.data.templates.kernels import NONE, Slots, combine, find_sources, give_out, show
+from fastcrf.data.templates.programme import MarkRow, PairRow, Row
+from fastcrf.data.templates.tables import Tables
+from fastcrf.data.vocabulary import growing
+from fastcrf.types import Corpus, Ints, Longs
+
+BLOCK = 1 << 15  # slots that are worked on together; the tables fit the cache, and calling kernels costs nothing
+SHAPE = "one row of columns for each token, such as ['the', 'DT']"
+
+check_strings = "".join  # a TypeError where an element is no string
+
+
+class Values:
+    """The distinct values of the columns, and their ids in the alphabet of each stream."""
+
+    def __init__(self, tables: Tables, padding: Padding, learning: bool) -> None:
+        self.streams, self.alphabets, self.learning = tables.programme.streams, tables.alphabets, learning
+        self.columns: dict[int, dict[str, int]] = {
+            stream.column: growing() for stream in self.streams
+        }  # value -> number
+        texts = (*padding.before, *padding.after)
+        self.padding = [np.array([self.id_of(s, text) for text in texts], np.int32) for s in range(len(self.streams))]
+        self.known = [array("i") for _ in self.streams]
+
+    def id_of(self, s: int, value: str | None) -> int:
+        """The id in the alphabet of stream s; NONE if there is none."""
+        if value is None:
+            return NONE
+        text, alphabet = self.streams[s].operation.apply(value), self.alphabets[self.streams[s].alphabet]
+        return alphabet.setdefault(text, len(alphabet)) if self.learning else alphabet.get(text, NONE)
+
+    def ids(self, s: int) -> Ints:
+        """The id in stream s of each value of its column."""
+        known, values = self.known[s], self.columns[self.streams[s].column]
+        known.extend([self.id_of(s, value) for value in islice(values, len(known), None)])
+        return np.frombuffer(known, np.int32)
+
+
+class TemplateGatherer:
+    """Sentences one after another, as `Positions` takes items. With `learning` the tables grow."""
+
+    def __init__(self, tables: Tables, padding: Padding, learning: bool) -> None:
+        self.tables, self.programme, self.padding, self.learning = tables, tables.programme, padding, learning
+        self.values = Values(tables, padding, learning)
+        self.starts = array("q", (0,))
+        self.offsets = array("q", (0,))
+        self.attributes = array("i")
+        self.begin_block()
+
+    def begin_block(self) -> None:
+        self.tokens = {column: array("i") for column in self.values.columns}  # the number of each token's value
+        self.block_starts = array("q", (0,))
+        self.n_tokens = self.n_slots = 0
+
+    def add_sequence(self, sequence: Iterable[Any], place: str) -> int:
+        """Append the tokens of a sentence, which errors call `place`, and return their number."""
+        rows = [*items_of(sequence, place)]
+        columns = columns_of(rows, self.programme.n_columns, place) if rows else ()
+        for (c, numbers), tokens in zip(self.values.columns.items(), self.tokens.values(), strict=True):
+            if rows:
+                check_texts(columns[c], c, place)
+                tokens.extend(map(numbers.__getitem__, columns[c]))
+        self.n_tokens += len(rows)
+        return len(rows)
+
+    def end_sequence(self) -> None:
+        self.n_slots += self.n_tokens - self.block_starts[-1] + self.programme.before + self.programme.after
+        self.block_starts.append(self.n_tokens)
+        self.starts.append(self.starts[-1] + self.n_tokens - self.block_starts[-2])
+        if self.n_slots >= BLOCK:
+            self.encode_block()
+
+    def corpus(self, labels: array[int] | None = None) -> Corpus:
+        """What was gathered, as arrays over the same memory."""
+        self.encode_block()
+        return Corpus(
+            starts=np.frombuffer(self.starts, np.int64),
+            offsets=np.frombuffer(self.offsets, np.int64),
+            attributes=np.frombuffer(self.attributes, np.int32),
+            values=np.empty(0),
+            labels=np.frombuffer(array("i") if labels is None else labels, np.int32),
+            weights=np.empty(0),
+        )
+
+    def encode_block(self) -> None:
+        """Append the attributes of the sentences of the block, and begin another block."""
+        if self.n_tokens:
+            slots = Slots(np.frombuffer(self.block_starts, np.int64), self.programme.before, self.programme.after)
+            self.give_out(slots, self.fill_rows(slots))
+        self.begin_block()
+
+    def fill_rows(self, slots: Slots) -> Ints:
+        """The ids of all rows of the programme, [rows, slots]."""
+        rows = np.full((len(self.programme.rows), self.n_slots), NONE, np.int32)
+        sources: dict[int, Ints] = {}
+        for r, row in enumerate(self.programme.rows):
+            if isinstance(row, PairRow):
+                self.combine(slots, r, row, rows)
+            elif isinstance(row, MarkRow):
+                rows[r, marked_slots(slots, row.where)] = 0
+            else:
+                self.show(slots, row, sources, rows[r])
+        return rows
+
+    def show(self, slots: Slots, row: Row, sources: dict[int, Ints], ids: Ints) -> None:
+        """Writes: ids, sources (kept by place, because streams share them)."""
+        place = row.place if row.place is not None else 0
+        if row.place == 0:  # one before the first token, as Wapiti has it
+            ids[:] = self.values.padding[row.stream][0]
+            return
+        if place not in sources:
+            sources[place] = np.empty(self.n_slots, np.int32)
+            find_sources(slots, place, len(self.padding.before), len(self.padding.after), sources[place])
+        tokens = np.frombuffer(self.tokens[self.programme.streams[row.stream].column], np.int32)
+        show(sources[place], tokens, self.values.ids(row.stream), self.values.padding[row.stream], ids)
+
+    def combine(self, slots: Slots, r: int, row: PairRow, rows: Ints) -> None:
+        """Writes: rows[r]."""
+        table = self.tables.pairs[row.space - self.programme.n_alphabets]
+        if self.learning:
+            table.reserve(self.n_slots)
+        left, right, span = rows[row.left], rows[row.right], (self.programme.first[r], self.programme.last[r])
+        table_n = combine(slots, *span, left, right, row.shift, table.pairs, table.n, self.learning, rows[r])
+        if self.learning:
+            table.n = table_n
+
+    def give_out(self, slots: Slots, rows: Ints) -> None:
+        """Append the attributes of the block."""
+        table, most = self.tables.attributes, self.n_tokens * len(self.programme.outputs)
+        if self.learning:
+            table.reserve(self.tables.sizes(), most)
+        attributes, ends = np.empty(most, np.int32), np.empty(self.n_tokens, np.int64)
+        n = give_out(slots, rows, table.outputs, table.n, self.learning, attributes, ends)
+        if self.learning:
+            table.n = n
+        self.offsets.frombytes((ends + len(self.attributes)).tobytes())
+        self.attributes.frombytes(attributes[: ends[-1]].tobytes())
+
+
+def columns_of(rows: list[Any], n_columns: int, place: str) -> list[tuple[Any, ...]]:
+    """The columns of a sentence, if each row has as many, and enough of them."""
+    for t, row in enumerate(rows):
+        if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+            raise DataError(f"{place}, item {t} is {describe(row)}; give {SHAPE}.")
+    try:
+        columns = list(zip(*rows, strict=True))
+    except ValueError:
+        raise DataError(f"{place} has rows of different lengths; give each token as many columns.") from None
+    if len(columns) < n_columns:
+        raise DataError(f"{place} has {len(columns)} columns, and the template reads column {n_columns - 1} from 0 on.")
+    return columns
+
+
+def check_texts(column: tuple[Any, ...], c: int, place: str) -> None:
+    try:
+        check_strings(column)
+    except TypeError:
+        t = next(t for t, value in enumerate(column) if not isinstance(value, str))
+        raise DataError(f"{place}, item {t} has {describe(column[t])} in column {c}; convert it by str().") from None
+
+
+def marked_slots(slots: Slots, where: str) -> Longs:
+    """The slots of every token, or of the first or last one of each sentence."""
+    lengths = np.diff(slots.starts)
+    shift = np.arange(len(lengths)) * (slots.before + slots.after) + slots.before
+    if where == "every":
+        return np.arange(slots.starts[-1]) + np.repeat(shift, lengths)
+    tokens = slots.starts[:-1] if where == "first" else slots.starts[1:] - 1
+    return (tokens + shift)[lengths > 0]

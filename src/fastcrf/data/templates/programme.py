@@ -1,0 +1,210 @@
+"""From templates to a programme over integers: which ids are computed for a block of sentences, and which combined.
+
+No text is touched while a programme runs, except once for each distinct value of a column. Its parts:
+
+* an **alphabet** numbers texts. A column has one, and so has each operation on a column; where two of them fill the
+  same macro of templates that are otherwise spelled alike (``U:%x[0,0]`` and ``U:%x[1,1]``), they share one, because
+  the same text then makes the same attribute;
+* a **space** numbers what several macros together can say. An alphabet is a space; any other is a pair of a space and
+  an alphabet, so that three macros are a pair whose left part is a pair;
+* a **row** holds one id per slot of a block (a slot is a position, or a place beside a sentence). Rows are read from a
+  column, or made of two other rows, the right one shifted. Templates at different offsets (``%x[-1,0]/%x[0,0]`` and
+  ``%x[0,0]/%x[1,0]``) read the same row, so each pair is looked up once per slot, not once per template;
+* a **family** is a way of spelling: templates that differ in the cells of their macros only. Family and id in its space
+  are the identity of an attribute. Two attributes that merely happen to be spelled alike ("a/b" + "c" and "a" + "b/c")
+  are told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from fastcrf.data.templates.forms import Cell, Operation, Template, Where
+
+
+class Stream(NamedTuple):
+    """The texts of a column after an operation."""
+
+    column: int
+    operation: Operation
+    alphabet: int
+
+
+class Row(NamedTuple):
+    """Ids of a stream: at each slot its own, or at all slots of a sentence that of one place."""
+
+    stream: int
+    place: int | None = None  # 1 is the first token, -1 the last
+
+
+class MarkRow(NamedTuple):
+    """The id 0 where a template without macros applies."""
+
+    where: Where
+
+
+class PairRow(NamedTuple):
+    """Ids of pairs: left at the slot and right `shift` slots on."""
+
+    left: int
+    right: int
+    shift: int
+    space: int
+
+
+class Space(NamedTuple):
+    """A pair of spaces; the right one is an alphabet."""
+
+    left: int
+    right: int
+
+
+class Family(NamedTuple):
+    texts: tuple[str, ...]  # before, between and after the macros
+    space: int
+
+
+class Output(NamedTuple):
+    """A template: its attribute at a position is that of the id `offset` slots on."""
+
+    row: int
+    offset: int
+    family: int
+
+
+class Programme(NamedTuple):
+    streams: list[Stream]
+    n_alphabets: int  # the last one has the empty text alone, for templates without macros
+    spaces: list[Space]  # numbered after the alphabets
+    rows: list[Row | MarkRow | PairRow]
+    first: list[int]  # of each row: the slots in which it is read, from `first` before the sentence's first token
+    last: list[int]  # to `last` after its last one
+    families: list[Family]
+    outputs: list[Output]
+
+    @property
+    def before(self) -> int:
+        """Slots beside a sentence, before it."""
+        return -min(self.first)
+
+    @property
+    def after(self) -> int:
+        return max(self.last)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns that a token needs at least."""
+        return 1 + max((stream.column for stream in self.streams), default=0)
+
+
+def compile_templates(templates: Sequence[Template]) -> Programme:
+    """The programme that makes the attributes of these templates."""
+    alphabets = share_alphabets(templates)
+    numbers = {group: a for a, group in enumerate(dict.fromkeys(alphabets.values()))}
+    builder = Builder({stream: numbers[group] for stream, group in alphabets.items()}, len(numbers) + 1)
+    for template in templates:
+        builder.add(template)
+    return builder.programme()
+
+
+StreamKey = tuple[int, Operation]
+
+
+def share_alphabets(templates: Sequence[Template]) -> dict[StreamKey, StreamKey]:
+    """For each stream the one whose alphabet it shares (itself, if none comes before it)."""
+    parent: dict[StreamKey, StreamKey] = {}
+
+    def root(stream: StreamKey) -> StreamKey:
+        while parent[stream] != stream:
+            stream = parent[stream]
+        return stream
+
+    together: dict[tuple[tuple[str, ...], int], list[StreamKey]] = {}  # streams of each macro of a spelling
+    for template in templates:
+        for i, cell in enumerate(template.cells):
+            stream = (cell.column, cell.operation)
+            parent.setdefault(stream, stream)
+            together.setdefault((spelling(template), i), []).append(stream)
+    for streams in together.values():
+        for one, other in pairwise(streams):
+            parent[root(other)] = root(one)
+    return {stream: root(stream) for stream in parent}
+
+
+def spelling(template: Template) -> tuple[str, ...]:
+    """The texts around the macros: one more than there are macros."""
+    texts = [""]
+    for piece in template.pieces:
+        if isinstance(piece, Cell):
+            texts.append("")
+        else:
+            texts[-1] += piece
+    return tuple(texts)
+
+
+class Builder:
+    """Adds templates one by one; rows, spaces and families that are there already are used again."""
+
+    def __init__(self, alphabets: dict[StreamKey, int], n_alphabets: int) -> None:
+        self.alphabets, self.n_alphabets = alphabets, n_alphabets
+        self.streams: dict[Stream, int] = {}
+        self.spaces: dict[Space, int] = {}
+        self.rows: dict[Row | MarkRow | PairRow, int] = {}
+        self.families: dict[Family, int] = {}
+        self.outputs: list[Output] = []
+
+    def add(self, template: Template) -> None:
+        offset = next((cell.offset for cell in template.cells if not cell.absolute), 0)
+        row, space = number(self.rows, MarkRow(template.where)), self.n_alphabets - 1
+        for i, cell in enumerate(template.cells):
+            right, alphabet = self.add_cell(cell)
+            if i == 0:
+                row, space = right, alphabet
+            else:
+                space = self.n_alphabets + number(self.spaces, Space(space, alphabet))
+                shift = 0 if cell.absolute else cell.offset - offset
+                row = number(self.rows, PairRow(row, right, shift, space))
+        self.outputs.append(Output(row, offset, number(self.families, Family(spelling(template), space))))
+
+    def add_cell(self, cell: Cell) -> tuple[int, int]:
+        """The row and the alphabet of a cell."""
+        alphabet = self.alphabets[cell.column, cell.operation]
+        stream = number(self.streams, Stream(cell.column, cell.operation, alphabet))
+        return number(self.rows, Row(stream, cell.offset if cell.absolute else None)), alphabet
+
+    def programme(self) -> Programme:
+        rows = list(self.rows)
+        first, last = self.reach(rows)
+        return Programme(
+            list(self.streams),
+            self.n_alphabets,
+            list(self.spaces),
+            rows,
+            first,
+            last,
+            list(self.families),
+            self.outputs,
+        )
+
+    def reach(self, rows: list[Row | MarkRow | PairRow]) -> tuple[list[int], list[int]]:
+        """How far beside the sentence each row is read. Pairs come after their parts, so they are settled first."""
+        first, last = [0] * len(rows), [0] * len(rows)
+
+        def read(row: int, from_: int, to: int) -> None:
+            first[row], last[row] = min(first[row], from_), max(last[row], to)
+
+        for row, offset, _ in self.outputs:
+            read(row, offset, offset)
+        for r in reversed(range(len(rows))):
+            pair = rows[r]
+            if isinstance(pair, PairRow):
+                read(pair.left, first[r], last[r])
+                read(pair.right, first[r] + pair.shift, last[r] + pair.shift)
+        return first, last
+
+
+def number(known: dict, thing: object) -> int:  # type: ignore[type-arg]
+    """The number of a thing, by first appearance. Writes: known."""
+    return known.setdefault(thing, len(known))

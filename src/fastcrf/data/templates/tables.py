@@ -1,0 +1,104 @@
+"""The tables of a template's attributes: texts, pairs and attributes, each with its ids.
+
+They grow while a training corpus is read, and are never changed while a model tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fastcrf.data.templates.kernels import NONE, Outputs, Pairs, place_keys
+from fastcrf.data.templates.programme import Programme
+from fastcrf.types import Ints, Longs
+
+
+def split_key(keys: Longs) -> tuple[Longs, Longs]:
+    """The two numbers that kernels pack into one: left (or family) and right (or id)."""
+    return keys >> 32, keys & 0xFFFFFFFF
+
+
+def join_key(left: Longs, right: Longs) -> Longs:
+    return left << 32 | right
+
+
+class PairTable:
+    """Pairs and their ids, by first appearance."""
+
+    def __init__(self, keys: Longs) -> None:
+        self.n = len(keys)
+        self.pairs = Pairs(keys, np.empty(0, np.int32))
+        self.reserve(0)
+
+    @property
+    def keys(self) -> Longs:
+        return self.pairs.keys[: self.n]
+
+    def reserve(self, more: int) -> None:
+        """Make room for so many more pairs: then at most half of the slots are taken, and looking up is quick."""
+        n_slots = 1 << int(2 * (self.n + more)).bit_length()
+        self.pairs = self.pairs._replace(keys=with_room(self.pairs.keys, self.n + more))
+        if n_slots > len(self.pairs.slots):
+            self.pairs = self.pairs._replace(slots=np.full(n_slots, NONE, np.int32))
+            place_keys(self.pairs, self.n)
+
+
+class AttributeTable:
+    """Attributes, each a family of templates and an id in the family's space, numbered by first appearance."""
+
+    def __init__(self, programme: Programme, sizes: Sequence[int], keys: Longs) -> None:
+        rows, offsets, families = np.array(programme.outputs, np.int32).T.copy()
+        self.spaces = [family.space for family in programme.families]
+        self.n = len(keys)
+        self.outputs = Outputs(rows, offsets, families, *self.free_places(sizes), keys)
+        self.outputs.attributes[self.places(keys)] = np.arange(self.n, dtype=np.int32)
+
+    @property
+    def keys(self) -> Longs:
+        return self.outputs.keys[: self.n]
+
+    def places(self, keys: Longs) -> Longs:
+        families, ids = split_key(keys)
+        return self.outputs.bases[families] + ids
+
+    def free_places(self, sizes: Sequence[int]) -> tuple[Longs, Ints]:
+        """Where the ids of each family begin, and no attribute yet for any, given the number of ids of each space."""
+        bases = np.concatenate(([0], np.cumsum([sizes[space] for space in self.spaces], dtype=np.int64)))
+        return bases, np.full(bases[-1], NONE, np.int32)
+
+    def reserve(self, sizes: Sequence[int], more: int) -> None:
+        """Make room for spaces of these sizes and for so many more attributes."""
+        keys = with_room(self.outputs.keys, self.n + more)
+        room = np.diff(self.outputs.bases)
+        if any(sizes[space] > room[f] for f, space in enumerate(self.spaces)):
+            doubled = [2 * size for size in sizes]
+            bases, attributes = self.free_places(doubled)
+            self.outputs = self.outputs._replace(bases=bases, attributes=attributes)
+            attributes[self.places(self.keys)] = np.arange(self.n, dtype=np.int32)
+        self.outputs = self.outputs._replace(keys=keys)
+
+
+class Tables:
+    """All tables of a programme. Spaces are numbered as in the programme: alphabets first, then pairs."""
+
+    def __init__(
+        self, programme: Programme, alphabets: list[dict[str, int]], pairs: Sequence[Longs], keys: Longs
+    ) -> None:
+        self.programme = programme
+        self.alphabets = alphabets
+        self.pairs = [PairTable(each) for each in pairs]
+        self.attributes = AttributeTable(programme, self.sizes(), keys)
+
+    def sizes(self) -> list[int]:
+        """The number of ids of each space."""
+        return [len(alphabet) for alphabet in self.alphabets] + [table.n for table in self.pairs]
+
+
+def with_room(array: Longs, size: int) -> Longs:
+    """An array of at least this size that begins with the elements of `array`; grows by doubling."""
+    if size <= len(array):
+        return array
+    larger = np.empty(max(size, 2 * len(array)), array.dtype)
+    larger[: len(array)] = array
+    return larger
