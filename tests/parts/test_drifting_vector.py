@@ -21,7 +21,7 @@ class Pair:
     def __init__(self, ground, seed=1):
         self.ground, self.rng = ground, np.random.default_rng(seed)
         self.w, self.d = self.rng.normal(size=(2, ground.n_weights))
-        self.lazy = make_drifting(ground.layout, ground.features, self.w, self.d)
+        self.lazy, self.places = make_drifting(ground.layout, ground.features, self.w, self.d)
 
     def move(self, shrink, amount, step=0.0):
         """A draw: read the weights of a sequence, d <- d + g and w <- w - step g; then w <- shrink w - amount d."""
@@ -38,7 +38,8 @@ class Pair:
 
     def settled(self):
         w, d = np.empty((2, self.ground.n_weights))
-        settle_drifting(self.lazy, self.ground.layout, self.ground.features, w, d)
+        square = settle_drifting(self.lazy, self.places, 0.7, w, d, self.ground.lanes)
+        assert square == pytest.approx(np.sum((d + 0.7 * w) ** 2))
         return w, d
 
     def assert_equal(self):
@@ -83,7 +84,8 @@ def test_a_settled_vector_goes_on_bit_for_bit_like_a_new_one(ground):
         pair.move(0.9, 0.1)
     w, d = pair.settled()
     other = Pair(ground)
-    other.lazy, other.w, other.d = make_drifting(ground.layout, ground.features, w, d), pair.w, pair.d
+    other.lazy, other.places = make_drifting(ground.layout, ground.features, w, d)
+    other.w, other.d = pair.w, pair.d
     for each in (pair, other):
         each.rng = np.random.default_rng(5)
         for _ in range(10):

@@ -11,6 +11,7 @@ joins those as its registers need. With NUMBA_DISABLE_JIT=1 the same names are p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -111,7 +112,12 @@ def reduce_parts(builder: Any, value: Any, operation: Any) -> Any:
     return builder.extract_element(whole, INT32(0))
 
 
-@intrinsic
+def verb(define: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that Numba compiles by what `define` says; its first argument is Numba's own."""
+    return intrinsic(define)
+
+
+@verb
 def load(typing_context, array, row, column, lanes):
     """array[row, column : column + W] of a C-contiguous matrix."""
 
@@ -122,7 +128,7 @@ def load(typing_context, array, row, column, lanes):
     return Lanes(len(lanes))(array, types.int64, types.int64, lanes), generate
 
 
-@intrinsic
+@verb
 def store(typing_context, array, row, column, value):
     """array[row, column : column + W] = value."""
 
@@ -135,7 +141,7 @@ def store(typing_context, array, row, column, value):
     return types.void(array, types.int64, types.int64, value), generate
 
 
-@intrinsic
+@verb
 def zeros(typing_context, lanes):
     """W times 0.0."""
 
@@ -146,7 +152,7 @@ def zeros(typing_context, lanes):
     return Lanes(len(lanes))(lanes), generate
 
 
-@intrinsic
+@verb
 def add(typing_context, x, y):
     """x + y."""
 
@@ -157,7 +163,7 @@ def add(typing_context, x, y):
     return x(x, y), generate
 
 
-@intrinsic
+@verb
 def multiply(typing_context, x, y):
     """x * y, lane by lane."""
 
@@ -168,7 +174,7 @@ def multiply(typing_context, x, y):
     return x(x, y), generate
 
 
-@intrinsic
+@verb
 def scale(typing_context, number, x):
     """number * x."""
 
@@ -179,7 +185,7 @@ def scale(typing_context, number, x):
     return x(types.float64, x), generate
 
 
-@intrinsic
+@verb
 def shift(typing_context, x, number):
     """x + number."""
 
@@ -190,7 +196,7 @@ def shift(typing_context, x, number):
     return x(x, types.float64), generate
 
 
-@intrinsic
+@verb
 def add_scaled(typing_context, number, x, y):
     """number * x + y, fused where the machine can."""
 
@@ -203,7 +209,7 @@ def add_scaled(typing_context, number, x, y):
     return x(types.float64, x, y), generate
 
 
-@intrinsic
+@verb
 def larger(typing_context, x, y):
     """max(x, y), lane by lane."""
 
@@ -214,7 +220,7 @@ def larger(typing_context, x, y):
     return x(x, y), generate
 
 
-@intrinsic
+@verb
 def keep(typing_context, bits, x):
     """x where the bit of the lane is set (lane 0 is the lowest bit of the uint64), 0 elsewhere."""
 
@@ -231,7 +237,7 @@ def keep(typing_context, bits, x):
     return x(types.uint64, x), generate
 
 
-@intrinsic
+@verb
 def total(typing_context, x):
     """Sum of the lanes."""
 
@@ -241,7 +247,7 @@ def total(typing_context, x):
     return types.float64(x), generate
 
 
-@intrinsic
+@verb
 def largest(typing_context, x):
     """Maximum of the lanes."""
 
@@ -251,7 +257,7 @@ def largest(typing_context, x):
     return types.float64(x), generate
 
 
-@intrinsic
+@verb
 def float_from_bits(typing_context, bits):
     """The double whose IEEE-754 bit pattern is the given int64."""
 
@@ -261,7 +267,7 @@ def float_from_bits(typing_context, bits):
     return types.float64(types.int64), generate
 
 
-@intrinsic
+@verb
 def bits_of_float(typing_context, number):
     """The IEEE-754 bit pattern of a double, as int64."""
 

@@ -123,12 +123,14 @@ class ScaledDescent:
     """Weights that go downhill, and what it takes to move them."""
 
     def __init__(self, problem: Any, weights: Floats, batch: int, shrink_first: bool) -> None:
-        self.sequences, self.features = problem.sequences, problem.features
+        self.part = problem.part(weights)
+        self.sequences = self.part.sequences
         self.n_sequences = problem.n_sequences
         self.lam = problem.regulariser.mean_scale(self.n_sequences)[1]
         self.batch, self.shrink_first = min(batch, self.n_sequences), shrink_first
         self.space, self.residuals = make_workspace(self.sequences), make_residuals(self.sequences, self.batch)
-        self.vector = make_scaled(self.sequences.layout, self.features, weights)
+        self.settled = self.part.take(weights)  # weights of the features that draws can move
+        self.vector = make_scaled(self.sequences.layout, self.part.features, self.settled)
         self.evaluations = 0  # sequences whose loss was computed
 
     def n_updates(self, n_sequences: int) -> int:
@@ -153,11 +155,13 @@ class ScaledDescent:
         return 0.5 * self.lam * square_scaled(self.vector)
 
     def load(self, weights: Floats) -> None:
-        load_scaled(self.vector, self.sequences.layout, self.features, weights)
+        load_scaled(self.vector, self.sequences.layout, self.part.features, self.part.take(weights))
 
     def settle(self, weights: Floats) -> None:
         """Writes: weights."""
-        settle_scaled(self.vector, self.sequences.layout, self.features, weights)
+        values = self.settled if len(self.part.places) else weights
+        settle_scaled(self.vector, self.sequences.layout, self.part.features, values)
+        self.part.put(values, weights)
 
 
 class ScaledRun:

@@ -119,30 +119,32 @@ class AverageGradientRun:
         self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None, constants: Constants, seed: int
     ) -> None:
         self.problem, self.constants, self.seed = problem, constants, seed
-        self.sequences = problem.sequences
-        self.layout, self.features = self.sequences.layout, problem.features
+        self.weights, self.drift = weights, np.zeros_like(weights)  # of all features
+        self.epoch = self.drawn = 0
+        self.part = problem.part(memory["weights"] if memory else weights)
+        self.sequences = self.part.sequences
         self.lam = problem.regulariser.mean_scale(problem.n_sequences)[1]
         self.space, self.ray = make_workspace(self.sequences), make_ray(self.sequences)
-        self.weights, self.drift = weights, np.zeros_like(weights)
-        self.epoch = self.drawn = 0
+        self.lanes = (0,) * self.sequences.layout.width
         self.memory = gold_memory(self.sequences)
         if memory:
             self._restore(memory)
-        self.vector = make_drifting(self.layout, self.features, self.weights, self.drift)
+        self.settled = self.part.take(self.weights), self.part.take(self.drift)  # of the features that draws can move
+        self.vector, self.places = make_drifting(self.sequences.layout, self.part.features, *self.settled)
 
     def step(self, evaluations: int = 0) -> Step:
         """Where the run is, settled, after so many recursions."""
-        settle_drifting(self.vector, self.layout, self.features, self.weights, self.drift)
-        gradient = self.drift + 2.0 * self.problem.c2 * self.weights  # n (d / n + lambda w)
-        norm = float(np.sqrt(gradient @ gradient))
+        ridge = 2.0 * self.problem.c2
+        norm = np.sqrt(settle_drifting(self.vector, self.places, ridge, *self.settled, self.lanes))
         if not np.isfinite(norm):
             raise Diverged(f"The weights are not finite after {self.epoch} epochs.")
+        for values, whole in zip(self.settled, (self.weights, self.drift), strict=True):
+            self.part.put(values, whole)
         seen = int(self.constants.n_seen[0])
         info = {
-            "gradient_norm_estimate": norm if seen == self.problem.n_sequences else np.inf,
+            "gradient_norm_estimate": float(norm) if seen == self.problem.n_sequences else np.inf,
             "seen": seen,
             "step_size": float(step_size(self.constants, self.lam)),
-            "searched": evaluations / max(1, self.problem.n_sequences),
         }
         return Step(self.weights, evaluations / self.problem.n_sequences, info=info, memory=self._state())
 
@@ -155,7 +157,7 @@ class AverageGradientRun:
             some = uniforms[self.drawn : self.drawn + self.problem.slice_size]
             evaluations += average_gradient_draws(
                 self.sequences, some, self.lam, 0.0, self.vector, self.memory, self.constants, self.space, self.ray,
-                (0,) * self.layout.width,
+                self.lanes,
             )  # fmt: skip
             self.drawn += len(some)
         if self.drawn == n:

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from fastcrf.chain.sequences import Sequences, make_sequences
 from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_gap
 from fastcrf.objective.likelihood import Likelihood
+from fastcrf.objective.part import Part, occurring_part, whole_part
 from fastcrf.objective.regulariser import make_regulariser
 from fastcrf.types import Corpus, FeatureMap, Floats
 
@@ -62,10 +62,23 @@ class Problem:
         """Draws that take well under a second: epochs hand control back after so many, for Ctrl-C."""
         return max(1, SLICE_OF_POSITIONS * self.n_sequences // self.corpus.n_positions)
 
+    def part(self, weights: Floats) -> Part:
+        """What a solver that draws can move when it starts from `weights`: the features that occur in the corpus.
+
+        All features, if one that does not occur has a weight: the penalty shrinks it. Made when first asked for.
+        """
+        occurring = self._occurring
+        if occurring is None or np.count_nonzero(weights) > np.count_nonzero(occurring.take(weights)):
+            return self._whole
+        return occurring
+
     @cached_property
-    def sequences(self) -> Sequences:
-        """The corpus by sequence, for solvers that draw. Made when first asked for."""
-        return make_sequences(self.corpus, self.features, self.likelihood.positions, self.likelihood.layout)
+    def _occurring(self) -> Part | None:
+        return occurring_part(self.corpus, self.features)
+
+    @cached_property
+    def _whole(self) -> Part:
+        return whole_part(self.corpus, self.features, self.likelihood.layout, self.likelihood.positions)
 
     def value(self, weights: Floats) -> float:
         """F(w), all penalties included. One pass, forward recursions only."""

@@ -31,48 +31,69 @@ class DriftingVector(NamedTuple):
     state: np.ndarray  # [2]
 
 
-def make_drifting(layout: Layout, features: FeatureMap, weights: Floats, drift: Floats) -> DriftingVector:
-    n_rows = layout.n_rows + layout.n_labels
-    cells = np.zeros((layout.n_cells, 3))
-    vector = DriftingVector(aligned_zeros(2 * n_rows, layout.padded), np.zeros(n_rows), cells, np.array([1.0, 0.0]))
-    for which, values in enumerate((weights, drift)):
-        spread_values(values, layout.place, layout.n_rows, layout.padded, which, vector)
-        vector.rows[2 * (layout.n_rows + features.sources) + which, features.targets] = values[features.n_state :]
-    return vector
+class Places(NamedTuple):
+    """Where the weights of a compact vector lie in the memory of rows and cells."""
+
+    flat: np.ndarray  # that memory
+    place: np.ndarray  # [p] of v; d lies one row (Kp) or, behind `n_row_slots`, one number further
+    n_row_slots: int
+    padded: int
+
+
+def make_drifting(
+    layout: Layout, features: FeatureMap, weights: Floats, drift: Floats
+) -> tuple[DriftingVector, Places]:
+    n_rows, Kp = layout.n_rows + layout.n_labels, layout.padded
+    n_row_slots = 2 * n_rows * Kp
+    flat = aligned_zeros(1, n_row_slots + 3 * layout.n_cells)[0]
+    rows, cells = flat[:n_row_slots].reshape(-1, Kp), flat[n_row_slots:].reshape(-1, 3)
+    places = Places(flat, places_of(layout, features, n_row_slots), n_row_slots, Kp)
+    spread_values(weights, drift, places)
+    return DriftingVector(rows, np.zeros(n_rows), cells, np.array([1.0, 0.0])), places
+
+
+def places_of(layout: Layout, features: FeatureMap, n_row_slots: int) -> np.ndarray:
+    """Place of v for each weight: a row's slots lie twice as far apart as in the layout, a cell's three times."""
+    place = layout.place.astype(np.int64)
+    in_row = place < layout.n_row_slots
+    state = np.where(
+        in_row, place + place // layout.padded * layout.padded, n_row_slots + 3 * (place - layout.n_row_slots)
+    )
+    rows = layout.n_rows + features.sources.astype(np.int64)
+    return np.concatenate((state, 2 * rows * layout.padded + features.targets))
 
 
 def settle_drifting(
-    vector: DriftingVector, layout: Layout, features: FeatureMap, weights: Floats, drift: Floats
-) -> None:
-    """Bring everything up to date and copy it out as compact vectors. Writes: vector, weights, drift."""
-    flush_drifting(vector, (0,) * layout.width)
-    collect_values(vector, layout.place, layout.n_rows, layout.padded, weights, drift)
-    for which, values in enumerate((weights, drift)):
-        values[features.n_state :] = vector.rows[2 * (layout.n_rows + features.sources) + which, features.targets]
+    vector: DriftingVector, places: Places, ridge: float, weights: Floats, drift: Floats, lanes: tuple[int, ...]
+) -> float:
+    """Bring everything up to date and copy it out as compact vectors; |drift + ridge * weights|^2, which comes free.
+
+    Writes: vector, weights, drift.
+    """
+    flush_drifting(vector, lanes)
+    return collect_values(places, ridge, weights, drift)
 
 
 @kernel
-def spread_values(values, place, n_rows, padded, which, vector):
-    """Compact values to v (which = 0) or d (which = 1). Writes: vector."""
-    for f in range(len(place)):
-        row = place[f] // padded
-        if row < n_rows:
-            vector.rows[2 * row + which, place[f] % padded] = values[f]
-        else:
-            vector.cells[place[f] - n_rows * padded, which] = values[f]
+def spread_values(weights, drift, places):
+    """Compact vectors to v and d. Writes: places.flat."""
+    for f in range(len(weights)):
+        at = places.place[f]
+        places.flat[at] = weights[f]
+        places.flat[at + (places.padded if at < places.n_row_slots else 1)] = drift[f]
 
 
 @kernel
-def collect_values(vector, place, n_rows, padded, weights, drift):
-    """v and d as compact vectors; the vector must be flushed. Writes: weights, drift (state features)."""
-    for f in range(len(place)):
-        row = place[f] // padded
-        if row < n_rows:
-            weights[f] = vector.rows[2 * row, place[f] % padded]
-            drift[f] = vector.rows[2 * row + 1, place[f] % padded]
-        else:
-            weights[f] = vector.cells[place[f] - n_rows * padded, 0]
-            drift[f] = vector.cells[place[f] - n_rows * padded, 1]
+def collect_values(places, ridge, weights, drift):
+    """v and d of a flushed vector as compact vectors; |d + ridge * v|^2. Writes: weights, drift."""
+    square = 0.0
+    for f in range(len(weights)):
+        at = places.place[f]
+        weights[f] = places.flat[at]
+        drift[f] = places.flat[at + (places.padded if at < places.n_row_slots else 1)]
+        slope = drift[f] + ridge * weights[f]
+        square += slope * slope
+    return square
 
 
 @kernel
