@@ -39,4 +39,6 @@ def test_shared_features_keep_their_weights_and_new_ones_start_at_0(old_data, ne
 @given(labelled_corpora())
 def test_the_same_features_give_back_the_same_weights(data):
     model = random_model(*data, seed=2)
-    np.testing.assert_array_equal(starting_weights(model, model.attributes, model.labels, model.features), model.weights)
+    np.testing.assert_array_equal(
+        starting_weights(model, model.attributes, model.labels, model.features), model.weights
+    )

@@ -88,7 +88,7 @@ def check(kind, expand, lines, X, block):
 @settings(deadline=None, max_examples=80)
 @given(template_lines(wapiti_macro, "u"), corpora, corpora)
 def test_what_training_has_not_seen_falls_out_in_tagging(lines, seen, X):
-    corpus, attributes = encoded("\n".join(lines), "wapiti", seen)
+    _, attributes = encoded("\n".join(lines), "wapiti", seen)
     known = set(attributes.names())
     found = names_at(Encoder(attributes).encode(X), attributes.names())
     expanded = [plain_templates.wapiti(lines, x, t) for x in X for t in range(len(x))]

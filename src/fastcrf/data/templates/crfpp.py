@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from fastcrf.data.templates.forms import Cell, Padding, Template, TemplateError, split_pieces
+from fastcrf.data.templates.forms import Cell, Padding, Template, split_pieces, template_error
 
 MACRO = re.compile(r"%x\[(-?[0-9]+),([0-9]+)\]")
 FARTHEST = 8
@@ -32,13 +32,13 @@ def parse(lines: Iterable[str], name: str) -> list[Template]:
 
 def parse_line(line: str, place: str) -> Template:
     if line[0] not in "UB":
-        raise TemplateError(place, 1, f"a template begins with U or B, not with {line[0]!r}; # begins a comment.")
+        raise template_error(place, 1, f"a template begins with U or B, not with {line[0]!r}; # begins a comment.")
     macros = []
     start = line.find("%")
     while start >= 0:
         match = MACRO.match(line, start)
         if match is None:
-            raise TemplateError(
+            raise template_error(
                 place,
                 start + 1,
                 "% begins a macro such as %x[-1,0] (row and column, without spaces or a plus sign); "
@@ -46,7 +46,7 @@ def parse_line(line: str, place: str) -> Template:
             )
         row, column = int(match[1]), int(match[2])
         if abs(row) > FARTHEST:
-            raise TemplateError(place, match.start(1) + 1, f"row {row} is more than {FARTHEST} tokens away.")
+            raise template_error(place, match.start(1) + 1, f"row {row} is more than {FARTHEST} tokens away.")
         macros.append((start, match.end(), Cell(row, column)))
         start = line.find("%", match.end())
     return Template("u" if line[0] == "U" else "b", split_pieces(line, macros), place)

@@ -12,10 +12,12 @@ token has ``__BOS__``, the last ``__EOS__``. The script is read, never run: both
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from fastcrf.data.templates.forms import Cell, Padding, Piece, Template, TemplateError
+from fastcrf.data.errors import DataError
+from fastcrf.data.templates.forms import Cell, Padding, Piece, Template, template_error
 
 PADDING = Padding(before=(None,), after=(None,))
 FARTHEST = 1000
@@ -51,10 +53,12 @@ def parse(lines: Iterable[str], name: str) -> list[Template]:
 def assignments(text: str, name: str) -> dict[str, ast.expr]:
     """What each name at the top of the script is set to, unevaluated."""
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what else the script does is none of our business
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
-        raise TemplateError(f"{name}:{line}", column, "this is no script with templates = (...).") from None
+        raise template_error(f"{name}:{line}", column, "this is no script with templates = (...).") from None
     assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
     return {target.id: node.value for node in assigned for target in node.targets if isinstance(target, ast.Name)}
 
@@ -69,9 +73,8 @@ def field_names(script: dict[str, ast.expr], name: str) -> dict[str, int]:
 
 
 def parse_template(node: ast.expr, fields: dict[str, int], name: str) -> Template:
-    cells = literal(node, name)
-    pairs = cells if isinstance(cells, (tuple, list)) and cells else [None]
-    for pair in pairs:
+    pairs: Any = literal(node, name)
+    for pair in pairs if isinstance(pairs, (tuple, list)) and pairs else [None]:
         if not isinstance(pair, (tuple, list)) or [type(part) for part in pair] != [str, int]:
             raise fault_at(
                 node, name, "a template must be pairs of a field and an offset, such as (('w', -1), ('w', 0))."
@@ -95,9 +98,9 @@ def literal(node: ast.expr, name: str) -> Any:
 
 def required(script: dict[str, ast.expr], variable: str, name: str) -> ast.expr:
     if variable not in script:
-        raise TemplateError(f"{name}:1", 1, f"the script sets no {variable}; see docs/templates.md.")
+        raise template_error(f"{name}:1", 1, f"the script sets no {variable}; see docs/templates.md.")
     return script[variable]
 
 
-def fault_at(node: ast.expr, name: str, fault: str) -> TemplateError:
-    return TemplateError(f"{name}:{node.lineno}", node.col_offset + 1, fault)
+def fault_at(node: ast.expr, name: str, fault: str) -> DataError:
+    return template_error(f"{name}:{node.lineno}", node.col_offset + 1, fault)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fastcrf.data.errors import DataError
 from fastcrf.data.readers import name_of, read_lines
 from fastcrf.data.templates import crfpp, crfsuite, wapiti
-from fastcrf.data.templates.forms import Padding, Template, TemplateError
+from fastcrf.data.templates.forms import Padding, Template, template_error
 
 BUILT_IN = {"crfsuite-chunking": ("crfsuite", crfsuite.CHUNKING)}
 SCRIPT = re.compile(r"^\s*templates\s*=", re.MULTILINE)
@@ -68,7 +68,7 @@ def parse_template(text: str, kind: str, name: str = "template") -> TemplateFile
     for template in bigrams:
         refuse_observations(template)
     for template in bigrams[1:]:
-        raise TemplateError(template.place, 1, "this is the second template of the label bigram; delete one of them.")
+        raise template_error(template.place, 1, "this is the second template of the label bigram; delete one of them.")
     unigrams = tuple(template for template in every if template.scope != "b")
     if not unigrams:
         raise DataError(f"{name} holds no template with the label alone, such as U00:%x[0,0]; add one.")
@@ -80,7 +80,7 @@ def refuse_observations(template: Template) -> None:
     if template.cells:
         first = template.pieces[0]
         column = 1 + (len(first) if isinstance(first, str) else 0)
-        raise TemplateError(
+        raise template_error(
             template.place,
             column,
             "bigram templates with macros come later; use a plain B or b, and U or u for the macros.",

@@ -74,11 +74,9 @@ class Padding(NamedTuple):
     after: tuple[str | None, ...]
 
 
-class TemplateError(DataError):
-    """A template that cannot be used; the sentence begins with file, line and column."""
-
-    def __init__(self, place: str, column: int, fault: str) -> None:
-        super().__init__(f"{place}:{column}: {fault}")
+def template_error(place: str, column: int, fault: str) -> DataError:
+    """The error for a fault in a template file; `place` is its name and line."""
+    return DataError(f"{place}:{column}: {fault}")
 
 
 def split_pieces(text: str, macros: list[tuple[int, int, Cell]]) -> tuple[Piece, ...]:

@@ -26,8 +26,8 @@ from fastcrf.data.templates.forms import (
     Padding,
     Scope,
     Template,
-    TemplateError,
     split_pieces,
+    template_error,
 )
 from fastcrf.data.templates.regex import RegexError, compiled
 
@@ -51,7 +51,7 @@ def parse(lines: Iterable[str], name: str) -> list[Template]:
 
 def parse_line(line: str, place: str) -> Template:
     if line[0] not in "uUbB*":
-        raise TemplateError(place, 1, f"a pattern begins with u, b or *, not with {line[0]!r}; # begins a comment.")
+        raise template_error(place, 1, f"a pattern begins with u, b or *, not with {line[0]!r}; # begins a comment.")
     line = line[0].lower() + line[1:]
     macros = []
     start = line.find("%")
@@ -66,19 +66,19 @@ def parse_macro(line: str, start: int, place: str) -> tuple[int, Cell]:
     """The macro that begins at `start`, and where it ends."""
     command = COMMAND.match(line, start)
     if command is None:
-        raise TemplateError(place, start + 1, f"% begins one of %x %t %m %X %T %M; found {line[start : start + 2]!r}.")
+        raise template_error(place, start + 1, f"% begins one of %x %t %m %X %T %M; found {line[start : start + 2]!r}.")
     address = ADDRESS.match(line, command.end())
     if address is None:
         fault = f"a macro goes on with [offset,column or [@place,column; found {line[command.end() :][:10]!r}."
-        raise TemplateError(place, command.end() + 1, fault)
+        raise template_error(place, command.end() + 1, fault)
     operation, end = parse_operation(line, command[1], address.end(), place)
     if line[end : end + 1] != "]":
-        raise TemplateError(
+        raise template_error(
             place, end + 1, f"the macro {line[start:end]!r} ends with ]; found {line[end : end + 1]!r}."
         )
     offset = c_integer(address[3]) * (-1 if address[2] == "-" else 1)
     if not address[1] and abs(offset) > FARTHEST:
-        raise TemplateError(place, address.start(2) + 1, f"offset {offset} is more than {FARTHEST:,} tokens away.")
+        raise template_error(place, address.start(2) + 1, f"offset {offset} is more than {FARTHEST:,} tokens away.")
     return end + 1, Cell(offset, int(address[4]), operation, bool(address[1]))
 
 
@@ -89,11 +89,11 @@ def parse_operation(line: str, command: str, start: int, place: str) -> tuple[Op
         return (Operation(lower=True) if lower else PLAIN), start
     regex = REGEX.match(line, start)
     if regex is None:
-        raise TemplateError(place, start + 1, f'%{command} needs a regular expression between quotes: ,"...".')
+        raise template_error(place, start + 1, f'%{command} needs a regular expression between quotes: ,"...".')
     try:
         compiled(regex[1])
     except RegexError as error:
-        raise TemplateError(place, regex.start(1) + error.index + 1, f"in the regular expression {error}.") from None
+        raise template_error(place, regex.start(1) + error.index + 1, f"in the regular expression {error}.") from None
     return Operation(cast(Command, command.lower()), regex[1], lower), regex.end()
 
 
