@@ -69,19 +69,18 @@ def make_lattice(n_positions: int, n_labels: int, padded: int) -> Lattice:
     bias[0, n_labels:], bias[1, n_labels:] = -1e300, -2e300
     start = aligned_zeros(1, padded)
     start[0, :n_labels] = 1.0
-    area = [aligned_zeros(n_positions, padded) for _ in range(3)]
-    return Lattice(*area, np.zeros(n_positions), bias, start)
+    scores, alpha, follow = (aligned_zeros(n_positions, padded) for _ in range(3))
+    return Lattice(scores, alpha, follow, np.zeros(n_positions), bias, start)
 
 
 def make_edges(scores: np.ndarray, padded: int) -> Edges:
     """Edges of one transition matrix [K, K] that all positions share."""
-    n_labels = len(scores)
-    matrices = [aligned_zeros(padded, padded) for _ in range(3)]
-    top, low = float(scores.max()), float(scores.min())
-    matrices[0][:n_labels, :n_labels] = scores
-    matrices[1][:n_labels, :n_labels] = np.exp(scores - top)
-    matrices[2][:n_labels, :n_labels] = matrices[1][:n_labels, :n_labels].T
-    return Edges(*matrices, top, top - low, 0)
+    K, top, low = len(scores), float(scores.max()), float(scores.min())
+    padded_scores, forward, backward = (aligned_zeros(padded, padded) for _ in range(3))
+    padded_scores[:K, :K] = scores
+    forward[:K, :K] = np.exp(scores - top)
+    backward[:K, :K] = forward[:K, :K].T
+    return Edges(padded_scores, forward, backward, top, top - low, 0)
 
 
 @kernel

@@ -277,7 +277,8 @@ def bits_of_float(typing_context, number):
     return types.int64(types.float64), generate
 
 
-if numba.config.DISABLE_JIT:  # the same verbs without a compiler: their meaning, and coverage for the kernels
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    # the same verbs without a compiler: their meaning, and coverage for the kernels
 
     def load(array, row, column, lanes):
         return array[row, column : column + len(lanes)].copy()

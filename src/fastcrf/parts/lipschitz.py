@@ -45,12 +45,20 @@ def make_constants(
     n_sequences: int, shared: bool, start: float, first: float, again: float, fade: float, skipping: bool, share: float
 ) -> Constants:
     n = 1 if shared else n_sequences
-    whole = (np.zeros(n_sequences, np.int64) for _ in range(2))
-    trees = (np.zeros(2 * leaves_of(n)) for _ in range(2))
     constants = Constants(
-        np.full(n, start), np.zeros(n_sequences, np.uint8), *whole, *trees, np.zeros(1, np.int64),
-        first, again, fade, skipping, share,
-    )  # fmt: skip
+        estimates=np.full(n, start),
+        seen=np.zeros(n_sequences, np.uint8),
+        successes=np.zeros(n_sequences, np.int64),
+        rests=np.zeros(n_sequences, np.int64),
+        sums=np.zeros(2 * leaves_of(n)),
+        maxima=np.zeros(2 * leaves_of(n)),
+        n_seen=np.zeros(1, np.int64),
+        first=first,
+        again=again,
+        fade=fade,
+        skipping=skipping,
+        share=share,
+    )
     rebuild(constants)
     return constants
 
