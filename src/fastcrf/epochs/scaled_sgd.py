@@ -58,6 +58,14 @@ def make_residuals(sequences: Sequences, batch: int) -> Residuals:
 
 
 @kernel
+def clear_rows(target, n_rows, lanes):
+    """target[:n_rows] = 0. Writes: target."""
+    for r in range(n_rows):
+        for b in range(0, target.shape[1], len(lanes)):
+            store(target, r, b, zeros(lanes))
+
+
+@kernel
 def add_rows(source, target, n_rows, lanes):
     """target[:n_rows] += source[:n_rows]. Writes: target."""
     for r in range(n_rows):
@@ -66,56 +74,42 @@ def add_rows(source, target, n_rows, lanes):
 
 
 @kernel
-def infer_batch(sequences, batch, vector, space, residuals, lanes):
-    """Summed loss of the sequences `batch` at the vector's weights. Writes: residuals, space."""
-    local, lattice, K = sequences.local, space.lattice, sequences.layout.n_labels
-    for j in range(K):
-        for b in range(0, residuals.edges.shape[1], len(lanes)):
-            store(residuals.edges, j, b, zeros(lanes))
-    loss, row = 0.0, 0
-    for i in batch:
-        first, T = local.starts[i], local.starts[i + 1] - local.starts[i]
-        labels = sequences.labels[first : first + T]
-        weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
-        gather_scaled(vector, sequences.support, i, space.weights, space.edges.scores, K, lanes)
-        edges = refresh_edges(space.edges, K, lattice.bias, lanes)
-        score_block(local, space.weights, lattice.bias, i, i + 1, lattice.scores, lanes)
-        gold = gold_score(labels, lattice.scores, edges.scores)
-        log_z = infer_sequence(lattice, T, edges, weight, space.wide_edges, space.edge_sums, K, lanes)
-        loss += weight * (log_z - gold)
-        subtract_gold(labels, weight, lattice.scores, space.edge_sums)
-        copy_rows(lattice.scores, residuals.nodes[row:], T, lanes)
-        add_rows(space.edge_sums, residuals.edges, K, lanes)
-        row += T
-    return loss
-
-
-@kernel
-def descend_batch(sequences, batch, step, vector, space, residuals, lanes):
-    """w <- w - step * summed gradient of the sequences `batch`. Writes: vector, space.change."""
-    local, support, row = sequences.local, sequences.support, 0
-    for i in batch:
-        collect_change(local, support, i, residuals.nodes[row:], space.change, lanes)
-        descend_scaled(vector, support, i, step, space.change, lanes)
-        row += local.starts[i + 1] - local.starts[i]
-    descend_edges_scaled(vector, support.masks, step, residuals.edges, sequences.layout.n_labels, lanes)
-
-
-@kernel
 def scaled_updates(sequences, order, size, steps, before, after, vector, space, residuals, lanes):
     """One update for each `size` sequences of `order`; the sum of their losses before their updates.
 
-    Update k multiplies w by before[k], takes the gradient, multiplies by after[k] and descends by steps[k]. Without a
-    step the weights stay and the losses are those at one point. Writes: vector, space, residuals.
+    Update k multiplies w by before[k], takes the gradient, multiplies by after[k] and descends by steps[k]. With steps
+    of 0 the weights stay, and the losses are those at one point. Writes: vector, space, residuals.
     """
+    local, support, starts = sequences.local, sequences.support, sequences.local.starts
+    K, lattice, scores = sequences.layout.n_labels, space.lattice, space.lattice.scores
     loss = 0.0
     for k in range(len(steps)):
-        batch = order[k * size : (k + 1) * size]
+        batch, row = order[k * size : (k + 1) * size], 0
         shrink_scaled(vector, before[k])
-        loss += infer_batch(sequences, batch, vector, space, residuals, lanes)
+        clear_rows(residuals.edges, K, lanes)
+        for i in batch:
+            first, T = starts[i], starts[i + 1] - starts[i]
+            labels = sequences.labels[first : first + T]
+            weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
+            gather_scaled(vector, support, i, space.weights, space.edges.scores, K, lanes)
+            edges = refresh_edges(space.edges, K, lattice.bias, lanes)
+            score_block(local, space.weights, lattice.bias, i, i + 1, scores, lanes)
+            gold = gold_score(labels, scores, edges.scores)
+            log_z = infer_sequence(lattice, T, edges, weight, space.wide_edges, space.edge_sums, K, lanes)
+            loss += weight * (log_z - gold)
+            subtract_gold(labels, weight, scores, space.edge_sums)
+            copy_rows(scores, residuals.nodes[row:], T, lanes)
+            add_rows(space.edge_sums, residuals.edges, K, lanes)
+            row += T
+        if steps[k] == 0.0:
+            continue
         shrink_scaled(vector, after[k])
-        if steps[k] != 0.0:
-            descend_batch(sequences, batch, steps[k] / len(batch), vector, space, residuals, lanes)
+        descend_edges_scaled(vector, support.masks, steps[k] / len(batch), residuals.edges, K, lanes)
+        row = 0
+        for i in batch:
+            collect_change(local, support, i, residuals.nodes[row:], space.change, lanes)
+            descend_scaled(vector, support, i, steps[k] / len(batch), space.change, lanes)
+            row += starts[i + 1] - starts[i]
     return loss
 
 

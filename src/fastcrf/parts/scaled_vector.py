@@ -93,16 +93,21 @@ def gather_scaled(vector, support, i, weights, edge_scores, n_labels, lanes):
 @kernel
 def shrink_scaled(vector, factor):
     """w <- factor w. Writes: vector."""
-    if factor == 0.0:
-        vector.rows[:] = 0.0
-        vector.cells[:] = 0.0
-        vector.factor[0] = 1.0
-        return
     vector.factor[0] *= factor
-    if abs(vector.factor[0]) < SMALLEST or abs(vector.factor[0]) > LARGEST:
-        vector.rows[:] *= vector.factor[0]
-        vector.cells[:] *= vector.factor[0]
+    if factor == 0.0 or not SMALLEST <= abs(vector.factor[0]) <= LARGEST:
+        fold_factor(vector.factor[0], vector.rows.reshape(-1))
+        fold_factor(vector.factor[0], vector.cells)
         vector.factor[0] = 1.0
+
+
+@kernel
+def fold_factor(factor, values):
+    """Multiply; a factor of 0 gives 0 whatever the value. (Loops compile in a tenth of the time of array expressions.)
+
+    Writes: values.
+    """
+    for f in range(len(values)):
+        values[f] = factor * values[f] if factor != 0.0 else 0.0
 
 
 @kernel
