@@ -11,6 +11,7 @@ from fastcrf.parts.sampling import (
     build_trees,
     draw_mixture,
     draw_uniform,
+    draw_unseen_first,
     epoch_permutation,
     epoch_uniforms,
     find_leaf,
@@ -100,3 +101,26 @@ def test_randomness_depends_on_seed_and_epoch_alone():
     for other in ((3, 8), (4, 7)):
         assert not np.array_equal(epoch_uniforms(3, 7, 5), epoch_uniforms(*other, 5))
         assert not np.array_equal(epoch_permutation(3, 7, 9), epoch_permutation(*other, 9))
+
+
+def test_unseen_sequences_come_first_in_their_order_and_then_by_weight():
+    order, values = np.array([2, 0, 3, 1]), [0.0, 0.0, 0.0, 0.0]
+    drawn = []
+    rng = np.random.default_rng(0)
+    while len(drawn) < 4:
+        sums, _ = trees(values)
+        i = draw_unseen_first(rng.random(), order, len(drawn), sums)
+        if i not in drawn:
+            assert i == order[len(drawn)]
+            drawn.append(int(i))
+            values[i] = i + 1.0
+    sums, _ = trees(values)
+    counts = np.bincount([draw_unseen_first(u, order, 4, sums) for u in rng.random(20_000)], minlength=4)
+    np.testing.assert_allclose(counts / 20_000, np.array(values) / sum(values), atol=0.015)
+
+
+def test_an_unseen_sequence_has_the_probability_of_the_unseen_share():
+    order, (sums, _) = np.arange(4), trees([1.0, 3.0, 0.0, 0.0])
+    uniforms = (np.arange(4000) + 0.5) / 4000
+    counts = np.bincount([draw_unseen_first(u, order, 2, sums) for u in uniforms], minlength=4)
+    np.testing.assert_allclose(counts / 4000, [0.125, 0.375, 0.5, 0.0], atol=1e-3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from contextlib import suppress
 from itertools import islice
 
@@ -182,6 +184,28 @@ def test_a_problem_that_turns_into_nan_yields_no_such_weights_unless_it_says_div
     with suppress(Diverged):
         for step in islice(run, 3):
             assert np.isfinite(step.weights).all()
+
+
+@each_case
+def test_steps_do_not_pile_up_memory(name, kind):
+    """After a few steps (curvature pairs fill up) neither the solver's memory nor what Python holds grows."""
+    problem = small_problem(kind)
+    steps = base.make(name).iterate(problem, zeros(problem))
+    for step in islice(steps, 15):
+        size = sum(np.asarray(value).nbytes for value in step.memory.values())
+    tracemalloc.start()
+    try:
+        for _ in islice(steps, 5):
+            pass
+        gc.collect()  # NumPy's generators are cycles
+        before = tracemalloc.get_traced_memory()[0]
+        for step in islice(steps, 20):
+            assert sum(np.asarray(value).nbytes for value in step.memory.values()) <= size
+        del step
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 20_000
+    finally:
+        tracemalloc.stop()
 
 
 @each_case

@@ -81,3 +81,15 @@ def draw_mixture(u, share, n, sums):
         return draw_uniform(u / share, n)
     rest = (u - share) / (1.0 - share)
     return find_leaf(rest * sums[1], sums) if sums[1] > 0.0 else draw_uniform(rest, n)
+
+
+@kernel
+def draw_unseen_first(u, order, n_seen, sums):
+    """With probability (unseen / all) the next of `order` that was not seen yet, else in proportion to the leaves.
+
+    `order` is a random order of all sequences, of which the first `n_seen` have been drawn (schmidt2013, section 5.5).
+    """
+    unseen = (len(order) - n_seen) / len(order)
+    if u < unseen:
+        return order[n_seen]
+    return find_leaf((u - unseen) / (1.0 - unseen) * sums[1], sums)
