@@ -6,17 +6,25 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.decode import posteriors, viterbi
+from fastcrf.chain.decode import infer_corpus, path_scores, posteriors, viterbi
 from fastcrf.data import model_file
 from fastcrf.data.attributes import Attributes
 from fastcrf.data.corpus import Encoder
 from fastcrf.data.model_content import ModelContent, pack, unpack
 from fastcrf.data.model_file import ModelFileError
 from fastcrf.types import Corpus, FeatureMap, Floats
+
+
+class Scored(NamedTuple):
+    """The best labels of a sequence, and how sure the model is of them."""
+
+    labels: list[Any]
+    probability: float  # of all labels together
+    marginals: list[dict[Any, float]]  # of each label at each position
 
 
 @dataclass(eq=False)
@@ -63,8 +71,20 @@ class Model:
 
     def probabilities(self, corpus: Corpus) -> list[dict[Any, float]]:
         """The probability of each label at each position of a corpus."""
-        rows = posteriors(corpus, self.features, self.weights).tolist()
-        return [dict(zip(self.labels, row, strict=True)) for row in rows]
+        return self.rows(posteriors(corpus, self.features, self.weights))
+
+    def rows(self, probabilities: Floats) -> list[dict[Any, float]]:
+        """Probabilities [P, K] by label."""
+        return [dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()]
+
+    def scored(self, X: Iterable[Iterable[Any]]) -> list[Scored]:
+        """The best labels of each sequence with their probabilities."""
+        corpus = self.encoder.encode(X)
+        best = viterbi(corpus, self.features, self.weights)
+        posterior, log_z = infer_corpus(corpus, self.features, self.weights)
+        chances = np.exp(np.minimum(path_scores(corpus, self.features, self.weights, best) - log_z, 0.0))
+        labels, marginals = split(corpus, self.names(best)), split(corpus, self.rows(posterior))
+        return [Scored(*each) for each in zip(labels, chances.tolist(), marginals, strict=True)]
 
     def state_weights(self) -> dict[tuple[str, Any], float]:
         """Non-zero weights of (attribute, label) pairs."""

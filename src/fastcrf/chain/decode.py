@@ -1,4 +1,4 @@
-"""Decoding a corpus with given weights: best labels, and label probabilities of each position."""
+"""Decoding a corpus with given weights: best labels, probabilities of labels and of whole label sequences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from fastcrf.chain.expectations import infer
 from fastcrf.chain.forward_backward import make_edges, make_lattice
 from fastcrf.chain.lanes import choose_width
-from fastcrf.chain.scores import score_positions, transition_matrix
+from fastcrf.chain.scores import fill_transitions, score_positions, transition_matrix
 from fastcrf.chain.viterbi import best_labels
 from fastcrf.kernel import kernel
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints
@@ -20,18 +20,24 @@ def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
 
 def posteriors(corpus: Corpus, features: FeatureMap, weights: Floats) -> Floats:
     """p(y_t = k | x) of each position, [P, K]."""
+    return infer_corpus(corpus, features, weights)[0]
+
+
+def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
+    """p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
     width, padded = choose_width(features.n_labels)
     longest = int(np.diff(corpus.starts).max(initial=1))
     lattice = make_lattice(longest, features.n_labels, padded)
     edges = make_edges(transition_matrix(features, weights), padded)
     probabilities = np.empty((corpus.n_positions, features.n_labels))
-    fill_posteriors(corpus, features, weights, edges, lattice, probabilities, (0,) * width)
-    return probabilities
+    log_z = np.zeros(corpus.n_sequences)
+    fill_posteriors(corpus, features, weights, edges, lattice, probabilities, log_z, (0,) * width)
+    return probabilities, log_z
 
 
 @kernel
-def fill_posteriors(corpus, features, weights, edges, lattice, probabilities, lanes):
-    """Writes: probabilities, lattice."""
+def fill_posteriors(corpus, features, weights, edges, lattice, probabilities, log_z, lanes):
+    """Writes: probabilities, log_z, lattice."""
     K = features.n_labels
     wide_edges = np.zeros(edges.scores.shape)
     row = np.int64(0)  # a literal 0 would make Numba compile `infer` and all it calls once more
@@ -42,5 +48,25 @@ def fill_posteriors(corpus, features, weights, edges, lattice, probabilities, la
         for t in range(last - first):
             lattice.scores[t] = lattice.bias[0]
         score_positions(corpus, features, weights, first, last, lattice.scores)
-        infer(lattice, row, row + last - first, edges, 1.0, wide_edges, K, lanes)
+        log_z[i] = infer(lattice, row, row + last - first, edges, 1.0, wide_edges, K, lanes)
         probabilities[first:last] = lattice.scores[: last - first, :K]
+
+
+@kernel
+def path_scores(corpus, features, weights, labels):
+    """The score of each sequence with these labels (ids of each position), [N]."""
+    scores = np.zeros(len(corpus.starts) - 1)
+    transitions = np.zeros((features.n_labels, features.n_labels))
+    fill_transitions(features, weights, transitions)
+    for i in range(len(scores)):
+        for p in range(corpus.starts[i], corpus.starts[i + 1]):
+            if p > corpus.starts[i]:
+                scores[i] += transitions[labels[p - 1], labels[p]]
+            for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
+                a = corpus.attributes[o]
+                if a < 0:
+                    continue
+                for f in range(features.offsets[a], features.offsets[a + 1]):
+                    if features.labels[f] == labels[p]:
+                        scores[i] += weights[f] * (corpus.values[o] if len(corpus.values) else 1.0)
+    return scores

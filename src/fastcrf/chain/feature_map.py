@@ -33,16 +33,18 @@ def build_feature_map(
     all_transitions: bool = False,
     min_freq: float = 0.0,
     drop_negative: bool = False,
+    transitions: bool = True,
 ) -> FeatureMap:
     """The features of a training corpus.
 
     `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram; what they
-    add has frequency 0 and is subject to `min_freq` like the rest.
+    add has frequency 0 and is subject to `min_freq` like the rest. Without `transitions` there are no label bigrams.
     """
     threshold = float(min_freq) if min_freq > 0 or drop_negative else -np.inf
     offsets, labels = state_features(corpus, n_attributes, n_labels, bool(all_states), threshold)
     frequency, observed = count_bigrams(corpus, n_labels)
-    sources, targets = np.nonzero((observed | bool(all_transitions)) & (frequency >= threshold))
+    possible = (observed | bool(all_transitions)) & bool(transitions)
+    sources, targets = np.nonzero(possible & (frequency >= threshold))
     return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels))
 
 

@@ -79,9 +79,9 @@ def unpack_template(arrays: Arrays, header: Header) -> TemplateAttributes:
     pairs = divide(take(arrays, "pair_keys", np.int64), arrays, "pair_counts", len(programme.spaces))
     sizes = np.array([*map(len, alphabets), *map(len, pairs)])
     for space, keys in zip(programme.spaces, pairs, strict=True):
-        require_keys(keys, sizes[space.left], sizes[space.right], "pair")
+        require_keys(keys, sizes[space.left], sizes[space.right], "a pair")
     keys = take(arrays, "attribute_keys", np.int64)
-    require_keys(keys, len(programme.families), ID_LIMIT, "attribute")
+    require_keys(keys, len(programme.families), ID_LIMIT, "an attribute")
     families, ids = split_key(keys)
     room = sizes[[family.space for family in programme.families]]
     require(bool((ids < room[families]).all()), "an attribute out of range")
@@ -120,5 +120,5 @@ def require_keys(keys: Longs, n_left: int, n_right: int, what: str) -> None:
     """Keys must be within bounds, and none may occur twice."""
     left, right = split_key(keys)
     within = (left >= 0) & (left < n_left) & (right < n_right)
-    require(bool(within.all()), f"a {what} out of range")
-    require(len(np.unique(keys)) == len(keys), f"the same {what} twice")
+    require(bool(within.all()), f"{what} out of range")
+    require(len(np.unique(keys)) == len(keys), f"{what} twice")

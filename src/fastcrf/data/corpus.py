@@ -64,9 +64,8 @@ def encode_training(
 
     The `known` attributes and `labels` of an earlier model keep their numbers and are extended, in copies; the kind of
     attributes says what the sequences of X hold. Labels may be anything hashable; labels that compare equal are one
-    label. Empty sequences are skipped, and so are their weights.
+    label. Empty sequences are skipped, and so are their weights. Weights are read last, so that reading X may find them.
     """
-    weights = None if sample_weight is None else checked_weights(sample_weight)
     gatherer, learnt = known.learner()
     label_ids: Mapping[Hashable, int] = growing((label, k) for k, label in enumerate(labels or ()))
     corpus, kept, total = encode_pairs(X, y, gatherer, label_ids.__getitem__)
@@ -74,8 +73,8 @@ def encode_training(
         raise DataError("There is nothing to train on: X holds no sequence with at least one item.")
     if any(label != label for label in label_ids):
         raise DataError("A label in y is NaN, which does not equal itself; give missing labels a name of their own.")
-    if weights is not None:
-        corpus = corpus._replace(weights=weights_of_kept(weights, kept, total))
+    if sample_weight is not None:
+        corpus = corpus._replace(weights=weights_of_kept(checked_weights(sample_weight), kept, total))
     return corpus, learnt(), list(label_ids)
 
 

@@ -13,6 +13,7 @@ from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.attributes import Attributes
 from fastcrf.data.corpus import NO_ITEMS, Encoder, encode_training
 from fastcrf.data.errors import DataError
+from fastcrf.data.rare import without_rare
 from fastcrf.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import Checkpoint
@@ -75,6 +76,7 @@ def fit_model(
     attributes: Attributes = NO_ITEMS,
     sample_weight: Iterable[float] | None = None,
     dev: tuple[Iterable[Any], Iterable[Any]] | None = None,
+    min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
     start: Model | None = None,
     patience: int | None = None,
@@ -88,6 +90,7 @@ def fit_model(
 
     attributes: what is known beforehand; their kind says what the sequences hold (items, or rows for a template);
     dev:      held-out sequences and labels, whose token accuracy is in each row of the trace;
+    min_count: attributes that occur less often are left out, whatever their labels (the cut-off of CRF++);
     features: arguments of `build_feature_map`;
     start:    a model whose weights are the starting point;
     patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
@@ -97,6 +100,9 @@ def fit_model(
     patience_rules = early_stop(patience, dev is not None)
     with announce_compilation():
         corpus, learnt, labels = encode_training(X, y, sample_weight, attributes)
+        if min_count > 1:
+            corpus, frequent = without_rare(corpus, len(learnt), whole("min_count", min_count, 1))
+            learnt = learnt.kept(frequent)
         feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
         held_out = DevSet(Encoder(learnt).encode_labelled(*dev, labels), feature_map) if dev else None
         first = starting_weights(start, learnt, labels, feature_map) if start else None
