@@ -69,6 +69,16 @@ def test_it_equals_dense_vectors_through_flushes_for_underflow(ground):
     pair.assert_equal()
 
 
+def test_slots_without_a_feature_stay_zero(ground):
+    pair, layout, features = Pair(ground), ground.layout, ground.features
+    for _ in range(20):
+        pair.move(0.9, 0.1, 0.2)
+    used = np.zeros((layout.n_rows + layout.n_labels, layout.padded), bool)
+    used.reshape(-1)[layout.place[layout.place < layout.n_row_slots]] = True
+    used[layout.n_rows + features.sources, features.targets] = True
+    assert not pair.lazy.rows.reshape(len(used), 2, -1)[~used[:, None].repeat(2, axis=1)].any()
+
+
 def test_settling_at_any_time_does_not_change_the_course(ground):
     often, never = Pair(ground), Pair(ground)
     for m in range(1, 40):

@@ -94,7 +94,7 @@ def gather_scaled(vector, support, i, weights, edge_scores, n_labels, lanes):
 def shrink_scaled(vector, factor):
     """w <- factor w. Writes: vector."""
     vector.factor[0] *= factor
-    if factor == 0.0 or not SMALLEST <= abs(vector.factor[0]) <= LARGEST:
+    if not SMALLEST <= abs(vector.factor[0]) <= LARGEST:
         fold_factor(vector.factor[0], vector.rows.reshape(-1))
         fold_factor(vector.factor[0], vector.cells)
         vector.factor[0] = 1.0
@@ -102,12 +102,9 @@ def shrink_scaled(vector, factor):
 
 @kernel
 def fold_factor(factor, values):
-    """Multiply; a factor of 0 gives 0 whatever the value. (Loops compile in a tenth of the time of array expressions.)
-
-    Writes: values.
-    """
+    """values *= factor, as a loop: it compiles in a tenth of the time of the array expression. Writes: values."""
     for f in range(len(values)):
-        values[f] = factor * values[f] if factor != 0.0 else 0.0
+        values[f] *= factor
 
 
 @kernel
