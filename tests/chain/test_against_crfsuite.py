@@ -27,13 +27,13 @@ def folder(tmp_path_factory):
 
 def with_weights_of(peer, X, y):
     """Our encoding of the corpus, and a model with exactly the peer's weights."""
-    corpus, ids, labels = encode_training(X, y)
-    features = build_feature_map(corpus, len(ids), len(labels), drop_negative=True)
-    model = Model(labels, ids, features, np.zeros(features.n_weights))
-    names, n = list(ids), features.n_state
-    attributes = np.repeat(np.arange(features.n_attributes), np.diff(features.offsets))
+    corpus, attributes, labels = encode_training(X, y)
+    features = build_feature_map(corpus, len(attributes), len(labels), drop_negative=True)
+    model = Model(labels, attributes, features, np.zeros(features.n_weights))
+    names, n = attributes.names(), features.n_state
+    owners = np.repeat(np.arange(features.n_attributes), np.diff(features.offsets))
     for f in range(n):
-        model.weights[f] = peer.states.get((names[attributes[f]], labels[features.labels[f]]), 0.0)
+        model.weights[f] = peer.states.get((names[owners[f]], labels[features.labels[f]]), 0.0)
     for e, (j, k) in enumerate(zip(features.sources, features.targets, strict=True)):
         model.weights[n + e] = peer.transitions.get((labels[j], labels[k]), 0.0)
     assert np.count_nonzero(model.weights) == len(peer.states) + len(peer.transitions)
