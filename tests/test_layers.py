@@ -24,6 +24,7 @@ LAYERS = {
     "solvers": 4,
     "training": 5,
     "estimator": 7,
+    "displays": 7,
     "scorers": 7,
     "lab": 8,
     "cli": 9,
