@@ -116,6 +116,12 @@ def test_attributes_that_do_not_occur_have_no_feature_even_with_all_states():
     assert features.offsets.tolist() == [0, 0, 3, 6]
 
 
+def test_transitions_can_be_left_out():
+    corpus, known, labels = encode_training([[["a"], ["b"]]], ["XY"])
+    features = build_feature_map(corpus, len(known), len(labels), all_transitions=True, transitions=False)
+    assert (features.n_state, features.n_weights) == (2, 2)
+
+
 def test_gold_counts_pass_over_unknown_labels_and_pairs_without_a_feature():
     X, y = [[["a"], ["b"], ["b"]]], ["XYY"]
     corpus, known, labels = encode_training(X, y)

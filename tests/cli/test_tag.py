@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fastcrf.cli import columns
-from fastcrf.cli.columns import tagged_lines
+from fastcrf.cli import tagging
+from fastcrf.cli.inputs import files_of
+from fastcrf.cli.tagging import tagged_lines
 from fastcrf.data.columns import column_items
 from fastcrf.model import Model
 
@@ -37,10 +38,10 @@ def test_the_column_of_labels_may_be_missing(run, corpus, model, tmp_path):
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=LINES, end=st.sampled_from(["", "\n"]))
 def test_line_n_of_the_output_belongs_to_line_n_of_the_input(model, tmp_path, monkeypatch, lines, end):
-    monkeypatch.setattr(columns, "AT_ONCE", 2)
+    monkeypatch.setattr(tagging, "AT_ONCE", 2)
     (tmp_path / "new.txt").write_text("\n".join(lines) + end)
     trained = Model.load(model)
-    tagged = list(tagged_lines(trained, str(tmp_path / "new.txt")))
+    tagged = list(tagged_lines(trained, files_of(trained, False), str(tmp_path / "new.txt")))
     read = ("\n".join(lines) + end).splitlines()
     assert [line.split("\t")[:-1] for line in tagged] == [line.split() for line in read]
     assert all(line.split("\t")[-1] in ("B-NP", "I-NP", "O") for line in tagged if line)
@@ -50,7 +51,11 @@ def test_sentences_are_tagged_as_the_model_tags_them(model, tmp_path):
     (tmp_path / "new.txt").write_text("a D\nsees V\n\n\ncat N\n")
     trained = Model.load(model)
     expected = trained.tag([column_items([["a", "D"], ["sees", "V"]]), column_items([["cat", "N"]])])
-    labels = [line.split("\t")[-1] for line in tagged_lines(trained, str(tmp_path / "new.txt")) if line]
+    labels = [
+        line.split("\t")[-1]
+        for line in tagged_lines(trained, files_of(trained, False), str(tmp_path / "new.txt"))
+        if line
+    ]
     assert labels == [label for sentence in expected for label in sentence]
 
 
@@ -97,7 +102,7 @@ def test_a_missing_corrupt_or_foreign_model_is_one_sentence(run, corpus, model, 
         ("missing.crf", "No such file or directory: "),
         ("half.crf", "Cannot load "),
         ("other.crf", "Cannot load "),
-        ("items.crf", "This model was trained in Python, not on columns"),
+        ("items.crf", "This model takes items, not columns; give it an item file and --items"),
     ]:
         result = run("tag", corpus, "-m", tmp_path / name)
         assert (result.exit_code, result.stdout) == (1, "")

@@ -113,7 +113,7 @@ def test_data_come_from_standard_input_or_gzip_just_as_well(run, corpus, model, 
     ("text", "sentence"),
     [
         ("a D B\n\nb C\n", r"bad\.txt:3: found 2 columns instead of 3"),
-        ("word\n", r"bad\.txt:1: found 1 column, but it takes at least one and the label"),
+        ("word\n", r"bad\.txt:1: found 1 column, but it takes at least 1 and the label"),
         ("\n\n", r"bad\.txt holds no sentence"),
     ],
 )

@@ -10,6 +10,7 @@ import typer
 def evaluate(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Column file with the label last; - is standard input.")],
     model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model that `fastcrf train` made.")],
+    items: Annotated[bool, typer.Option("--items", help="DATA is an item file, as CRFsuite reads them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Score a model on labelled data.
@@ -24,13 +25,14 @@ def evaluate(
     fastcrf evaluate test.txt -m model.crf
     fastcrf evaluate test.txt.gz -m model.crf --json
     """
-    from fastcrf.cli.columns import columns_of, read_labelled
+    from fastcrf.cli.inputs import files_of
+    from fastcrf.cli.reading import read_labelled
     from fastcrf.cli.report import scores_in_words, scores_of, types_in_words
     from fastcrf.model import Model
     from fastcrf.training.compiling import announce_compilation
 
     trained = Model.load(model)
-    labelled = read_labelled(data, columns_of(trained))
+    labelled = read_labelled(files_of(trained, items), data)
     with announce_compilation():
         predicted = trained.tag(labelled.X)
     scores = scores_of(list(labelled.y), predicted)

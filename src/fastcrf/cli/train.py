@@ -17,6 +17,20 @@ if TYPE_CHECKING:
 def train(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Column file with the label last; - is standard input.")],
     model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="Where to save the model.")],
+    template: Annotated[
+        str | None,
+        typer.Option(
+            "--template",
+            "-t",
+            metavar="FILE",
+            help="Attributes by a template of CRF++, Wapiti or CRFsuite; a file or crfsuite-chunking.",
+        ),
+    ] = None,
+    template_kind: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: what the template looks like]"),
+    ] = None,
+    items: Annotated[bool, typer.Option("--items", help="DATA is an item file, as CRFsuite reads them.")] = False,
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", metavar="NAME", help="See `fastcrf solvers`; auto chooses.")
     ] = "auto",
@@ -42,6 +56,15 @@ def train(
     tol: Annotated[float | None, typer.Option(help="Stop when proven to be so near the optimum (relative).")] = None,
     seconds: Annotated[float | None, typer.Option(help="Limit of seconds in the algorithm.")] = None,
     min_freq: Annotated[float, typer.Option(help="Drop features that occur less often.")] = 0.0,
+    min_count: Annotated[
+        int, typer.Option(help="Drop attributes that occur less often, whatever the label (-f of CRF++).")
+    ] = 1,
+    all_states: Annotated[
+        bool, typer.Option("--all-states", help="A weight for every label of each attribute, seen together or not.")
+    ] = False,
+    all_transitions: Annotated[
+        bool, typer.Option("--all-transitions", help="A weight for every pair of labels, seen or not.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(help="Threads.  [default: all cores]")] = None,
     seed: Annotated[int, typer.Option(help="Seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -49,9 +72,10 @@ def train(
 ) -> None:
     """Train a model on a column file.
 
-    Attributes are made of the columns before the label: words, shapes, prefixes and suffixes of the token and of those
-    beside it. Ctrl-C ends training after the current step and saves what was learnt. An older model of that name is
-    replaced only when the new one is complete.
+    Without a template, attributes are made of the columns before the label: words, shapes, prefixes and suffixes of the
+    token and of those beside it. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
+    after the current step and saves what was learnt. An older model of that name is replaced only when the new one is
+    complete.
 
     Examples:
 
@@ -60,11 +84,14 @@ def train(
     fastcrf train train.txt.gz -m model.crf --dev dev.txt --patience 5
     fastcrf train train.txt -m sparse.crf --c1 0.5 --c2 0 --tol 1e-4
     fastcrf train train.txt -m model.crf -a lbfgs -o memory=20 --seconds 60
+    fastcrf train train.txt -m model.crf --template template.txt --min-count 3
+    fastcrf train items.txt -m model.crf --items
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     """
-    from fastcrf.cli.columns import read_labelled
     from fastcrf.cli.outcome import outcome_in_words, outcome_of, save
     from fastcrf.cli.output import check_folder
+    from fastcrf.cli.reading import read_labelled
+    from fastcrf.cli.source import source_of
     from fastcrf.model import Model
     from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.fitting import fit_model
@@ -78,14 +105,23 @@ def train(
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     plan = make_plan_with(given, dict(map(read_option, option or [])), seconds)
-    labelled = read_labelled(data)
-    held_out = read_labelled(dev, labelled.n_columns) if dev else None
+    source = source_of(template, template_kind, items)
+    labelled = read_labelled(source.files, data, quiet)
+    held_out = read_labelled(source.files, dev, quiet) if dev else None
     fit = fit_model(
         labelled.X,
         labelled.y,
         plan,
+        attributes=source.attributes,
+        sample_weight=labelled.weights,
         dev=(held_out.X, held_out.y) if held_out else None,
-        features={"min_freq": min_freq},
+        min_count=min_count,
+        features={
+            "min_freq": min_freq,
+            "all_states": all_states,
+            "all_transitions": all_transitions,
+            "transitions": source.transitions,
+        },
         start=Model.load(init) if init else None,
         patience=patience,
         n_jobs=usable_jobs(jobs),
@@ -93,7 +129,7 @@ def train(
         checkpoint=Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None,
         options={"parameters": given},
     )
-    save(fit, {"kind": "columns", "n_columns": labelled.n_columns}, model)
+    save(fit, source.files.remembered(), model)
     outcome = {**outcome_of(fit, plan), "model": model}
     if as_json:
         typer.echo(json.dumps(outcome, indent=2))

@@ -64,7 +64,7 @@ def encode_training(
 
     The `known` attributes and `labels` of an earlier model keep their numbers and are extended, in copies; the kind of
     attributes says what the sequences of X hold. Labels may be anything hashable; labels that compare equal are one
-    label. Empty sequences are skipped, and so are their weights. Weights are read last, so that reading X may find them.
+    label. Empty sequences are skipped, and so are their weights, which are read last: reading X may bring them.
     """
     gatherer, learnt = known.learner()
     label_ids: Mapping[Hashable, int] = growing((label, k) for k, label in enumerate(labels or ()))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO
 
 from fastcrf.data.errors import DataError
 from fastcrf.data.features import FeatureError, flatten
-from fastcrf.data.readers import name_of, read_lines
+from fastcrf.data.readers import Progress, name_of, read_lines
 from fastcrf.data.sequences import checked_weights, items_of, labels_of, pairs_of
 
 FIELD = re.compile(r"((?:[^\\:]|\\.|\\$)*)(?::(.*))?", re.DOTALL)  # a name, and what follows the first plain colon
@@ -35,10 +35,10 @@ class ItemSequence(NamedTuple):
     items: list[Item]
 
 
-def read_items(path: str | os.PathLike[str]) -> Iterator[ItemSequence]:
+def read_items(path: str | os.PathLike[str], progress: Progress | None = None) -> Iterator[ItemSequence]:
     """The sequences of an item file, plain or gzipped; "-" is standard input."""
     name = name_of(path)
-    return item_sequences(read_lines(path, name), name)
+    return item_sequences(read_lines(path, name, progress), name)
 
 
 def item_sequences(lines: Iterable[str], name: str) -> Iterator[ItemSequence]:

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple, cast
 
@@ -21,6 +21,9 @@ from fastcrf.data.errors import DataError
 COLUMN = re.compile(r"[^ \t]+")  # str.split() would also break at no-break spaces, which occur inside tokens
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+PROGRESS_LINES = 1 << 14
+
+Progress = Callable[[float | None], None]  # is told a share from 0 to 1, or None where nobody knows
 
 
 class Sentence(NamedTuple):
@@ -28,10 +31,12 @@ class Sentence(NamedTuple):
     rows: list[list[str]]  # columns of each token
 
 
-def read_columns(path: str | os.PathLike[str], n_columns: int | None = None) -> Iterator[Sentence]:
+def read_columns(
+    path: str | os.PathLike[str], n_columns: int | None = None, progress: Progress | None = None
+) -> Iterator[Sentence]:
     """Sentences of a column file. Every line has `n_columns` columns, or as many as the first line."""
     name = name_of(path)
-    return sentences(read_lines(path, name), name, n_columns)
+    return sentences(read_lines(path, name, progress), name, n_columns)
 
 
 def name_of(path: str | os.PathLike[str]) -> str:
@@ -60,13 +65,15 @@ def sentences(lines: Iterable[str], name: str, n_columns: int | None = None) -> 
         yield Sentence(number - len(rows) + 1, rows)
 
 
-def read_lines(path: str | os.PathLike[str], name: str) -> Iterator[str]:
-    """Decoded lines without their line ends."""
+def read_lines(path: str | os.PathLike[str], name: str, progress: Progress | None = None) -> Iterator[str]:
+    """Decoded lines without their line ends. Now and then `progress` is told what share of the file has been read."""
     number = 0
     try:
-        with open_bytes(path) as file:
+        with open_bytes(path) as (file, share):
             for number, line in enumerate(file, 1):
                 yield line.removeprefix(BYTE_ORDER_MARK if number == 1 else b"").rstrip(b"\r\n").decode("utf-8")
+                if progress and number % PROGRESS_LINES == 0:
+                    progress(share())
     except UnicodeDecodeError as error:
         bad = error.object[error.start : error.start + 1].hex()
         raise DataError(f"{name}:{number}: byte 0x{bad} is not UTF-8; convert the file to UTF-8.") from None
@@ -77,13 +84,14 @@ def read_lines(path: str | os.PathLike[str], name: str) -> Iterator[str]:
 
 
 @contextmanager
-def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """The decompressed bytes of a file or of standard input (which stays open)."""
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, Callable[[], float | None]]]:
+    """The decompressed bytes of a file or of standard input (which stays open), and what share of it has been read."""
     if os.fspath(path) == "-":
-        yield decompressed(sys.stdin.buffer)
+        yield decompressed(sys.stdin.buffer), lambda: None
         return
     with open(path, "rb") as file:
-        yield decompressed(file)
+        size = os.fstat(file.fileno()).st_size
+        yield decompressed(file), lambda: file.tell() / size if size else None
 
 
 def decompressed(file: BinaryIO) -> BinaryIO:

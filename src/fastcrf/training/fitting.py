@@ -100,8 +100,8 @@ def fit_model(
     patience_rules = early_stop(patience, dev is not None)
     with announce_compilation():
         corpus, learnt, labels = encode_training(X, y, sample_weight, attributes)
-        if min_count > 1:
-            corpus, frequent = without_rare(corpus, len(learnt), whole("min_count", min_count, 1))
+        if whole("min_count", min_count, 1) > 1:
+            corpus, frequent = without_rare(corpus, len(learnt), min_count)
             learnt = learnt.kept(frequent)
         feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
         held_out = DevSet(Encoder(learnt).encode_labelled(*dev, labels), feature_map) if dev else None
