@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import scipy.optimize
 
+from fastcrf.objective.problem import Problem
 from fastcrf.parts.line_search import SmoothRay
 from fastcrf.solvers.lbfgs import LBFGS
 from fastcrf.types import Diverged
+from reference.random_corpora import random_corpus, random_features
 from reference.toy_problem import ToyProblem
 
 
@@ -152,3 +154,10 @@ def test_rays_share_nothing_with_the_weights_they_start_from():
     w = np.ones(toy.n_weights)
     trial = SmoothRay(toy, w, -w).at(0.0)
     assert not np.shares_memory(trial.weights, w)
+
+
+def test_it_ends_by_itself_when_nothing_is_left_to_gain():
+    problem = Problem(random_corpus(1, lengths=[3, 1, 5, 2] * 3), random_features(1), c2=1.0)
+    run = steps(problem, n=500)
+    assert len(run) < 100
+    assert problem.certificate(run[-1].weights).relative < 1e-12

@@ -31,6 +31,8 @@ from fastcrf.parts.vectors import dot, norm
 from fastcrf.solvers.options import check_whole
 from fastcrf.types import Diverged, Floats, Step
 
+NOTHING_TO_GAIN = 1e-6 * np.finfo(np.float64).eps  # a decrease far below the rounding of the objective, relative to it
+
 
 @dataclass(frozen=True)
 class LBFGS:
@@ -71,14 +73,14 @@ class LBFGS:
             info = {"step_size": found.step, "trials": passes, "pairs": len(pairs)}
         if passes:  # what the last, vain search cost
             yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes, "pairs": 0}, state)
-        return f"lbfgs found no lower point along the gradient of norm {norm(g):.3g}."
+        return f"lbfgs has nothing left to gain: there is no lower point along the gradient of norm {norm(g):.3g}."
 
     def _search(self, problem: Any, w: Floats, value: float, g: Floats, pairs: CurvaturePairs) -> Search:
         """Along the quasi-Newton direction; if that fails, along steepest descent after forgetting the pairs."""
         direction = pairs.direction(g)
         slope = dot(g, direction)
         search = Search(None, 0)
-        if slope < 0.0:
+        if slope < -NOTHING_TO_GAIN * max(1.0, abs(value)):
             first = 1.0 if len(pairs) else min(1.0, 1.0 / math.sqrt(-slope))
             search = strong_wolfe(SmoothRay(problem, w, direction), value, slope, first, max_trials=self.max_linesearch)
         if search.found is None and len(pairs):

@@ -1,7 +1,7 @@
 """Stochastic average gradient with a line search for the Lipschitz constant.
 
-Schmidt, Babanezhad, Ahmed, Defazio, Clifton & Sarkar (2015), "Non-uniform stochastic average gradient method for training
-conditional random fields", AISTATS, Algorithms 1 and 2; Le Roux, Schmidt & Bach (2012), NIPS.
+Schmidt, Babanezhad, Ahmed, Defazio, Clifton & Sarkar (2015), "Non-uniform stochastic average gradient method for
+training conditional random fields", AISTATS, Algorithms 1 and 2; Le Roux, Schmidt & Bach (2012), NIPS.
 
 Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 

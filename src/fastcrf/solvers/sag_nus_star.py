@@ -1,7 +1,7 @@
 """Stochastic average gradient with non-uniform sampling, the method that schmidt2015 proposes (SAG-NUS*).
 
-Schmidt, Babanezhad, Ahmed, Defazio, Clifton & Sarkar (2015), "Non-uniform stochastic average gradient method for training
-conditional random fields", AISTATS, section 5.
+Schmidt, Babanezhad, Ahmed, Defazio, Clifton & Sarkar (2015), "Non-uniform stochastic average gradient method for
+training conditional random fields", AISTATS, section 5.
 
 Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
@@ -10,10 +10,10 @@ As `sag`, with a Lipschitz constant L_i for each sequence:
     draw i: with probability 1/2 uniformly, else among the sequences seen, in proportion to L_i
     first visit: L_i <- mean L / 2 (the very first: 1);   later visits: L_i <- 0.9 L_i;   then Algorithm 2 on L_i
     a <- 1/2 (1 / (max L + lambda) + 1 / (mean L + lambda))
-    skipping (5.2): after xi searches in a row that needed no doubling, the next 2^(xi-1) visits neither search nor shrink
+    skipping (5.2): after xi searches in a row without a doubling, the next 2^(xi-1) visits neither search nor shrink
 
-Differs from the paper: lambda in the step size (the text of section 5 omits it, Algorithm 1 does not); searches of first
-visits do not count towards skipping, because they start from a guess.
+Differs from the paper: lambda in the step size (the text of section 5 omits it, Algorithm 1 does not); searches of
+first visits do not count towards skipping, because they start from a guess.
 """
 
 from __future__ import annotations
