@@ -7,14 +7,14 @@ Flags, and why:
 
 * ``nogil``: threads are plain Python threads that meet only at the end of a shard;
 * ``error_model="numpy"``: a division by zero gives inf, which the caller tests, instead of a branch per division;
-* ``fastmath`` without ``nnan`` and ``ninf``: sums may be re-ordered and fused, but a NaN stays a NaN, so that divergence
-  can be seen (plain ``fastmath=True`` makes ``isfinite`` always true);
+* ``fastmath`` without ``nnan`` and ``ninf``: sums may be re-ordered and fused, but a NaN stays a NaN, so that
+  divergence can be seen (plain ``fastmath=True`` makes ``isfinite`` always true);
 * ``cache``: a second process loads machine code in a fraction of a second instead of compiling for seconds.
 
 Numba's own cache does not notice that a callee in another file was edited, and it fails where the source folder is not
-writable. So the cache lives in ``<user cache>/fastcrf/<hash of every source with kernels>``; where no such folder can be
-made, kernels are compiled anew in each process and one warning says so. The constants that kernels read must live in
-files with kernels or in ``types.py``, because only those are hashed.
+writable. So the cache lives in ``<user cache>/fastcrf/<hash of every source with kernels>``; where no such folder can
+be made, kernels are compiled anew in each process and one warning says so. The constants that kernels read must live
+in files with kernels or in ``types.py``, because only those are hashed.
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from reference import brute_force
-from reference.random_corpora import random_corpus, random_features
 
 from fastcrf.chain.decode import posteriors, viterbi
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.types import Corpus, FeatureMap
+from reference import brute_force
+from reference.random_corpora import random_corpus, random_features
 
 COMMON = settings(max_examples=40, deadline=None)
 
@@ -85,7 +85,7 @@ def test_viterbi_finds_the_best_path_and_breaks_ties_by_the_lowest_label(chain):
 
 
 def test_a_path_that_needs_a_forbidden_looking_transition_is_not_lost():
-    """Every step kills label 0 by 300, every way to label 1 costs 800: scaled probabilities alone would lose label 1."""
+    """Each step kills label 0 by 300, each way to label 1 costs 800: scaled probabilities alone would lose label 1."""
     scores = np.array([[0.0, -800.0]] + [[-300.0, 0.0]] * 4)
     transitions = np.array([[0.0, -800.0], [-800.0, 0.0]])
     corpus, features, weights = one_sequence(scores, transitions)

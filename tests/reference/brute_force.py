@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -10,7 +10,7 @@ import numpy as np
 def path_score(scores, transitions, labels):
     """sum_t U[t, y_t] + sum_{t>0} V[y_{t-1}, y_t]."""
     total = sum(scores[t][k] for t, k in enumerate(labels))
-    return total + sum(transitions[j][k] for j, k in zip(labels, labels[1:], strict=False))
+    return total + sum(transitions[j][k] for j, k in pairwise(labels))
 
 
 def all_paths(n_positions, n_labels):

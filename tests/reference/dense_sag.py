@@ -1,4 +1,4 @@
-"""SAG and SAG-NUS* with dense vectors and stored gradients, written from Algorithms 1 and 2 and section 5 of schmidt2015.
+"""SAG and SAG-NUS* with dense vectors and stored gradients, written from schmidt2015, Algorithms 1, 2 and section 5.
 
 Sequence gradients come from enumeration of all labellings; draws come from the uniforms that the tests hand in.
 """
@@ -6,6 +6,7 @@ Sequence gradients come from enumeration of all labellings; draws come from the 
 from __future__ import annotations
 
 import numpy as np
+
 from reference import brute_force
 
 
