@@ -32,9 +32,10 @@ class Bar:
         self.shown: Any = None
 
     def __call__(self, share: float | None) -> None:
-        if not self.quiet:
-            self.shown = self.shown or self.show()
-            self.shown.update(0, completed=share, total=None if share is None else 1.0)
+        if self.quiet or (self.shown is None and share == 1.0):  # a file that was read at once needs no bar
+            return
+        self.shown = self.shown or self.show()
+        self.shown.update(0, completed=share, total=None if share is None else 1.0)
 
     def show(self) -> Any:
         from rich.console import Console  # here, because small files never need it

@@ -61,6 +61,7 @@ class TemplateGatherer:
     def __init__(self, tables: Tables, padding: Padding, learning: bool) -> None:
         self.tables, self.programme, self.padding, self.learning = tables, tables.programme, padding, learning
         self.values = Values(tables, padding, learning)
+        self.before, self.after, self.n_columns = self.programme.before, self.programme.after, self.programme.n_columns
         self.starts = array("q", (0,))
         self.offsets = array("q", (0,))
         self.attributes = array("i")
@@ -74,18 +75,19 @@ class TemplateGatherer:
     def add_sequence(self, sequence: Iterable[Any], place: str) -> int:
         """Append the tokens of a sentence, which errors call `place`, and return their number."""
         rows = [*items_of(sequence, place)]
-        columns = columns_of(rows, self.programme.n_columns, place) if rows else ()
-        for (c, numbers), tokens in zip(self.values.columns.items(), self.tokens.values(), strict=True):
-            if rows:
+        if rows:
+            columns = columns_of(rows, self.n_columns, place)
+            for c, numbers in self.values.columns.items():
                 check_texts(columns[c], c, place)
-                tokens.extend(map(numbers.__getitem__, columns[c]))
-        self.n_tokens += len(rows)
+                self.tokens[c].extend(map(numbers.__getitem__, columns[c]))
+            self.n_tokens += len(rows)
         return len(rows)
 
     def end_sequence(self) -> None:
-        self.n_slots += self.n_tokens - self.block_starts[-1] + self.programme.before + self.programme.after
+        length = self.n_tokens - self.block_starts[-1]
         self.block_starts.append(self.n_tokens)
-        self.starts.append(self.starts[-1] + self.n_tokens - self.block_starts[-2])
+        self.starts.append(self.starts[-1] + length)
+        self.n_slots += self.before + length + self.after
         if self.n_slots >= BLOCK:
             self.encode_block()
 
@@ -104,7 +106,7 @@ class TemplateGatherer:
     def encode_block(self) -> None:
         """Append the attributes of the sentences of the block, and begin another block."""
         if self.n_tokens:
-            slots = Slots(np.frombuffer(self.block_starts, np.int64), self.programme.before, self.programme.after)
+            slots = Slots(np.frombuffer(self.block_starts, np.int64), self.before, self.after)
             self.give_out(slots, self.fill_rows(slots))
         self.begin_block()
 
@@ -158,9 +160,8 @@ class TemplateGatherer:
 
 def columns_of(rows: list[Any], n_columns: int, place: str) -> list[tuple[Any, ...]]:
     """The columns of a sentence, if each row has as many, and enough of them."""
-    for t, row in enumerate(rows):
-        if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
-            raise DataError(f"{place}, item {t} is {describe(row)}; give {SHAPE}.")
+    if not {list, tuple}.issuperset(map(type, rows)):  # quicker than to look at each row closely
+        check_rows(rows, place)
     try:
         columns = list(zip(*rows, strict=True))
     except ValueError:
@@ -168,6 +169,13 @@ def columns_of(rows: list[Any], n_columns: int, place: str) -> list[tuple[Any, .
     if len(columns) < n_columns:
         raise DataError(f"{place} has {len(columns)} columns, and the template reads column {n_columns - 1} from 0 on.")
     return columns
+
+
+def check_rows(rows: list[Any], place: str) -> None:
+    """A row may be any iterable, but a string would fall into characters."""
+    for t, row in enumerate(rows):
+        if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+            raise DataError(f"{place}, item {t} is {describe(row)}; give {SHAPE}.")
 
 
 def check_texts(column: tuple[Any, ...], c: int, place: str) -> None:
