@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
-    from fastcrf import metrics, scorers
+    from fastcrf import displays, metrics, scorers
     from fastcrf.estimator import CRF
     from fastcrf.model import Model
 
-__all__ = ["CRF", "Model", "__version__", "load", "metrics", "scorers"]
+__all__ = ["CRF", "Model", "__version__", "displays", "load", "metrics", "scorers"]
 __version__ = "0.1.0"
 
 _HOMES = {"CRF": "fastcrf.estimator", "Model": "fastcrf.model"}

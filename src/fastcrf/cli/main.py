@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fastcrf import __version__
+from fastcrf.cli.compare import compare
 from fastcrf.cli.demo import demo
 from fastcrf.cli.evaluate import evaluate
 from fastcrf.cli.group import Commands
@@ -22,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, tag, evaluate, solvers):
+for command in (demo, train, tag, evaluate, compare, solvers):
     app.command()(command)
 
 
@@ -51,6 +52,7 @@ def fastcrf(
     fastcrf train train.txt -m model.crf --dev dev.txt
     fastcrf tag new.txt -m model.crf > tagged.txt
     fastcrf evaluate test.txt -m model.crf
+    fastcrf compare train.txt --figure curves.html
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -1,0 +1,97 @@
+"""A dataset of an experiment: an encoded training corpus with its features, and held-out sequences to score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fastcrf.chain.feature_map import build_feature_map
+from fastcrf.data.attributes import Attributes
+from fastcrf.data.corpus import NO_ITEMS, Encoder, encode_training
+from fastcrf.objective.problem import Problem
+from fastcrf.training.checkpoint import digest
+from fastcrf.training.fitting import DevSet
+from fastcrf.types import Corpus, FeatureMap, Floats
+
+SAMPLE = 8  # sequences that are enough to make every kernel run
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """What a run of the lab depends on, apart from penalty and solver."""
+
+    name: str
+    corpus: Corpus = field(repr=False)
+    features: FeatureMap = field(repr=False)
+    held_out: Corpus | None = field(repr=False, default=None)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the encoded data: the same data under another name are the same data."""
+        held_out = self.held_out or ()
+        return digest([*self.corpus, *self.features, *held_out])
+
+    def facts(self) -> dict[str, Any]:
+        """What a row says of its dataset."""
+        return {
+            "dataset": self.name,
+            "sequences": self.corpus.n_sequences,
+            "positions": self.corpus.n_positions,
+            "labels": self.features.n_labels,
+            "weights": self.features.n_weights,
+        }
+
+    def problem(self, c1: float, c2: float, n_jobs: int) -> Problem:
+        return Problem(self.corpus, self.features, c1, c2, n_jobs)
+
+    def error(self, weights: Floats) -> float:
+        """Share of held-out tokens with a wrong label."""
+        assert self.held_out is not None
+        return 1.0 - DevSet(self.held_out, self.features).accuracy(weights)
+
+    def sample(self) -> Dataset:
+        """The first sequences with features of their own. As many labels, so the kernels are those of the whole."""
+        corpus = first_sequences(self.corpus, SAMPLE)
+        features = build_feature_map(corpus, self.features.n_attributes, self.features.n_labels, all_transitions=True)
+        held_out = first_sequences(self.held_out, SAMPLE) if self.held_out else None
+        return Dataset(f"sample of {self.name}", corpus, features, held_out)
+
+
+def make_dataset(
+    name: str,
+    X: Iterable[Any],
+    y: Iterable[Any],
+    held_out: tuple[Iterable[Any], Iterable[Any]] | None = None,
+    *,
+    attributes: Attributes = NO_ITEMS,
+    sample_weight: Iterable[float] | None = None,
+    **features: Any,
+) -> Dataset:
+    """Encode sequences X with labels y, and held-out ones.
+
+    attributes: their kind says what the sequences hold (items, or rows for a template); features: options of
+    `build_feature_map`.
+    """
+    corpus, learnt, labels = encode_training(X, y, sample_weight, attributes)
+    feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
+    scored = Encoder(learnt).encode_labelled(*held_out, labels) if held_out else None
+    return Dataset(name, corpus, feature_map, scored if scored and scored.n_positions else None)
+
+
+def first_sequences(corpus: Corpus, n: int) -> Corpus:
+    """The first `n` sequences of a corpus, in arrays of their own."""
+    starts = corpus.starts[: n + 1].copy()
+    offsets = corpus.offsets[: starts[-1] + 1].copy()
+    occurrences = int(offsets[-1])
+    return Corpus(
+        starts,
+        offsets,
+        corpus.attributes[:occurrences].copy(),
+        corpus.values[:occurrences].copy(),
+        corpus.labels[: starts[-1]].copy(),
+        np.ascontiguousarray(corpus.weights[:n]),
+    )

@@ -1,0 +1,137 @@
+"""What is to be compared: datasets x penalties x solvers x seeds, and how far each run goes."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from fastcrf.lab.dataset import Dataset
+from fastcrf.lab.machine import code_version
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers.base import check
+from fastcrf.training.checks import above, whole
+from fastcrf.training.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
+from fastcrf.types import Solver
+
+SEED = "seed"  # the option of solvers that draw
+
+
+class Penalty(NamedTuple):
+    """c1 |w|_1 + c2 |w|^2, the package's scale. The papers' lambda = 1/n is c2 = 0.5."""
+
+    c1: float = 0.0
+    c2: float = 0.0
+
+
+class Limits(NamedTuple):
+    """Where a run ends: at a certified relative gap, or when it has spent its passes or its seconds."""
+
+    tol: float = 1e-6
+    passes: float | None = 100.0
+    seconds: float | None = None
+
+    def rules(self) -> list[Rule]:
+        rules: list[Rule] = [CertifiedGap(self.tol)]
+        if self.passes is not None:
+            rules.append(MaxPasses(above("passes", self.passes, 0.0)))
+        if self.seconds is not None:
+            rules.append(MaxSeconds(above("seconds", self.seconds, 0.0)))
+        return rules
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A dataset with a penalty: what several solvers minimise, and what has one optimum."""
+
+    dataset: Dataset
+    penalty: Penalty
+
+    @cached_property
+    def key(self) -> str:
+        return short_hash([self.dataset.fingerprint, *self.penalty])
+
+    def problem(self, n_jobs: int) -> Problem:
+        return self.dataset.problem(*self.penalty, n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One run: a solver with its options and its seed on an objective. `label` is what tables and figures call it."""
+
+    objective: Objective
+    label: str
+    solver: Solver
+    n_jobs: int = 1
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return dataclasses.asdict(self.solver)  # type: ignore[call-overload]
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of everything that the rows of this run depend on, the code included."""
+        return short_hash([self.objective.key, self.solver.name, self.options, self.n_jobs, code_version()])
+
+    def reason_to_skip(self) -> str | None:
+        """Why the solver cannot run here, in one sentence."""
+        outline = SimpleNamespace(provides=Problem.provides, **self.objective.penalty._asdict())
+        try:
+            check(outline, self.solver)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    def facts(self) -> dict[str, Any]:
+        """What each row says of its run."""
+        options = self.options
+        return {
+            "run": self.key,
+            "objective_key": self.objective.key,
+            **self.objective.dataset.facts(),
+            **self.objective.penalty._asdict(),
+            "solver": self.label,
+            "options": options,
+            "seed": options.get(SEED),
+            "n_jobs": self.n_jobs,
+            "version": code_version(),
+        }
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Runs of every solver on every dataset with every penalty; those that draw, once with each seed."""
+
+    datasets: Sequence[Dataset]
+    penalties: Sequence[Penalty]
+    solvers: Mapping[str, Solver]
+    seeds: Sequence[int] = (0,)
+    limits: Limits = field(default_factory=Limits)
+    n_jobs: int = 1
+
+    def objectives(self) -> Iterator[Objective]:
+        for dataset, penalty in product(self.datasets, self.penalties):
+            yield Objective(dataset, penalty)
+
+    def trials(self, objective: Objective) -> Iterator[Trial]:
+        for label, solver in self.solvers.items():
+            for seeded in with_seeds(solver, self.seeds):
+                yield Trial(objective, label, seeded, self.n_jobs)
+
+
+def with_seeds(solver: Solver, seeds: Sequence[int]) -> list[Solver]:
+    """The solver with each seed; one that does not draw is the same every time, and so comes once."""
+    if SEED not in {option.name for option in dataclasses.fields(solver)}:  # type: ignore[arg-type]
+        return [solver]
+    return [dataclasses.replace(solver, **{SEED: whole(SEED, seed, 0)}) for seed in seeds]  # type: ignore[type-var]
+
+
+def short_hash(parts: Any) -> str:
+    text = json.dumps(parts, sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]

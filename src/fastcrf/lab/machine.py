@@ -1,0 +1,85 @@
+"""What a measurement depends on besides the data: the code, the machine, and how busy it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from fastcrf import __version__
+
+ALGORITHMS = ("chain", "objective", "parts", "epochs", "solvers")  # what decides where a run goes, and how fast
+PACKAGE = Path(__file__).parents[1]
+STATUS = Path("/proc/self/status")
+PEAK_RESET = Path("/proc/self/clear_refs")
+MEGABYTE = 1e6
+
+
+@cache
+def code_version() -> str:
+    """The version, and a hash of the sources of solvers and kernels: rows of edited code are never mixed up."""
+    total = hashlib.sha256()
+    for part in ALGORITHMS:
+        for path in sorted((PACKAGE / part).rglob("*.py")):
+            total.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
+    return f"{__version__}+{total.hexdigest()[:12]}"
+
+
+def machine_facts() -> dict[str, Any]:
+    """The machine as a reader of the rows must know it; nothing that tells whose it is."""
+    import numba
+    import numpy
+
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "numba": numba.__version__,
+        "load": load(),
+    }
+
+
+def processor() -> str:
+    """The name of the processor, as far as the system tells it."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def load() -> float | None:
+    """How many processes wanted a core in the last minute: much above 0 before a run, and its seconds are doubtful."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+@contextmanager
+def watched_memory() -> Iterator[SimpleNamespace]:
+    """Within, the peak of resident memory is watched; after it, `peak_mb` is its increase, or None if unknown."""
+    found = SimpleNamespace(peak_mb=None)
+    with suppress(OSError):
+        PEAK_RESET.write_text("5")
+    before = resident("VmRSS")
+    try:
+        yield found
+    finally:
+        peak = resident("VmHWM")
+        if before is not None and peak is not None:
+            found.peak_mb = round(max(0.0, peak - before), 1)
+
+
+def resident(field: str) -> float | None:
+    """A figure of Linux about this process, in MB; None on other systems."""
+    with suppress(OSError):
+        for line in STATUS.read_text().splitlines():
+            if line.startswith(f"{field}:"):
+                return int(line.split()[1]) * 1024 / MEGABYTE
+    return None
