@@ -16,6 +16,7 @@ from fastcrf.parts.sampling import (
     epoch_uniforms,
     find_leaf,
     leaves_of,
+    mixture_probability,
     set_leaf,
 )
 
@@ -124,3 +125,12 @@ def test_an_unseen_sequence_has_the_probability_of_the_unseen_share():
     uniforms = (np.arange(4000) + 0.5) / 4000
     counts = np.bincount([draw_unseen_first(u, order, 2, sums) for u in uniforms], minlength=4)
     np.testing.assert_allclose(counts / 4000, [0.125, 0.375, 0.5, 0.0], atol=1e-3)
+
+
+@given(numbers, st.floats(0.0, 1.0))
+def test_the_probability_of_a_mixture_is_that_of_its_draws(values, share):
+    n, (sums, _) = len(values), trees(values)
+    total = [mixture_probability(i, share, n, sums) for i in range(n)]
+    assert sum(total) == pytest.approx(1.0)
+    expected = [share / n + (1 - share) * v / sum(values) for v in values] if any(values) else [1 / n] * n
+    assert total == pytest.approx(expected)

@@ -62,8 +62,8 @@ def line_search(loss, i, w, f, g, L):
     return L, 60
 
 
-def sag(corpus, features, lam, uniforms, first_lipschitz=1.0):
-    """Algorithm 1. Yields (w, d, L, evaluations so far) after each draw."""
+def sag(corpus, features, lam, uniforms, first_lipschitz=1.0, saga=False):
+    """Algorithm 1, or SAGA with its line search. Yields (w, d, L, evaluations so far) after each draw."""
     loss = SequenceLoss(corpus, features)
     n, w = loss.n, np.zeros(features.n_weights)
     d, table, seen, L, evaluations = np.zeros_like(w), np.zeros((n, len(w))), np.zeros(n, bool), first_lipschitz, 0
@@ -72,19 +72,20 @@ def sag(corpus, features, lam, uniforms, first_lipschitz=1.0):
         f, g = loss.value(i, w), loss.gradient(i, w)
         evaluations += 1
         seen[i] = True
-        d += g - table[i]
+        change, before = g - table[i], d / seen.sum()
+        d = d + change
         table[i] = g
         if g @ g > 1e-8:
             L, trials = line_search(loss, i, w, f, g, L)
             evaluations += trials
-        alpha = 1 / (L + lam)
-        w = (1 - alpha * lam) * w - alpha / seen.sum() * d
+        alpha = 1 / (L + lam) / (3 if saga else 1)
+        w = (1 - alpha * lam) * w - alpha * (change + before if saga else d / seen.sum())
         L *= 2 ** (-1 / n)
         yield w, d, L, evaluations
 
 
-def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz=1.0):
-    """Section 5, with 5.2. Yields (w, d, the L_i, evaluations so far) after each draw."""
+def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz=1.0, saga=False):
+    """Section 5, with 5.2, or SAGA with the same draws. Yields (w, d, the L_i, evaluations so far) after each draw."""
     loss = SequenceLoss(corpus, features)
     n, w = loss.n, np.zeros(features.n_weights)
     d, table, seen = np.zeros_like(w), np.zeros((n, len(w))), np.zeros(n, bool)
@@ -95,9 +96,11 @@ def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz
         else:
             reached = np.cumsum(np.where(seen, L, 0.0))
             i = int(np.searchsorted(reached, (u - 0.5) / 0.5 * reached[-1], side="right"))
+        p = 1 / n if not seen.any() else 0.5 / n + 0.5 * (L[i] / L[seen].sum() if seen[i] else 0.0)
         f, g = loss.value(i, w), loss.gradient(i, w)
         evaluations += 1
-        d += g - table[i]
+        change, before = g - table[i], d.copy()
+        d = d + change
         table[i] = g
         search = True
         if not seen[i]:
@@ -115,6 +118,7 @@ def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz
                 streak[i] = streak[i] + 1 if trials == 1 else 0
                 rest[i] = 2 ** (streak[i] - 1) if streak[i] else rest[i]
         seen[i] = True
-        alpha = 0.5 * (1 / (L[seen].max() + lam) + 1 / (L[seen].mean() + lam))
-        w = (1 - alpha * lam) * w - alpha / seen.sum() * d
+        alpha = 0.5 * (1 / (L[seen].max() + lam) + 1 / (L[seen].mean() + lam)) / (3 if saga else 1)
+        step = change / (n * p) + before / seen.sum() if saga else d / seen.sum()
+        w = (1 - alpha * lam) * w - alpha * step
         yield w, d, L, evaluations

@@ -7,6 +7,8 @@ from fastcrf.objective.problem import Problem
 from fastcrf.parts.sampling import epoch_uniforms
 from fastcrf.solvers.sag import SAG
 from fastcrf.solvers.sag_nus_star import SAGNUSStar
+from fastcrf.solvers.saga import SAGA
+from fastcrf.solvers.saga_nus_star import SAGANUSStar
 from reference import dense_sag
 from reference.random_corpora import random_corpus, random_features
 
@@ -62,7 +64,24 @@ def test_sag_nus_star_with_values_and_sequence_weights_equals_its_dense_twin():
     assert_epochs_agree(problem, SAGNUSStar(seed=2), twin, 8)
 
 
-@pytest.mark.parametrize("solver", [SAG(), SAGNUSStar()])
+@pytest.mark.parametrize("c2", [0.0, 0.3])
+def test_saga_equals_its_dense_twin_for_the_same_draws(c2):
+    problem = small_problem(c2, values=True, weights=True)
+    lam = 2 * c2 / problem.n_sequences
+    twin = dense_sag.sag(problem.corpus, problem.features, lam, draws(5, 6), saga=True)
+    assert_epochs_agree(problem, SAGA(seed=5), twin, 6)
+
+
+@pytest.mark.parametrize("skipping", [True, False])
+def test_saga_nus_star_equals_its_dense_twin_for_the_same_draws(skipping):
+    problem = small_problem(0.3)
+    twin = dense_sag.sag_nus_star(
+        problem.corpus, problem.features, 0.6 / problem.n_sequences, draws(7, 8), skipping, saga=True
+    )
+    assert_epochs_agree(problem, SAGANUSStar(seed=7, skipping=skipping), twin, 8)
+
+
+@pytest.mark.parametrize("solver", [SAG(), SAGNUSStar(), SAGA(), SAGANUSStar()])
 def test_the_gradient_estimate_is_the_gradient_in_the_limit(solver):
     problem = small_problem(0.5)
     steps = solver.iterate(problem, np.zeros(problem.n_weights))

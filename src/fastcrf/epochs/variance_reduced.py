@@ -5,10 +5,12 @@ scale:
 
     draw i;  g = grad nll_i(w);  D = g - g_i;  g_i <- g;  d <- d + D
     L_i by the search of parts/ray_search.py;  a = step size from the L's (parts/lipschitz.py)
-    w <- (1 - a lambda) w - a [ d / m + excess D ]
+    w <- (1 - a lambda) w - a [ d / m + correction (1 / (n p_i) - 1 / m) D ]
 
-SAG has excess 0. The drift d / m is applied lazily (parts/drifting_vector.py). What is stored of g_i are node marginals
-and summed edge marginals ("mixed" memory), which start as the gold indicators: then g_i = 0 without a special case.
+SAG has correction 0. SAGA has 1: with p_i the probability of the draw, its step is -a [ D / (n p_i) + d_before / m ],
+which has the right mean whatever the p_i. The drift d / m is applied lazily (parts/drifting_vector.py). What is stored
+of g_i are node marginals and summed edge marginals ("mixed" memory), which start as the gold indicators: then g_i = 0
+without a special case.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from fastcrf.parts.lipschitz import (
     step_size,
 )
 from fastcrf.parts.ray_search import make_ray, mask_change, search_lipschitz
-from fastcrf.parts.sampling import draw_mixture, epoch_uniforms
+from fastcrf.parts.sampling import draw_mixture, epoch_uniforms, mixture_probability
 from fastcrf.types import Diverged, Floats, Step
 
 FLAT = 1e-8  # squared gradient norm below which a search would only measure rounding (Algorithm 1, line 12)
@@ -69,7 +71,7 @@ def exchange_rows(new, memory, first, n_rows, change, lanes):
 
 
 @kernel
-def average_gradient_draws(sequences, uniforms, lam, excess, vector, memory, constants, space, ray, lanes):
+def average_gradient_draws(sequences, uniforms, lam, correction, vector, memory, constants, space, ray, lanes):
     """One draw per uniform; returns the number of forward(-backward) recursions. Writes: all state."""
     local, support, starts = sequences.local, sequences.support, sequences.local.starts
     K, n = sequences.layout.n_labels, len(starts) - 1
@@ -77,6 +79,7 @@ def average_gradient_draws(sequences, uniforms, lam, excess, vector, memory, con
     evaluations = 0
     for u in uniforms:
         i = draw_mixture(u, constants.share, n, constants.sums)
+        probability = mixture_probability(i, constants.share, n, constants.sums)
         first, T = starts[i], starts[i + 1] - starts[i]
         labels = sequences.labels[first : first + T]
         weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
@@ -103,11 +106,12 @@ def average_gradient_draws(sequences, uniforms, lam, excess, vector, memory, con
                 )
         end_visit(constants, i, trials)
         evaluations += 1 + trials
-        a = step_size(constants, lam)
+        a, m = step_size(constants, lam), constants.n_seen[0]
         shrink = 1.0 - a * lam
+        excess = correction * (1.0 / (n * probability) - 1.0 / m)
         collect_change(local, support, i, memory.change, space.change, lanes)
         turn_drift(vector, support, i, excess * a / shrink, space.change, memory.edge_change, K, lanes)
-        drift(vector, shrink, a / constants.n_seen[0], lanes)
+        drift(vector, shrink, a / m, lanes)
         fade_estimate(constants, i)
     return evaluations
 
@@ -116,9 +120,15 @@ class AverageGradientRun:
     """The state of one run and its epochs; SAG-type solvers hand it their constants and yield its Steps."""
 
     def __init__(
-        self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None, constants: Constants, seed: int
+        self,
+        problem: Any,
+        weights: Floats,
+        memory: Mapping[str, Any] | None,
+        constants: Constants,
+        seed: int,
+        correction: float = 0.0,
     ) -> None:
-        self.problem, self.constants, self.seed = problem, constants, seed
+        self.problem, self.constants, self.seed, self.correction = problem, constants, seed, correction
         self.weights, self.drift = weights, np.zeros_like(weights)  # of all features
         self.epoch = self.drawn = 0
         self.part = problem.part(memory["weights"] if memory else weights)
@@ -156,8 +166,8 @@ class AverageGradientRun:
         while self.drawn < n and not (evaluations and self.problem.asked_to_stop()):
             some = uniforms[self.drawn : self.drawn + self.problem.slice_size]
             evaluations += average_gradient_draws(
-                self.sequences, some, self.lam, 0.0, self.vector, self.memory, self.constants, self.space, self.ray,
-                self.lanes,
+                self.sequences, some, self.lam, self.correction, self.vector, self.memory, self.constants,
+                self.space, self.ray, self.lanes,
             )  # fmt: skip
             self.drawn += len(some)
         if self.drawn == n:

@@ -39,10 +39,20 @@ class Constants(NamedTuple):
     fade: float
     skipping: bool
     share: float  # of draws that are uniform; the others follow the estimates
+    caution: float  # divides the step size
 
 
 def make_constants(
-    n_sequences: int, shared: bool, start: float, first: float, again: float, fade: float, skipping: bool, share: float
+    n_sequences: int,
+    shared: bool,
+    start: float,
+    *,
+    first: float = 1.0,
+    again: float = 1.0,
+    fade: float = 1.0,
+    skipping: bool = False,
+    share: float = 1.0,
+    caution: float = 1.0,
 ) -> Constants:
     n = 1 if shared else n_sequences
     constants = Constants(
@@ -58,9 +68,22 @@ def make_constants(
         fade=fade,
         skipping=skipping,
         share=share,
+        caution=caution,
     )
     rebuild(constants)
     return constants
+
+
+def one_constant(n_sequences: int, start: float, caution: float = 1.0) -> Constants:
+    """One for all sequences, drawn uniformly: schmidt2015, Algorithm 1."""
+    return make_constants(n_sequences, True, start, fade=2.0 ** (-1.0 / n_sequences), caution=caution)
+
+
+def own_constants(n_sequences: int, start: float, skipping: bool, caution: float = 1.0) -> Constants:
+    """One for each sequence, half of the draws by them: schmidt2015, section 5 (NUS*)."""
+    return make_constants(
+        n_sequences, False, start, first=0.5, again=0.9, skipping=skipping, share=0.5, caution=caution
+    )
 
 
 STATE = ("estimates", "seen", "successes", "rests")
@@ -82,8 +105,8 @@ def mean_estimate(constants):
 
 @kernel
 def step_size(constants, lam):
-    """1/2 (1 / (max L + lambda) + 1 / (mean L + lambda))."""
-    return 0.5 * (1.0 / (constants.maxima[1] + lam) + 1.0 / (mean_estimate(constants) + lam))
+    """1/2 (1 / (max L + lambda) + 1 / (mean L + lambda)), divided by the caution."""
+    return 0.5 / constants.caution * (1.0 / (constants.maxima[1] + lam) + 1.0 / (mean_estimate(constants) + lam))
 
 
 @kernel

@@ -84,6 +84,15 @@ def draw_mixture(u, share, n, sums):
 
 
 @kernel
+def mixture_probability(i, share, n, sums):
+    """The probability with which `draw_mixture` gives i."""
+    if not sums[1] > 0.0:
+        return 1.0 / n
+    leaf = sums[len(sums) // 2 + i] if len(sums) // 2 >= n else 0.0  # one shared number is no weight of i
+    return share / n + (1.0 - share) * leaf / sums[1]
+
+
+@kernel
 def draw_unseen_first(u, order, n_seen, sums):
     """With probability (unseen / all) the next of `order` that was not seen yet, else in proportion to the leaves.
 

@@ -49,6 +49,8 @@ REGISTRY: dict[str, Line] = {
     "l2sgd": Line("fastcrf.solvers.l2sgd", "L2SGD"),
     "sag": Line("fastcrf.solvers.sag", "SAG"),
     "sag-nus-star": Line("fastcrf.solvers.sag_nus_star", "SAGNUSStar"),
+    "saga": Line("fastcrf.solvers.saga", "SAGA"),
+    "saga-nus-star": Line("fastcrf.solvers.saga_nus_star", "SAGANUSStar"),
 }
 
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.epochs.variance_reduced import AverageGradientRun
-from fastcrf.parts.lipschitz import make_constants
+from fastcrf.parts.lipschitz import one_constant
 from fastcrf.solvers.options import check_positive, check_whole
 from fastcrf.types import Floats, Step
 
@@ -47,11 +47,7 @@ class SAG:
         check_whole(self.name, "seed", self.seed, 0)
 
     def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        n = problem.n_sequences
-        constants = make_constants(
-            n, shared=True, start=self.first_lipschitz, first=1.0, again=1.0, fade=2.0 ** (-1.0 / n), skipping=False,
-            share=1.0,
-        )  # fmt: skip
+        constants = one_constant(problem.n_sequences, self.first_lipschitz)
         run = AverageGradientRun(problem, weights, memory, constants, self.seed)
         yield run.step()
         while True:

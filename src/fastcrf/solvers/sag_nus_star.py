@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.epochs.variance_reduced import AverageGradientRun
-from fastcrf.parts.lipschitz import make_constants
+from fastcrf.parts.lipschitz import own_constants
 from fastcrf.solvers.options import check_positive, check_whole
 from fastcrf.types import Floats, Step
 
@@ -45,10 +45,7 @@ class SAGNUSStar:
         check_whole(self.name, "seed", self.seed, 0)
 
     def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        constants = make_constants(
-            problem.n_sequences, shared=False, start=self.first_lipschitz, first=0.5, again=0.9, fade=1.0,
-            skipping=self.skipping, share=0.5,
-        )  # fmt: skip
+        constants = own_constants(problem.n_sequences, self.first_lipschitz, self.skipping)
         run = AverageGradientRun(problem, weights, memory, constants, self.seed)
         yield run.step()
         while True:
