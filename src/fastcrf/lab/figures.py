@@ -25,7 +25,10 @@ def check_figure(path: str | os.PathLike[str]) -> None:
     if kind not in KINDS:
         raise ValueError(f"A figure ends in {', '.join(KINDS)}; got {os.fspath(path)!r}.")
     if kind != ".html":
-        import_pyplot()
+        try:
+            import_pyplot()
+        except ImportError as error:
+            raise ValueError(f"{error} A figure that ends in .html needs nothing.") from None
 
 
 def save_figure(rows: Rows, path: str | os.PathLike[str]) -> None:

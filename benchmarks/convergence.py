@@ -1,0 +1,98 @@
+"""How fast each solver comes near the optimum: schmidt2015's setting, lambda = 1/n, on CoNLL-2000 and the OCR letters.
+
+    python benchmarks/convergence.py [--data DIR] [--cache DIR] [--figure curves.html] [--passes 50] [--repeat 1]
+                                     [--sets conll2000,ocr-letters] [--penalties l2,l1] [--jobs 1] [--check]
+
+Two experiments: c2 = 0.5, which is lambda = 1/n (owlqn has nothing to do there, and says so), and c1 = 1 without c2,
+for solvers of sparse models. Killed, it goes on from where it was; repeated, it trains nothing. --check evaluates the
+saved weights of every run anew and compares with its last row. Run it on an otherwise idle machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import corpora
+
+from fastcrf.lab.corpora import NAMED
+from fastcrf.lab.experiment import Experiment, Limits, Penalty
+from fastcrf.lab.figures import check_figure, save_figure
+from fastcrf.lab.runner import Watcher, run_experiment
+from fastcrf.lab.store import Rows, Store, as_lines, cache_folder
+from fastcrf.lab.summary import compare
+from fastcrf.lab.tables import in_words
+from fastcrf.solvers.base import make
+
+SOLVERS = ("lbfgs", "owlqn", "sgd", "l2sgd", "sag", "sag-nus-star")
+PENALTIES = {"l2": Penalty(0.0, 0.5), "l1": Penalty(1.0, 0.0)}
+AGREEMENT = 1e-9
+
+
+def say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def largest_disagreement(experiment: Experiment, rows: Rows, store: Store) -> float:
+    """The largest relative difference between a run's last objective and a fresh evaluation of its saved weights."""
+    ends = {row["run"]: row for row in rows if row["objective"] is not None}
+    worst = 0.0
+    for objective in experiment.objectives():
+        problem = objective.problem(1)
+        for run, row in ends.items():
+            if row["objective_key"] == objective.key:
+                weights = store.weights(run)
+                assert weights is not None, f"the weights of {run} are missing"
+                worst = max(worst, abs(problem.value(weights) - row["objective"]) / abs(row["objective"]))
+    return worst
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
+    parser.add_argument("--cache", default=cache_folder(), help="where runs are kept (default: the user's cache)")
+    parser.add_argument(
+        "--sets", default="conll2000,ocr-letters", help="names, with commas between; digits, addresses too"
+    )
+    parser.add_argument("--penalties", default="l2,l1", help="l2, l1 or both")
+    parser.add_argument("--solvers", default=",".join(SOLVERS), help="names, with commas between")
+    parser.add_argument("--passes", type=float, default=50.0, help="limit of effective passes")
+    parser.add_argument("--seconds", type=float, help="limit of seconds in a solver")
+    parser.add_argument("--tol", type=float, default=1e-6, help="certified relative gap at which a run ends")
+    parser.add_argument("--repeat", type=int, default=1, help="seeds of solvers that draw")
+    parser.add_argument("--jobs", type=int, default=1, help="threads of batch solvers")
+    parser.add_argument("--figure", help="a file that ends in .png, .svg, .pdf or .html")
+    parser.add_argument("--rows", help="a file for every row, as JSON lines")
+    parser.add_argument("--check", action="store_true", help="evaluate the saved weights anew")
+    arguments = parser.parse_args()
+    if arguments.figure:
+        check_figure(arguments.figure)
+    names = arguments.sets.split(",")
+    if not set(names) <= {"digits", "addresses"}:
+        os.environ["FASTCRF_DATA"] = str(corpora.data_folder(arguments.data))
+    experiment = Experiment(
+        [NAMED[name]() for name in names],
+        [PENALTIES[name] for name in arguments.penalties.split(",")],
+        {name: make(name) for name in arguments.solvers.split(",")},
+        range(arguments.repeat),
+        Limits(arguments.tol, arguments.passes, arguments.seconds),
+        arguments.jobs,
+    )
+    store = Store(arguments.cache)
+    rows = run_experiment(experiment, store, Watcher(say))
+    print("\n\n\n".join(in_words(comparison) for comparison in compare(rows)))
+    if arguments.rows:
+        Path(arguments.rows).write_text(as_lines(rows), encoding="utf-8")
+    if arguments.figure:
+        save_figure(rows, arguments.figure)
+    if arguments.check:
+        worst = largest_disagreement(experiment, rows, store)
+        print(f"\nlast objectives and fresh evaluations of the saved weights agree to {worst:.1e}")
+        if worst > AGREEMENT:
+            raise SystemExit(f"They should agree to {AGREEMENT:g}.")
+
+
+if __name__ == "__main__":
+    main()
