@@ -12,7 +12,10 @@ from itertools import islice
 import numpy as np
 
 import fastcrf.chain.expectations as expectations
-from fastcrf.chain.decode import posteriors, viterbi
+from fastcrf.chain.decode import path_scores, posteriors, viterbi
+from fastcrf.data.corpus import Encoder, encode_training
+from fastcrf.data.templates.attributes import TemplateAttributes
+from fastcrf.data.templates.dialects import parse_template
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import base
 from reference.random_corpora import random_corpus, random_features
@@ -36,12 +39,22 @@ def figures():
         "figures": problem.likelihood.sequence_figures(weights).ravel().tolist(),
         "labels": viterbi(problem.corpus, problem.features, weights).tolist(),
         "posteriors": posteriors(problem.corpus, problem.features, weights).ravel().tolist(),
+        "path scores": path_scores(problem.corpus, problem.features, weights, problem.corpus.labels).tolist(),
+        "attributes": attributes_by_template(),
     }
     for name in base.names():
         if "l2" in base.solver_class(name).handles:
             steps = base.make(name).iterate(problem, np.zeros(problem.n_weights))
             found[name] = [number for step in islice(steps, EPOCHS) for number in (step.passes, *step.weights.tolist())]
     return found
+
+
+def attributes_by_template():
+    """Attribute ids that the template engine gives out."""
+    template = TemplateAttributes.empty(parse_template("u:%x[0,0]\nu:%x[-1,0]/%x[0,0]\nu:%x[@-1,0]%x[1,0]", "wapiti"))
+    X = [[["a"], ["b"], ["a"]], [["b"]]]
+    corpus, learnt, _ = encode_training(X, ["XYX", "Y"], known=template)
+    return [*corpus.attributes.tolist(), *Encoder(learnt).encode([[["a"], ["c"]]]).attributes.tolist()]
 
 
 def counted_passes(name):
