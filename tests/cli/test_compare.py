@@ -143,6 +143,20 @@ def test_a_command_that_is_killed_goes_on_from_what_it_had(corpus, tmp_path):
     assert {"lbfgs", "sag", "sag-nus-star"} <= {line.split()[0] for line in done.stdout.splitlines() if line}
 
 
+def test_ctrl_c_keeps_what_was_measured_and_says_so(corpus, tmp_path):
+    command = [sys.executable, "-m", "fastcrf", "compare", str(corpus), "--solvers", "sgd", "--passes", "1e7"]
+    command += ["--tol", "0", "--cache", str(tmp_path / "cache"), "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while "sgd runs" not in process.stderr.readline() and process.poll() is None:
+        """Reading, compiling."""
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (130, "")
+    assert "the same command goes on from here" in stderr
+    assert list((tmp_path / "cache").glob("*.state"))
+
+
 def test_a_file_has_the_name_of_its_last_part_and_a_fifth_held_out(corpus):
     dataset = find_dataset(str(corpus), None, source_of(None, None, False))
     assert (dataset.name, dataset.corpus.n_sequences, dataset.held_out.n_sequences) == ("train.txt", 32, 8)

@@ -204,7 +204,9 @@ def test_rows_are_cut_at_a_smaller_limit_and_measured_again_for_a_larger_one(dat
 )
 def test_how_a_run_ended_is_a_plain_word(dataset, tmp_path, limits, word):
     experiment = Experiment([dataset], [L2], {"lbfgs": make("lbfgs")}, limits=limits)
-    assert run_experiment(experiment, Store(tmp_path))[-1]["status"] == word
+    last = run_experiment(experiment, Store(tmp_path))[-1]
+    assert last["status"] == word
+    assert Store(tmp_path).rows(last["run"])[-1]["status"] == word
 
 
 @dataclass(frozen=True)

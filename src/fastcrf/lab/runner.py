@@ -80,10 +80,9 @@ def rows_of(trial: Trial, limits: Limits, store: Store, watcher: Watcher) -> Row
         return [row | {"solver": trial.label, "dataset": trial.objective.dataset.name} for row in kept]
     watcher.say(f"{trial.objective.dataset.name}: {trial.label} runs (seed {trial.options.get('seed')}).")
     try:
-        rows = run_trial(trial, limits, store, watcher.progress())
+        return run_trial(trial, limits, store, watcher.progress())
     except (ValueError, ArithmeticError, MemoryError) as error:
         return [empty_row(trial, FAILED, f"{type(error).__name__}: {error}")]
-    return cut(rows, limits) or rows
 
 
 def run_trial(trial: Trial, limits: Limits, store: Store, progress: Display | None) -> Rows:
@@ -95,13 +94,14 @@ def run_trial(trial: Trial, limits: Limits, store: Store, progress: Display | No
         result = minimize_resumably(problem, trial.solver, path, stop=limits.rules(), watch=watch, progress=progress)
     facts = {
         **trial.facts(),
-        "status": {"stopped": OUT_OF_PASSES}.get(result.status, result.status),
+        "status": result.status,
         "reason": result.reason,
         "peak_mb": memory.peak_mb,
         "state_mb": round(sum(np.asarray(part).nbytes for part in result.memory.values()) / MEGABYTE, 6),
         "machine": machine,
     }
     rows = [plain({**row, **facts}) for row in result.trace]
+    rows = cut(rows, limits) or rows  # says which limit it was
     store.keep(trial.key, rows, result.weights)
     return rows
 
