@@ -6,7 +6,8 @@ import logging
 import subprocess
 import sys
 
-from fastcrf.kernel import kernel
+import numba
+
 from fastcrf.training.compiling import ANNOUNCER, NOTICE, announce_compilation
 
 FIT_TWICE = """
@@ -22,7 +23,7 @@ def fresh_kernel():
         return x + 1
 
     plus_one.__module__ = "fastcrf.tests"
-    return kernel(plus_one)
+    return numba.njit(plus_one)  # without a cache: it must be compiled each time
 
 
 def test_the_first_compilation_is_announced_and_the_next_is_not(monkeypatch, caplog):

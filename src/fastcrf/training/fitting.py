@@ -23,6 +23,7 @@ from fastcrf.training.driver import Result, minimize
 from fastcrf.training.plan import Plan
 from fastcrf.training.progress import Display
 from fastcrf.training.pruning import prune
+from fastcrf.training.rehearsal import rehearse
 from fastcrf.training.stopping import HeldOut, Rule
 from fastcrf.training.trace import Row
 from fastcrf.training.warm_start import starting_weights
@@ -107,8 +108,10 @@ def fit_model(
         held_out = DevSet(Encoder(learnt).encode_labelled(*dev, labels), feature_map) if dev else None
         first = starting_weights(start, learnt, labels, feature_map) if start else None
         asking = Callbacks(callbacks)
+        problem = Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs)
+        rehearse(problem, plan.solver)
         result = minimize(
-            Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs),
+            problem,
             plan.solver,
             first,
             stop=(*plan.stop, *patience_rules),

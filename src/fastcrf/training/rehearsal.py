@@ -1,0 +1,44 @@
+"""Compiling or loading the kernels before the clock runs: a rehearsal of the run on two sequences.
+
+Without it the first run of a process would show the compiler's seconds as the solver's.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from fastcrf.objective.problem import Problem
+from fastcrf.training.driver import minimize
+from fastcrf.training.stopping import MaxSteps
+from fastcrf.types import Corpus, Solver
+
+REHEARSED: set[tuple[str, int]] = set()  # (solver, lane width) of this process: kernels are compiled for each
+
+
+def rehearse(problem: Problem, solver: Solver) -> None:
+    """Take two steps on the first two sequences, once in a process for each solver and lane width.
+
+    What goes wrong here goes wrong in the run, where it is reported. Ctrl-C means the run, so it is passed on.
+    """
+    key = solver.name, problem.likelihood.layout.width
+    if key in REHEARSED:
+        return
+    REHEARSED.add(key)
+    small = Problem(first_sequences(problem.corpus, 2), problem.features, problem.c1, problem.c2, problem.n_jobs)
+    with suppress(ValueError, ArithmeticError):
+        if minimize(small, solver, stop=[MaxSteps(2)]).status == "interrupted":
+            raise KeyboardInterrupt
+
+
+def first_sequences(corpus: Corpus, n: int) -> Corpus:
+    """The first n sequences of a corpus, or all if it has fewer."""
+    starts = corpus.starts[: n + 1]
+    offsets = corpus.offsets[: starts[-1] + 1]
+    return Corpus(
+        starts=starts,
+        offsets=offsets,
+        attributes=corpus.attributes[: offsets[-1]],
+        values=corpus.values[: offsets[-1]],
+        labels=corpus.labels[: starts[-1]],
+        weights=corpus.weights[:n],
+    )
