@@ -1,11 +1,11 @@
 """How fast each solver comes near the optimum: schmidt2015's setting, lambda = 1/n, on CoNLL-2000 and the OCR letters.
 
     python benchmarks/convergence.py [--data DIR] [--cache DIR] [--figure curves.html] [--passes 50] [--repeat 1]
-                                     [--sets conll2000,ocr-letters] [--penalties l2,l1] [--jobs 1] [--check]
+                                     [--sets conll2000,ocr-letters] [--penalties l2,l1+l2] [--jobs 1] [--check]
 
-Two experiments: c2 = 0.5, which is lambda = 1/n (owlqn has nothing to do there, and says so), and c1 = 1 without c2,
-for solvers of sparse models. Killed, it goes on from where it was; repeated, it trains nothing. --check evaluates the
-saved weights of every run anew and compares with its last row. Run it on an otherwise idle machine.
+Two experiments: c2 = 0.5, which is lambda = 1/n (owlqn needs an L1 penalty, and says so), and the same with c1 = 1, for
+solvers of sparse models. Killed, it goes on from where it was; repeated, it trains nothing. --check evaluates the saved
+weights of every run anew and compares with its last row. Run it on an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fastcrf.lab.tables import in_words
 from fastcrf.solvers.base import make
 
 SOLVERS = ("lbfgs", "owlqn", "sgd", "l2sgd", "sag", "sag-nus-star")
-PENALTIES = {"l2": Penalty(0.0, 0.5), "l1": Penalty(1.0, 0.0)}
+PENALTIES = {"l2": Penalty(0.0, 0.5), "l1+l2": Penalty(1.0, 0.5), "l1": Penalty(1.0, 0.0)}
 AGREEMENT = 1e-9
 
 
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument(
         "--sets", default="conll2000,ocr-letters", help="names, with commas between; digits, addresses too"
     )
-    parser.add_argument("--penalties", default="l2,l1", help="l2, l1 or both")
+    parser.add_argument("--penalties", default="l2,l1+l2", help="of l2, l1+l2 and l1, with commas between")
     parser.add_argument("--solvers", default=",".join(SOLVERS), help="names, with commas between")
     parser.add_argument("--passes", type=float, default=50.0, help="limit of effective passes")
     parser.add_argument("--seconds", type=float, help="limit of seconds in a solver")
