@@ -106,6 +106,13 @@ def test_pickles_hold_no_files_and_no_threads():
     assert pickle.loads(data).predict(X) == crf.predict(X)
 
 
+def test_pickles_hold_nothing_of_what_was_tagged():
+    crf = CRF().fit(X, Y)
+    before = pickle.dumps(crf)
+    crf.predict([[{"word": f"never seen {i}"}] for i in range(100)])
+    assert pickle.dumps(crf) == before
+
+
 def test_of_the_common_checks_one_applies_to_sequences():
     """scikit-learn runs nearly all of its checks on matrices, and skips the rest for whoever takes none."""
     with pytest.warns(sklearn.exceptions.SkipTestWarning, match="Can't test estimator"):

@@ -88,3 +88,7 @@ class ItemAttributes:
 
     def kept(self, used: NDArray[np.bool_]) -> ItemAttributes:
         return ItemAttributes({name: a for a, name in enumerate(compress(self.names(), used.tolist()))})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle holds no pairs: what was looked up is no part of a model, and may be larger than it."""
+        return ItemAttributes, (self.ids,)
