@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from fastcrf.data.templates.forms import Cell, Padding, Template, split_pieces, template_error
 
-MACRO = re.compile(r"%x\[(-?[0-9]+),([0-9]+)\]")
+MACRO = re.compile(r"%x\[(-?[0-9]{1,9}),([0-9]{1,9})\]")
 FARTHEST = 8
 PADDING = Padding(
     before=tuple(f"_B-{distance}" for distance in range(1, FARTHEST + 1)),

@@ -32,9 +32,9 @@ from fastcrf.data.templates.forms import (
 from fastcrf.data.templates.regex import RegexError, compiled
 
 SPACES = " \t\n\v\f\r"
-WHOLE_NUMBER = r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*"
+WHOLE_NUMBER = r"0[xX][0-9a-fA-F]{1,7}|0[0-7]{0,9}|[1-9][0-9]{0,8}"
 COMMAND = re.compile(r"%([xXtTmM])")
-ADDRESS = re.compile(rf"\[(@?)\s*([+-]?)({WHOLE_NUMBER}),\s*\+?([0-9]+)", re.ASCII)
+ADDRESS = re.compile(rf"\[(@?)\s*([+-]?)({WHOLE_NUMBER}),\s*\+?([0-9]{{1,9}})", re.ASCII)
 REGEX = re.compile(r',"((?:[^"\\]|\\.)*)"')
 FARTHEST = 1000  # tokens that the offset of a macro may reach; every sentence is laid out with so much room beside it
 PADDING = Padding(
