@@ -36,16 +36,14 @@ def say(sentence: str) -> None:
 
 
 def largest_disagreement(experiment: Experiment, rows: Rows, store: Store) -> float:
-    """The largest relative difference between a run's last objective and a fresh evaluation of its saved weights."""
-    ends = {row["run"]: row for row in rows if row["objective"] is not None}
+    """The largest relative difference between the end of a run and a fresh evaluation of the weights that it left."""
     worst = 0.0
     for objective in experiment.objectives():
-        problem = objective.problem(1)
-        for run, row in ends.items():
-            if row["objective_key"] == objective.key:
-                weights = store.weights(run)
-                assert weights is not None, f"the weights of {run} are missing"
-                worst = max(worst, abs(problem.value(weights) - row["objective"]) / abs(row["objective"]))
+        problem = objective.problem(n_jobs=1)
+        for run in {row["run"] for row in rows if row["objective_key"] == objective.key and row["step"] is not None}:
+            weights, last = store.weights(run), store.rows(run)[-1]
+            assert weights is not None, f"the weights of {run} are missing"
+            worst = max(worst, abs(problem.value(weights) / last["objective"] - 1.0))
     return worst
 
 

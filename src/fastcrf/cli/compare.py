@@ -73,6 +73,7 @@ def compare(
     """
     from fastcrf.cli.output import check_folder
     from fastcrf.cli.source import source_of
+    from fastcrf.data.atomic_file import replace_file
     from fastcrf.lab.experiment import Experiment, Limits, Penalty
     from fastcrf.lab.figures import check_figure, save_figure
     from fastcrf.lab.store import as_lines
@@ -104,7 +105,7 @@ def compare(
     else:
         typer.echo("\n\n\n".join(in_words(comparison) for comparison in comparisons))
     if rows:
-        Path(rows).write_text(as_lines(found), encoding="utf-8")
+        replace_file(rows, as_lines(found).encode())
     if figure:
         save_figure(found, figure)
 
@@ -114,7 +115,7 @@ def find_dataset(name: str, dev: str | None, source: Source) -> Dataset:
     from fastcrf.lab.corpora import NAMED, divided
     from fastcrf.lab.dataset import make_dataset
 
-    if name in NAMED and not Path(name).exists():
+    if name in NAMED and not Path(name).is_file():
         if dev is not None:
             raise typer.BadParameter(f"is for files; {name} has held-out data of its own.", param_hint="--dev")
         return NAMED[name]()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from fastcrf.data.atomic_file import replace_file
 from fastcrf.displays import ConvergenceDisplay, import_pyplot
 from fastcrf.lab.page import page
 from fastcrf.lab.store import Row, Rows
+from fastcrf.lab.summary import by_problem
 
 KINDS = (".png", ".svg", ".pdf", ".html")
 SPENT = ("passes", "seconds")
@@ -41,8 +41,7 @@ def image(rows: Rows, kind: str) -> bytes:
     """The bytes of an image: for each problem, gap and error against passes and against seconds."""
     from matplotlib.figure import Figure
 
-    problems = [list(own) for _, own in groupby(rows, key=lambda row: row["objective_key"])]
-    lines = [(own, measure) for own in problems for measure in measures(own)]
+    lines = [(own, measure) for own in by_problem(rows) for measure in measures(own)]
     width, height = PANEL
     figure = Figure(figsize=(width * len(SPENT), height * len(lines)), layout="constrained")
     panels: Any = figure.subplots(len(lines), len(SPENT), squeeze=False)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import html
 import json
 from importlib.resources import files
-from itertools import groupby
 from typing import Any
 
 from fastcrf.lab.store import Row, Rows, plain
-from fastcrf.lab.summary import Comparison, compare
+from fastcrf.lab.summary import Comparison, by_problem, by_run, compare
 from fastcrf.lab.tables import OUTCOME_HEAD, headline, outcome_lines, race_head, race_lines, remarks
 
 COLUMNS = ("passes", "seconds", "suboptimality", "error", "active", "objective")
@@ -60,14 +59,14 @@ def page(rows: Rows) -> str:
         style=here.joinpath("page.css").read_text("utf-8"),
         script=here.joinpath("page.js").read_text("utf-8"),
         sections="\n".join(section(k, comparison) for k, comparison in enumerate(compare(rows))),
-        data=embedded([curves(list(own)) for _, own in groupby(rows, key=lambda row: row["objective_key"])]),
+        data=embedded([curves(own) for own in by_problem(rows)]),
     )
 
 
 def curves(rows: Rows) -> dict[str, Any]:
     """What the script draws of one problem."""
-    runs = [list(own) for _, own in groupby(rows, key=lambda row: row["run"])]
-    return {"floor": rows[-1]["accuracy"], "runs": [run_curves(own) for own in runs if own[-1]["step"] is not None]}
+    ran = [run for run in by_run(rows) if run[-1]["step"] is not None]
+    return {"floor": rows[-1]["accuracy"], "runs": [run_curves(run) for run in ran]}
 
 
 def run_curves(rows: Rows) -> Row:

@@ -52,12 +52,20 @@ class Comparison(NamedTuple):
 
 def compare(rows: Rows) -> list[Comparison]:
     """The comparisons that an experiment's rows hold, in their order."""
-    comparisons = []
-    for _, group in groupby(rows, key=lambda row: row["objective_key"]):
-        own = list(group)
-        runs = [summarise(list(run)) for _, run in groupby(own, key=lambda row: row["run"])]
-        comparisons.append(Comparison({name: own[-1][name] for name in PROBLEM}, runs))
-    return comparisons
+    return [
+        Comparison({name: own[-1][name] for name in PROBLEM}, [summarise(run) for run in by_run(own)])
+        for own in by_problem(rows)
+    ]
+
+
+def by_problem(rows: Rows) -> list[Rows]:
+    """Rows on the same data with the same penalty, together."""
+    return [list(own) for _, own in groupby(rows, key=lambda row: (row["dataset"], row["objective_key"]))]
+
+
+def by_run(rows: Rows) -> list[Rows]:
+    """Rows of the same run, together. A run may be there twice under different names."""
+    return [list(own) for _, own in groupby(rows, key=lambda row: (row["solver"], row["run"]))]
 
 
 def summarise(rows: Rows) -> Run:
