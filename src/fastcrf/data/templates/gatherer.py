@@ -23,20 +23,18 @@ from fastcrf.data.templates.tables import Tables
 from fastcrf.data.vocabulary import growing
 from fastcrf.types import Corpus, Ints, Longs
 
-BLOCK = 1 << 15  # slots that are worked on together; the tables fit the cache, and calling kernels costs nothing
+BLOCK = 1 << 15  # slots that are worked on together: rows stay in the cache, and calls of kernels do not count
 SHAPE = "one row of columns for each token, such as ['the', 'DT']"
 
 check_strings = "".join  # a TypeError where an element is no string
 
 
 class Values:
-    """The distinct values of the columns, and their ids in the alphabet of each stream."""
+    """The distinct values of the columns, numbered for this run alone, and their ids in the alphabet of each stream."""
 
     def __init__(self, tables: Tables, padding: Padding, learning: bool) -> None:
         self.streams, self.alphabets, self.learning = tables.programme.streams, tables.alphabets, learning
-        self.columns: dict[int, dict[str, int]] = {
-            stream.column: growing() for stream in self.streams
-        }  # value -> number
+        self.columns: dict[int, dict[str, int]] = {stream.column: growing() for stream in self.streams}
         texts = (*padding.before, *padding.after)
         self.padding = [np.array([self.id_of(s, text) for text in texts], np.int32) for s in range(len(self.streams))]
         self.known = [array("i") for _ in self.streams]
