@@ -131,6 +131,8 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
     ("arguments", "code", "sentence"),
     [
         (["-a", "nothing"], 1, "There is no algorithm 'nothing'"),
+        (["-o", "c2=1", "--c2", "2"], 2, "c2: is given twice, by --c2 and by --option; leave one of them out."),
+        (["-o", "delta=x"], 1, "delta must be a finite number of at least 0; got delta='x'."),
         (["-o", "memori=3"], 1, "lbfgs has no option 'memori'; its options are memory"),
         (["-o", "memory=none"], 1, "memory must be a whole number"),
         (["-o", "memory"], 2, "'memory' is not NAME=VALUE"),
@@ -174,6 +176,15 @@ def test_what_learnt_nothing_is_not_saved(model, tmp_path, status, sentence):
     with pytest.raises(ValueError, match=sentence):
         save(Fit(Model.load(model), result, False, False), {"kind": "items"}, str(tmp_path / "new.crf"))
     assert not list(tmp_path.iterdir())
+
+
+def test_parameters_of_crf_may_be_given_as_options_too(train, tmp_path):
+    flags, options = (json.loads(train(*more).stdout) for more in (["--c2", "0.5"], ["-o", "c2=0.5"]))
+    assert options["objective"] == flags["objective"]
+    assert Model.load(tmp_path / "new.crf").options["parameters"]["c2"] == 0.5
+    crfsuites = json.loads(train("-a", "lbfgs", "-o", "delta=0.3", "-o", "period=2", "-o", "num_memories=3").stdout)
+    assert "delta=0.3" in crfsuites["reason"]
+    assert json.loads(train("-o", "max_passes=3", "-o", "tol=1e-9").stdout)["reason"].endswith("the limit is 3.")
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,12 @@ def train(
     ] = "auto",
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the algorithm; may be repeated."),
+        typer.Option(
+            "--option",
+            "-o",
+            metavar="NAME=VALUE",
+            help="An option of the algorithm, or a parameter of CRF such as delta; may be repeated.",
+        ),
     ] = None,
     c1: Annotated[float | None, typer.Option(help="Weight of the L1 penalty |w|; makes the model sparse.")] = None,
     c2: Annotated[float | None, typer.Option(help="Weight of the L2 penalty |w|^2.  [default: 1]")] = None,
@@ -104,7 +109,8 @@ def train(
         check_folder(Path(path).absolute())
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
-    plan = make_plan_with(given, dict(map(read_option, option or [])), seconds)
+    given, options = with_options(given, dict(map(read_option, option or [])))
+    plan = make_plan_with(given, options, seconds)
     source = source_of(template, template_kind, items)
     labelled = read_labelled(source.files, data, quiet)
     held_out = read_labelled(source.files, dev, quiet) if dev else None
@@ -139,6 +145,17 @@ def train(
         raise typer.Exit(INTERRUPTED)
 
 
+def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """CRF's parameters, those among the options included, and the options that are the solver's alone."""
+    from fastcrf.training.plan import PARAMETERS
+
+    for name in given.keys() & options.keys() & PARAMETERS:
+        hint = f"is given twice, by --{name.replace('_', '-')} and by --option; leave one of them out."
+        raise typer.BadParameter(hint, param_hint=name)
+    parameters = {name: value for name, value in options.items() if name in PARAMETERS}
+    return given | parameters, {name: value for name, value in options.items() if name not in PARAMETERS}
+
+
 def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds: float | None) -> Plan:
     """The plan for CRF's parameters, with options of the solver that it chose, and with a limit of time."""
     from fastcrf.solvers.base import make
@@ -153,7 +170,7 @@ def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds:
 
 
 def read_option(text: str) -> tuple[str, Any]:
-    """`memory=20` as ("memory", 20); what is no number, true, false or none is a string."""
+    """`memory=20` as ("memory", 20); what is no number, true, false or null is a string."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
         raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as memory=20.", param_hint="--option")

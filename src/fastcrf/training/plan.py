@@ -43,6 +43,8 @@ CALIBRATION = tuple(f"calibration_{name}" for name in ("eta", "rate", "samples",
 MARGIN = ("pa_type", "c", "error_sensitive", "averaging", "variance", "gamma")
 SOLVER_PARAMETERS = ("num_memories", "max_linesearch", *CALIBRATION, *MARGIN)
 RENAMED = {"num_memories": "memory"}
+STOPPING = ("tol", "max_iterations", "max_passes", "epsilon", "period", "delta")
+PARAMETERS = frozenset({"c1", "c2", "linesearch", *STOPPING, *SOLVER_PARAMETERS})  # besides algorithm and random_state
 
 LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
 
