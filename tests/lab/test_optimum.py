@@ -45,9 +45,7 @@ def test_it_brackets_the_optimum_of_a_long_run(dataset, tmp_path, penalty):
     found = find_optimum(objective, rows, Store(tmp_path), 1e-7, 1, silent)
     long_run = minimize(objective.problem(1), make(solver_for(penalty), memory=15), stop=[MaxSteps(500)])
     truth = long_run.certificate.objective
-    assert found.accuracy <= (
-        1e-7 if penalty.c2 else 1e-4
-    )  # the bound for c2 = 0 closes with the gradient, not its square
+    assert found.accuracy <= 1e-7
     assert found.lower_bound <= truth * (1 + 1e-12)
     assert found.value == pytest.approx(truth, rel=1e-7)
 

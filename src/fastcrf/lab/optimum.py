@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fastcrf.lab.experiment import Objective
+from fastcrf.lab.faces import finish
 from fastcrf.lab.resuming import minimize_resumably
 from fastcrf.lab.store import Row, Rows, Store
 from fastcrf.solvers.base import make
 from fastcrf.training.stopping import CertifiedGap, MaxPasses
 from fastcrf.types import Floats
 
-MAX_PASSES = 1000.0  # then it gives up; OWL-QN without an L2 penalty may well need more
+MAX_PASSES = 1000.0  # then it gives up; without an L2 penalty that may well happen
+ROUNDS = 5  # of OWL-QN and faces
 MEMORY = 20  # curvature pairs: more than the solvers' default, since every digit counts here
 
 
@@ -95,15 +97,23 @@ def best_weights(rows: Rows, store: Store, objective: Objective) -> Floats | Non
 
 
 def search(objective: Objective, store: Store, start: Floats | None, tol: float, n_jobs: int) -> tuple[Optimum, Floats]:
-    """Quasi-Newton to the wanted accuracy, or as far as it comes."""
-    problem = objective.problem(n_jobs)
-    solver = make("owlqn" if objective.penalty.c1 > 0 else "lbfgs", memory=MEMORY)
-    path = store.state(f"{objective.key}.best")
-    rules = [CertifiedGap(tol), MaxPasses(MAX_PASSES)]
-    result = minimize_resumably(problem, solver, path, weights=start, stop=rules)
-    path.unlink(missing_ok=True)
-    certificate: Any = result.certificate
-    return Optimum(certificate.objective, certificate.lower_bound), result.weights
+    """Quasi-Newton to the wanted accuracy, or as far as it comes; with an L1 penalty, faces in turn with OWL-QN."""
+    problem, path = objective.problem(n_jobs), store.state(f"{objective.key}.best")
+    sparse = problem.c1 > 0
+    solver = make("owlqn" if sparse else "lbfgs", memory=MEMORY)
+    found, weights = UNKNOWN, start
+    for _ in range(ROUNDS if sparse else 1):
+        rules = [CertifiedGap(tol), MaxPasses(MAX_PASSES / ROUNDS if sparse else MAX_PASSES)]
+        result = minimize_resumably(problem, solver, path, weights=weights, stop=rules)
+        weights, certificate = result.weights, result.certificate
+        if sparse and certificate.relative > tol:
+            weights, certificate = finish(problem, weights, tol)
+        found = found.joined(Optimum(certificate.objective, certificate.lower_bound))
+        path.unlink(missing_ok=True)
+        if found.meets(tol):
+            break
+    assert weights is not None
+    return found, weights
 
 
 def keep(store: Store, objective: Objective, found: Optimum, tol: float, weights: Floats | None) -> None:
