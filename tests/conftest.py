@@ -1,7 +1,8 @@
 """Checks of the whole session: after the suite every kernel has been compiled for one signature a lane width.
 
 A second signature (an int where the others pass a float, a read-only or strided array, a literal where the others pass
-a variable) means that some user waits for the compiler again. Only the type of `lanes`, the lane width, may differ.
+a variable) means that some user waits for the compiler again. Only the type of `lanes`, the lane width, may differ, and
+the type of data that verbs have a meaning for.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections import defaultdict
 
 import pytest
 from numba import types
+
+from fastcrf.kernel import MEANINGS
 
 FORGIVEN = defaultdict(set)  # {kernel: signatures that a test caused on purpose}
 
@@ -27,7 +30,9 @@ def compiled_kernels():
 
 
 def kind(argument):
-    """The type of an argument; all lane widths count as one."""
+    """The type of an argument; all lane widths count as one, and so do all types that verbs tell apart."""
+    if any(getattr(argument, "instance_class", None) in meanings for meanings in MEANINGS.values()):
+        return "data of a verb"
     return "lanes" if isinstance(argument, types.UniTuple) and argument.dtype == types.int64 else str(argument)
 
 

@@ -18,6 +18,7 @@ from fastcrf.parts.sampling import (
     leaves_of,
     mixture_probability,
     set_leaf,
+    unseen_first_probability,
 )
 
 numbers = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=40)  # sums of these are exact in any order
@@ -110,21 +111,32 @@ def test_unseen_sequences_come_first_in_their_order_and_then_by_weight():
     rng = np.random.default_rng(0)
     while len(drawn) < 4:
         sums, _ = trees(values)
-        i = draw_unseen_first(rng.random(), order, len(drawn), sums)
+        i = draw_unseen_first(rng.random(), order, len(drawn), 0.0, sums)
         if i not in drawn:
             assert i == order[len(drawn)]
             drawn.append(int(i))
             values[i] = i + 1.0
     sums, _ = trees(values)
-    counts = np.bincount([draw_unseen_first(u, order, 4, sums) for u in rng.random(20_000)], minlength=4)
+    counts = np.bincount([draw_unseen_first(u, order, 4, 0.0, sums) for u in rng.random(20_000)], minlength=4)
     np.testing.assert_allclose(counts / 20_000, np.array(values) / sum(values), atol=0.015)
 
 
 def test_an_unseen_sequence_has_the_probability_of_the_unseen_share():
     order, (sums, _) = np.arange(4), trees([1.0, 3.0, 0.0, 0.0])
     uniforms = (np.arange(4000) + 0.5) / 4000
-    counts = np.bincount([draw_unseen_first(u, order, 2, sums) for u in uniforms], minlength=4)
-    np.testing.assert_allclose(counts / 4000, [0.125, 0.375, 0.5, 0.0], atol=1e-3)
+    for share, of_seen in [(0.0, [0.25, 0.75]), (0.6, [0.4, 0.6]), (1.0, [0.5, 0.5])]:
+        counts = np.bincount([draw_unseen_first(u, order, 2, share, sums) for u in uniforms], minlength=4)
+        np.testing.assert_allclose(counts / 4000, [*np.multiply(of_seen, 0.5), 0.5, 0.0], atol=1e-3)
+
+
+@given(st.lists(st.floats(0.1, 9.0), min_size=1, max_size=12), st.floats(0.0, 0.99), st.data())
+def test_the_probability_of_an_unseen_first_draw_is_that_of_its_draws_over_all_orders(values, share, data):
+    n, m = len(values), data.draw(st.integers(1, len(values)))
+    order, seen = np.arange(n), (np.arange(n) < m).astype(np.uint8)
+    sums, _ = trees(np.where(seen, values, 0.0))
+    total = [unseen_first_probability(i, order, m, seen[i], share, sums) for i in range(n)]
+    among = share / m + (1 - share) * np.array(values) / sum(values[:m])
+    assert total == pytest.approx(np.where(seen, m / n * among, 1 / n))
 
 
 @given(numbers, st.floats(0.0, 1.0))

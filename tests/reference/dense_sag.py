@@ -1,4 +1,6 @@
-"""SAG and SAG-NUS* with dense vectors and stored gradients, written from schmidt2015, Algorithms 1, 2 and section 5.
+"""SAG, SAG-NUS and SAG-NUS* with dense vectors and stored gradients, written from the papers.
+
+They are schmidt2015, Algorithms 1, 2 and section 5, and schmidt2013, section 5.5.
 
 Sequence gradients come from enumeration of all labellings; draws come from the uniforms that the tests hand in.
 """
@@ -53,13 +55,24 @@ class SequenceLoss:
         return self.weight(i) * g
 
 
-def line_search(loss, i, w, f, g, L):
-    """Algorithm 2; (L, number of values computed)."""
-    for trials in range(1, 61):
-        if not loss.value(i, w - g / L) > f - g @ g / (2 * L) + 4 * np.finfo(float).eps * max(1.0, abs(f)):
-            return L, trials
+def line_search(loss, i, w, f, g, L, first):
+    """Algorithm 2, which at the first visit of a run also lowers its guess; (L, number of values computed)."""
+
+    def holds(L):
+        return not loss.value(i, w - g / L) > f - g @ g / (2 * L) + 4 * np.finfo(float).eps * max(1.0, abs(f))
+
+    trials = 1
+    if holds(L):
+        while first:
+            trials += 1
+            if not holds(L / 2):
+                break
+            L /= 2
+        return L, trials
+    while not holds(2 * L):
+        trials += 1
         L *= 2
-    return L, 60
+    return 2 * L, trials + 1
 
 
 def sag(corpus, features, lam, uniforms, first_lipschitz=1.0, saga=False):
@@ -71,12 +84,13 @@ def sag(corpus, features, lam, uniforms, first_lipschitz=1.0, saga=False):
         i = int(u * n)
         f, g = loss.value(i, w), loss.gradient(i, w)
         evaluations += 1
+        first = not seen.any()
         seen[i] = True
         change, before = g - table[i], d / seen.sum()
         d = d + change
         table[i] = g
         if g @ g > 1e-8:
-            L, trials = line_search(loss, i, w, f, g, L)
+            L, trials = line_search(loss, i, w, f, g, L, first)
             evaluations += trials
         alpha = 1 / (L + lam) / (3 if saga else 1)
         w = (1 - alpha * lam) * w - alpha * (change + before if saga else d / seen.sum())
@@ -112,7 +126,7 @@ def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz
         else:
             L[i] *= 0.9
         if search and g @ g > 1e-8:
-            L[i], trials = line_search(loss, i, w, f, g, L[i])
+            L[i], trials = line_search(loss, i, w, f, g, L[i], not seen.any())
             evaluations += trials
             if seen[i] and skipping:
                 streak[i] = streak[i] + 1 if trials == 1 else 0
@@ -122,3 +136,42 @@ def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz
         step = change / (n * p) + before / seen.sum() if saga else d / seen.sum()
         w = (1 - alpha * lam) * w - alpha * step
         yield w, d, L, evaluations
+
+
+def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0):
+    """schmidt2013, section 5.5. Yields (w, d, the L_i, evaluations so far) after each draw."""
+    loss = SequenceLoss(corpus, features)
+    n, w = loss.n, np.zeros(features.n_weights)
+    d, table, seen = np.zeros_like(w), np.zeros((n, len(w))), np.zeros(n, bool)
+    L, largest, evaluations = np.full(n, first_lipschitz), first_lipschitz, 0
+    for u in uniforms:
+        m = seen.sum()
+        if u < (n - m) / n:
+            i = next(j for j in order if not seen[j])
+        else:
+            i = draw_seen(L, seen, lam, (u - (n - m) / n) / (m / n), order)
+        f, g = loss.value(i, w), loss.gradient(i, w)
+        evaluations += 1
+        d = d + g - table[i]
+        table[i] = g
+        if seen[i]:
+            L[i] /= 2
+        if g @ g > 1e-8:
+            L[i], trials = line_search(loss, i, w, f, g, L[i], not seen.any())
+            evaluations += trials
+        seen[i] = True
+        m = seen.sum()
+        largest = max(largest, L[i])
+        biggest, typical = 1 / (largest + lam), 1 / (L[seen].mean() + lam)
+        alpha = (n - m) / n * biggest + m / n * (biggest / 2 + typical / 2)
+        w = (1 - alpha * lam) * w - alpha / m * d
+        largest *= 2 ** (-1 / n)
+        yield w, d, L, evaluations
+
+
+def draw_seen(L, seen, lam, u, order):
+    """In proportion to L_i + mean L + 2 lambda: first the uniform part of these weights, then that of the L_i."""
+    m, total = seen.sum(), (L[seen] + L[seen].mean() + 2 * lam).sum()
+    reached = np.cumsum([*np.full(m, (L[seen].mean() + 2 * lam) / total), *np.where(seen, L, 0.0) / total])
+    place = int(np.searchsorted(reached, u * reached[-1], side="right"))
+    return int(order[place]) if place < m else place - m

@@ -1,16 +1,17 @@
-"""SAG and SAG-NUS* against dense twins written from the paper, draw by draw."""
+"""The solvers of the SAG family against dense twins written from the papers, draw by draw."""
 
 import numpy as np
 import pytest
 
 from fastcrf.objective.problem import Problem
-from fastcrf.parts.sampling import epoch_uniforms
+from fastcrf.parts.sampling import epoch_uniforms, first_order
 from fastcrf.solvers.sag import SAG
+from fastcrf.solvers.sag_nus import SAGNUS
 from fastcrf.solvers.sag_nus_star import SAGNUSStar
 from fastcrf.solvers.saga import SAGA
 from fastcrf.solvers.saga_nus_star import SAGANUSStar
 from reference import dense_sag
-from reference.random_corpora import random_corpus, random_features
+from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
 LENGTHS = (3, 1, 4, 2, 3, 2)
 
@@ -58,6 +59,15 @@ def test_sag_nus_star_equals_its_dense_twin_for_the_same_draws(c2, skipping):
     assert_epochs_agree(problem, SAGNUSStar(seed=7, skipping=skipping), twin, 8)
 
 
+@pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
+@pytest.mark.parametrize(("values", "weights"), [(False, False), (True, True)])
+def test_sag_nus_equals_its_dense_twin_for_the_same_draws(c2, values, weights):
+    problem = small_problem(c2, values, weights)
+    n = problem.n_sequences
+    twin = dense_sag.sag_nus(problem.corpus, problem.features, 2 * c2 / n, draws(7, 8), first_order(7, n))
+    assert_epochs_agree(problem, SAGNUS(seed=7), twin, 8)
+
+
 def test_sag_nus_star_with_values_and_sequence_weights_equals_its_dense_twin():
     problem = small_problem(0.5, values=True, weights=True)
     twin = dense_sag.sag_nus_star(problem.corpus, problem.features, 1 / problem.n_sequences, draws(2, 8))
@@ -81,7 +91,7 @@ def test_saga_nus_star_equals_its_dense_twin_for_the_same_draws(skipping):
     assert_epochs_agree(problem, SAGANUSStar(seed=7, skipping=skipping), twin, 8)
 
 
-@pytest.mark.parametrize("solver", [SAG(), SAGNUSStar(), SAGA(), SAGANUSStar()])
+@pytest.mark.parametrize("solver", [SAG(), SAGNUS(), SAGNUSStar(), SAGA(), SAGANUSStar()])
 def test_the_gradient_estimate_is_the_gradient_in_the_limit(solver):
     problem = small_problem(0.5)
     steps = solver.iterate(problem, np.zeros(problem.n_weights))
@@ -92,3 +102,30 @@ def test_the_gradient_estimate_is_the_gradient_in_the_limit(solver):
     np.testing.assert_allclose(estimate, gradient, atol=1e-6)
     assert step.info["gradient_norm_estimate"] == pytest.approx(np.linalg.norm(estimate))
     assert problem.certificate(step.weights).relative < 1e-9
+
+
+def passes_to_the_optimum(problem, solver, relative=1e-6):
+    passes = 0.0
+    for step in solver.iterate(problem, np.zeros(problem.n_weights)):
+        passes += step.passes
+        if problem.certificate(step.weights).relative < relative:
+            return passes
+
+
+@pytest.mark.parametrize("kind", [SAG, SAGNUS, SAGNUSStar])
+def test_a_first_lipschitz_constant_of_any_order_of_magnitude_does_no_harm(kind):
+    problem = Problem(learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 12), random_features(0), c2=0.5)
+    usual = passes_to_the_optimum(problem, kind())
+    for start in (1e-3, 1e-1, 1e1, 1e3):
+        assert passes_to_the_optimum(problem, kind(first_lipschitz=start)) < 1.3 * usual, start
+
+
+@pytest.mark.parametrize("start", [1e-3, 1e3])
+def test_from_a_bad_first_constant_the_dense_twins_are_followed_too(start):
+    problem = small_problem(0.3)
+    n, lam = problem.n_sequences, 0.6 / problem.n_sequences
+    known = problem.corpus, problem.features, lam, draws(7, 4)
+    assert_epochs_agree(problem, SAG(start, seed=7), dense_sag.sag(*known, first_lipschitz=start), 4)
+    assert_epochs_agree(problem, SAGNUS(start, seed=7), dense_sag.sag_nus(*known, first_order(7, n), start), 4)
+    star = dense_sag.sag_nus_star(*known, first_lipschitz=start)
+    assert_epochs_agree(problem, SAGNUSStar(first_lipschitz=start, seed=7), star, 4)

@@ -4,13 +4,13 @@ With g_i the stored gradient of sequence i, d = sum_i g_i, m the number of seque
 scale:
 
     draw i;  g = grad nll_i(w);  D = g - g_i;  g_i <- g;  d <- d + D
-    L_i by the search of parts/ray_search.py;  a = step size from the L's (parts/lipschitz.py)
+    L_i by the search of parts/ray_search.py;  a = step size from the L's
     w <- (1 - a lambda) w - a [ d / m + correction (1 / (n p_i) - 1 / m) D ]
 
-SAG has correction 0. SAGA has 1: with p_i the probability of the draw, its step is -a [ D / (n p_i) + d_before / m ],
-which has the right mean whatever the p_i. The drift d / m is applied lazily (parts/drifting_vector.py). What is stored
-of g_i are node marginals and summed edge marginals ("mixed" memory), which start as the gold indicators: then g_i = 0
-without a special case.
+Draws, L's and step size follow a rule (parts/visiting.py). SAG has correction 0. SAGA has 1: with p_i the probability
+of the draw, its step is -a [ D / (n p_i) + d_before / m ], which has the right mean whatever the p_i. The drift d / m
+is applied lazily (parts/drifting_vector.py). What is stored of g_i are node marginals and summed edge marginals
+("mixed" memory), which start as the gold indicators: then g_i = 0 without a special case.
 """
 
 from __future__ import annotations
@@ -34,18 +34,9 @@ from fastcrf.chain.sequences import (
 )
 from fastcrf.kernel import kernel
 from fastcrf.parts.drifting_vector import drift, gather_drifting, make_drifting, settle_drifting, turn_drift
-from fastcrf.parts.lipschitz import (
-    STATE,
-    Constants,
-    begin_visit,
-    end_visit,
-    fade_estimate,
-    place_of,
-    rebuild,
-    step_size,
-)
-from fastcrf.parts.ray_search import make_ray, mask_change, search_lipschitz
-from fastcrf.parts.sampling import draw_mixture, epoch_uniforms, mixture_probability
+from fastcrf.parts.ray_search import lower_lipschitz, make_ray, mask_change, search_lipschitz
+from fastcrf.parts.sampling import epoch_uniforms
+from fastcrf.parts.visiting import Rule, begin_visit, draw, end_visit, fade, place_of, probability, step_size
 from fastcrf.types import Diverged, Floats, Step
 
 FLAT = 1e-8  # squared gradient norm below which a search would only measure rounding (Algorithm 1, line 12)
@@ -71,22 +62,22 @@ def exchange_rows(new, memory, first, n_rows, change, lanes):
 
 
 @kernel
-def average_gradient_draws(sequences, uniforms, lam, correction, vector, memory, constants, space, ray, lanes):
+def average_gradient_draws(sequences, uniforms, lam, correction, vector, memory, rule, space, ray, lanes):
     """One draw per uniform; returns the number of forward(-backward) recursions. Writes: all state."""
     local, support, starts = sequences.local, sequences.support, sequences.local.starts
     K, n = sequences.layout.n_labels, len(starts) - 1
     lattice, scores = space.lattice, space.lattice.scores
     evaluations = 0
     for u in uniforms:
-        i = draw_mixture(u, constants.share, n, constants.sums)
-        probability = mixture_probability(i, constants.share, n, constants.sums)
+        i = draw(rule, u, lam)
+        importance = 1.0 / (n * probability(rule, i, lam))
         first, T = starts[i], starts[i + 1] - starts[i]
         labels = sequences.labels[first : first + T]
         weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
         gather_drifting(vector, support, i, space.weights, space.edges.scores, K, lanes)
         edges = refresh_edges(space.edges, K, lattice.bias, lanes)
         score_block(local, space.weights, lattice.bias, i, i + 1, scores, lanes)
-        searching, trials = begin_visit(constants, i), 0
+        searching, trials = begin_visit(rule, i), 0
         if searching:
             copy_rows(scores, ray.scores, T, lanes)
         loss = -gold_score(labels, scores, edges.scores)
@@ -100,35 +91,40 @@ def average_gradient_draws(sequences, uniforms, lam, correction, vector, memory,
             if square > FLAT:
                 score_block(local, space.change, ray.bias, i, i + 1, ray.slopes, lanes)
                 copy_rows(space.edge_sums, ray.edge_slopes, K, lanes)
-                k = place_of(constants, i)
-                constants.estimates[k], trials = search_lipschitz(
-                    labels, weight, weight * loss, square, constants.estimates[k], ray, edges.scores, lattice, K, lanes
+                k = place_of(rule, i)
+                rule.estimates[k], trials = search_lipschitz(
+                    labels, weight, weight * loss, square, rule.estimates[k], ray, edges.scores, lattice, K, lanes
                 )
-        end_visit(constants, i, trials)
+                if rule.n_seen[0] == 0 and trials == 1:
+                    rule.estimates[k], more = lower_lipschitz(
+                        labels, weight, weight * loss, square, rule.estimates[k], ray, edges.scores, lattice, K, lanes
+                    )
+                    trials += more
+        end_visit(rule, i, trials)
         evaluations += 1 + trials
-        a, m = step_size(constants, lam), constants.n_seen[0]
+        a, m = step_size(rule, lam), rule.n_seen[0]
         shrink = 1.0 - a * lam
-        excess = correction * (1.0 / (n * probability) - 1.0 / m)
+        excess = correction * (importance - 1.0 / m)
         collect_change(local, support, i, memory.change, space.change, lanes)
         turn_drift(vector, support, i, excess * a / shrink, space.change, memory.edge_change, K, lanes)
         drift(vector, shrink, a / m, lanes)
-        fade_estimate(constants, i)
+        fade(rule, i)
     return evaluations
 
 
 class AverageGradientRun:
-    """The state of one run and its epochs; SAG-type solvers hand it their constants and yield its Steps."""
+    """The state of one run and its epochs; SAG-type solvers hand it their rule and yield its Steps."""
 
     def __init__(
         self,
         problem: Any,
         weights: Floats,
         memory: Mapping[str, Any] | None,
-        constants: Constants,
+        rule: Rule,
         seed: int,
         correction: float = 0.0,
     ) -> None:
-        self.problem, self.constants, self.seed, self.correction = problem, constants, seed, correction
+        self.problem, self.rule, self.seed, self.correction = problem, rule, seed, correction
         self.weights, self.drift = weights, np.zeros_like(weights)  # of all features
         self.epoch = self.drawn = 0
         self.part = problem.part(memory["weights"] if memory else weights)
@@ -150,11 +146,11 @@ class AverageGradientRun:
             raise Diverged(f"The weights are not finite after {self.epoch} epochs.")
         for values, whole in zip(self.settled, (self.weights, self.drift), strict=True):
             self.part.put(values, whole)
-        seen = int(self.constants.n_seen[0])
+        seen = int(self.rule.n_seen[0])
         info = {
             "gradient_norm_estimate": float(norm) if seen == self.problem.n_sequences else np.inf,
             "seen": seen,
-            "step_size": float(step_size(self.constants, self.lam)),
+            "step_size": float(step_size(self.rule, self.lam)),
         }
         return Step(self.weights, evaluations / self.problem.n_sequences, info=info, memory=self._state())
 
@@ -166,7 +162,7 @@ class AverageGradientRun:
         while self.drawn < n and not (evaluations and self.problem.asked_to_stop()):
             some = uniforms[self.drawn : self.drawn + self.problem.slice_size]
             evaluations += average_gradient_draws(
-                self.sequences, some, self.lam, self.correction, self.vector, self.memory, self.constants,
+                self.sequences, some, self.lam, self.correction, self.vector, self.memory, self.rule,
                 self.space, self.ray, self.lanes,
             )  # fmt: skip
             self.drawn += len(some)
@@ -177,15 +173,12 @@ class AverageGradientRun:
     def _state(self) -> dict[str, Any]:
         arrays = {"weights": self.weights, "drift": self.drift}
         arrays |= {"marginals": self.memory.marginals, "bigrams": self.memory.bigrams}
-        visits = {name: getattr(self.constants, name) for name in STATE}
-        return {**arrays, **visits, "epoch": self.epoch, "drawn": self.drawn}
+        return {**arrays, **self.rule.state(), "epoch": self.epoch, "drawn": self.drawn}
 
     def _restore(self, memory: Mapping[str, Any]) -> None:
         self.weights, self.drift = np.array(memory["weights"]), np.array(memory["drift"])
         self.memory.marginals[:], self.memory.bigrams[:] = memory["marginals"], memory["bigrams"]
-        for name in STATE:
-            getattr(self.constants, name)[:] = memory[name]
-        rebuild(self.constants)
+        self.rule.restore(memory)
         self.epoch, self.drawn = int(memory["epoch"]), int(memory["drawn"])
 
 

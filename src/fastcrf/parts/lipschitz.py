@@ -14,12 +14,14 @@ estimates: with a single one, largest and mean are the same and the step size be
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.kernel import kernel
-from fastcrf.parts.sampling import build_trees, leaves_of, set_leaf
+from fastcrf.kernel import kernel, means
+from fastcrf.parts import visiting
+from fastcrf.parts.sampling import build_trees, draw_mixture, leaves_of, mixture_probability, set_leaf
 
 LONGEST_REST = 40  # of the exponent of 2: beyond any number of visits
 
@@ -40,6 +42,14 @@ class Constants(NamedTuple):
     skipping: bool
     share: float  # of draws that are uniform; the others follow the estimates
     caution: float  # divides the step size
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in ("estimates", "seen", "successes", "rests")}
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        for name, array in self.state().items():
+            array[:] = memory[name]
+        rebuild(self)
 
 
 def make_constants(
@@ -86,9 +96,6 @@ def own_constants(n_sequences: int, start: float, skipping: bool, caution: float
     )
 
 
-STATE = ("estimates", "seen", "successes", "rests")
-
-
 def rebuild(constants: Constants) -> None:
     """Trees and counts from the estimates and visits. Writes: constants.sums, .maxima, .n_seen."""
     shared = len(constants.estimates) < len(constants.seen)
@@ -103,22 +110,29 @@ def mean_estimate(constants):
     return constants.sums[1] / max(1, min(constants.n_seen[0], len(constants.estimates)))
 
 
-@kernel
+@means(visiting.draw, Constants)
+def draw(constants, u, lam):
+    return draw_mixture(u, constants.share, len(constants.seen), constants.sums)
+
+
+@means(visiting.probability, Constants)
+def probability(constants, i, lam):
+    return mixture_probability(i, constants.share, len(constants.seen), constants.sums)
+
+
+@means(visiting.step_size, Constants)
 def step_size(constants, lam):
-    """1/2 (1 / (max L + lambda) + 1 / (mean L + lambda)), divided by the caution."""
     return 0.5 / constants.caution * (1.0 / (constants.maxima[1] + lam) + 1.0 / (mean_estimate(constants) + lam))
 
 
-@kernel
+@means(visiting.place_of, Constants)
 def place_of(constants, i):
-    """Where the estimate of sequence i is kept."""
     return i if len(constants.estimates) > 1 else 0
 
 
-@kernel
+@means(visiting.begin_visit, Constants)
 def begin_visit(constants, i):
-    """Register a visit and say whether to search. Writes: constants (the trees follow in end_visit)."""
-    k = place_of(constants, i)
+    k = visiting.place_of(constants, i)
     if not constants.seen[i]:
         if len(constants.estimates) > 1 and constants.n_seen[0] > 0:
             constants.estimates[k] = constants.first * mean_estimate(constants)
@@ -130,9 +144,8 @@ def begin_visit(constants, i):
     return True
 
 
-@kernel
+@means(visiting.end_visit, Constants)
 def end_visit(constants, i, trials):
-    """Take note of a search that spent `trials` recursions (0: none). Writes: constants."""
     if not constants.seen[i]:  # the search of a first visit starts from a guess and proves nothing about later ones
         constants.seen[i] = 1
         constants.n_seen[0] += 1
@@ -143,16 +156,15 @@ def end_visit(constants, i, trials):
     refresh_leaf(constants, i)
 
 
-@kernel
-def fade_estimate(constants, i):
-    """The shared constant shrinks a little after every step. Writes: constants."""
+@means(visiting.fade, Constants)
+def fade(constants, i):
     if constants.fade != 1.0:
-        constants.estimates[place_of(constants, i)] *= constants.fade
+        constants.estimates[visiting.place_of(constants, i)] *= constants.fade
         refresh_leaf(constants, i)
 
 
 @kernel
 def refresh_leaf(constants, i):
     """Writes: constants.sums, constants.maxima."""
-    k = place_of(constants, i)
+    k = visiting.place_of(constants, i)
     set_leaf(k, constants.estimates[k], constants.sums, constants.maxima)

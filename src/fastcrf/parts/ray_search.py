@@ -3,7 +3,8 @@
     while nll(w - g / L) > nll(w) - |g|^2 / (2 L):   L <- 2 L
 
 Along a direction the label scores are linear, so the scores of g are gathered once and each trial is one forward
-recursion on U - step * (scores of g); w - g / L is never formed. Two guards against rounding near the optimum: a
+recursion on U - step * (scores of g); w - g / L is never formed. The very first search of a run starts from a guess
+and goes down as well as up, so that too large a guess does no harm. Two guards against rounding near the optimum: a
 slack of a few units in the last place, and at most 60 doublings.
 """
 
@@ -82,12 +83,27 @@ def loss_along(labels, weight, step, ray, edge_scores, lattice, n_labels, lanes)
 
 
 @kernel
+def holds(labels, weight, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
+    """Whether L satisfies Algorithm 2, by one forward recursion. Writes: lattice, ray.trial."""
+    there = loss_along(labels, weight, 1.0 / L, ray, edge_scores, lattice, n_labels, lanes)
+    return not there > loss - square / (2.0 * L) + 4.0 * EPSILON * max(1.0, abs(loss))
+
+
+@kernel
 def search_lipschitz(labels, weight, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
     """(L that satisfies Algorithm 2, forward recursions spent). Writes: lattice, ray.trial."""
-    slack = 4.0 * EPSILON * max(1.0, abs(loss))
     for trials in range(1, MOST_DOUBLINGS + 1):
-        there = loss_along(labels, weight, 1.0 / L, ray, edge_scores, lattice, n_labels, lanes)
-        if not there > loss - square / (2.0 * L) + slack:
+        if holds(labels, weight, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
             return L, trials
         L *= 2.0
+    return L, MOST_DOUBLINGS
+
+
+@kernel
+def lower_lipschitz(labels, weight, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
+    """(the last of L, L/2, L/4, ... that satisfies Algorithm 2, recursions spent). Writes: lattice, ray.trial."""
+    for trials in range(1, MOST_DOUBLINGS + 1):
+        if not holds(labels, weight, loss, square, 0.5 * L, ray, edge_scores, lattice, n_labels, lanes):
+            return L, trials
+        L *= 0.5
     return L, MOST_DOUBLINGS

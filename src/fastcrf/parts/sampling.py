@@ -23,6 +23,11 @@ def epoch_permutation(seed: int, epoch: int, n: int) -> np.ndarray:
     return np.random.default_rng([seed, epoch]).permutation(n)
 
 
+def first_order(seed: int, n: int) -> np.ndarray:
+    """A random order of 0..n-1 that depends on the seed alone and has nothing to do with the epochs' randomness."""
+    return np.random.default_rng([seed, 0, 1]).permutation(n)
+
+
 def leaves_of(n: int) -> int:
     """Number of leaves of a tree over n numbers: the next power of two."""
     return 1 << max(n - 1, 0).bit_length()
@@ -31,27 +36,44 @@ def leaves_of(n: int) -> int:
 @kernel
 def build_trees(numbers, sums, maxima):
     """Trees over `numbers`, both of length 2 * leaves; node 1 is the root, leaf i is node leaves + i. Writes: both."""
+    build_sums(numbers, sums)
+    leaves = len(maxima) // 2
+    maxima[:] = 0.0
+    maxima[leaves : leaves + len(numbers)] = numbers
+    for node in range(leaves - 1, 0, -1):
+        maxima[node] = max(maxima[2 * node], maxima[2 * node + 1])
+
+
+@kernel
+def build_sums(numbers, sums):
+    """The tree of sums alone. Writes: sums."""
     leaves = len(sums) // 2
     sums[:] = 0.0
-    maxima[:] = 0.0
-    for i in range(len(numbers)):
-        sums[leaves + i] = numbers[i]
-        maxima[leaves + i] = numbers[i]
+    sums[leaves : leaves + len(numbers)] = numbers
     for node in range(leaves - 1, 0, -1):
         sums[node] = sums[2 * node] + sums[2 * node + 1]
-        maxima[node] = max(maxima[2 * node], maxima[2 * node + 1])
 
 
 @kernel
 def set_leaf(i, number, sums, maxima):
     """Number i changes; O(log n). Writes: sums, maxima."""
-    node = len(sums) // 2 + i
-    sums[node] = number
+    set_sum(i, number, sums)
+    node = len(maxima) // 2 + i
     maxima[node] = number
     node >>= 1
     while node > 0:
-        sums[node] = sums[2 * node] + sums[2 * node + 1]
         maxima[node] = max(maxima[2 * node], maxima[2 * node + 1])
+        node >>= 1
+
+
+@kernel
+def set_sum(i, number, sums):
+    """Number i changes, in the tree of sums alone. Writes: sums."""
+    node = len(sums) // 2 + i
+    sums[node] = number
+    node >>= 1
+    while node > 0:
+        sums[node] = sums[2 * node] + sums[2 * node + 1]
         node >>= 1
 
 
@@ -93,12 +115,24 @@ def mixture_probability(i, share, n, sums):
 
 
 @kernel
-def draw_unseen_first(u, order, n_seen, sums):
-    """With probability (unseen / all) the next of `order` that was not seen yet, else in proportion to the leaves.
+def draw_unseen_first(u, order, n_seen, share, sums):
+    """With probability (unseen / all) the next of `order` that was not seen yet, else one of those seen:
 
-    `order` is a random order of all sequences, of which the first `n_seen` have been drawn (schmidt2013, section 5.5).
+    with probability `share` uniformly, else in proportion to the leaves. `order` is a random order of all sequences, of
+    which the first `n_seen` have been drawn (schmidt2013, section 5.5).
     """
     unseen = (len(order) - n_seen) / len(order)
     if u < unseen:
         return order[n_seen]
-    return find_leaf((u - unseen) / (1.0 - unseen) * sums[1], sums)
+    rest = (u - unseen) / (1.0 - unseen)
+    if rest < share:
+        return order[draw_uniform(rest / share, n_seen)]
+    return find_leaf((rest - share) / (1.0 - share) * sums[1], sums)
+
+
+@kernel
+def unseen_first_probability(i, order, n_seen, seen, share, sums):
+    """The probability with which `draw_unseen_first` gives i, which was `seen` or not, over all orders."""
+    if not seen:
+        return 1.0 / len(order)
+    return (share + (1.0 - share) * n_seen * sums[len(sums) // 2 + i] / sums[1]) / len(order)

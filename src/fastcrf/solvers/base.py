@@ -48,6 +48,7 @@ REGISTRY: dict[str, Line] = {
     "sgd": Line("fastcrf.solvers.sgd", "SGD"),
     "l2sgd": Line("fastcrf.solvers.l2sgd", "L2SGD"),
     "sag": Line("fastcrf.solvers.sag", "SAG"),
+    "sag-nus": Line("fastcrf.solvers.sag_nus", "SAGNUS"),
     "sag-nus-star": Line("fastcrf.solvers.sag_nus_star", "SAGNUSStar"),
     "saga": Line("fastcrf.solvers.saga", "SAGA"),
     "saga-nus-star": Line("fastcrf.solvers.saga_nus_star", "SAGANUSStar"),

@@ -16,7 +16,8 @@ Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
 A Step is n draws. `info["gradient_norm_estimate"]` is n |d/n + lambda w|, the paper's stopping quantity; it is infinite
 until every sequence has been seen (the printed "m < n and" of line 3 must read "or").
 
-Differs from the paper: the search compares with > instead of >=, with slack for rounding; g_i is stored as marginals.
+Differs from the paper: the search compares with > instead of >=, with slack for rounding; the very first search goes
+down as well as up, so that too large a first L does no harm; g_i is stored as marginals.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ As `sag`, with a Lipschitz constant L_i for each sequence:
     skipping (5.2): after xi searches in a row without a doubling, the next 2^(xi-1) visits neither search nor shrink
 
 Differs from the paper: lambda in the step size (the text of section 5 omits it, Algorithm 1 does not); searches of
-first visits do not count towards skipping, because they start from a guess.
+first visits do not count towards skipping, because they start from a guess; the very first search goes down as well as
+up, so that too large a first L does no harm.
 """
 
 from __future__ import annotations
