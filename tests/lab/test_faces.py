@@ -46,9 +46,9 @@ def test_a_weight_at_zero_is_free_only_if_the_objective_falls_there():
 
 @pytest.mark.parametrize("c2", [0.0, 0.2])
 @pytest.mark.parametrize("c1", [0.5, 3.0])
-def test_it_takes_owlqns_answer_to_the_optimum(c1, c2):
+def test_it_takes_what_owlqn_found_to_the_optimum(c1, c2):
     problem = ToyProblem(c1=c1, c2=c2)
-    rough = minimize(problem, make("owlqn"), stop=[MaxPasses(8)])
+    rough = minimize(problem, make("owlqn"), stop=[MaxPasses(30)])
     weights, certificate = finish(problem, rough.weights, 1e-8)
     assert certificate.relative <= 1e-8
     assert problem.value(weights) <= rough.certificate.objective

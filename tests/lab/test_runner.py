@@ -43,7 +43,7 @@ def last_rows(rows):
 
 
 def forget_how_long(rows):
-    volatile = ("seconds", "wall", "machine", "peak_mb")
+    volatile = ("seconds", "wall", "machine", "peak_mb", "cpu_share")
     return [{name: value for name, value in row.items() if name not in volatile} for row in rows]
 
 
@@ -94,6 +94,7 @@ def test_every_registered_solver_runs_or_says_why_not(dataset, tmp_path):
         assert 0 < row["active"] <= row["weights"]
         assert row["seconds"] > 0
         assert row["state_mb"] > 0
+        assert row["cpu_share"] > 0
 
 
 @pytest.mark.parametrize("penalty", [L2, Penalty(0.5, 0.0), Penalty(0.3, 0.2)], ids=str)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def run(problem, solver, seed, gaps, seconds_a_pass=0.1, status="out of passes", accuracy=1e-7):
+def run(problem, solver, seed, gaps, seconds_a_pass=0.1, status="out of passes", accuracy=1e-7, cpu_share=1.0):
     """The rows of one run with these distances to the optimum, one pass a step."""
     return [
         {
@@ -12,7 +12,7 @@ def run(problem, solver, seed, gaps, seconds_a_pass=0.1, status="out of passes",
             "status": status, "reason": f"{solver} </script> ended.", "step": step, "passes": float(step),
             "seconds": seconds_a_pass * step, "objective": 10.0 * (1 + gap), "suboptimality": gap,
             "error": 0.05 + gap / 10, "active": 90.0 - step, "state_mb": 1.5, "peak_mb": 3.0,
-            "optimum": 10.0, "accuracy": accuracy,
+            "optimum": 10.0, "accuracy": accuracy, "cpu_share": cpu_share,
         }
         for step, gap in enumerate(gaps)
     ]  # fmt: skip

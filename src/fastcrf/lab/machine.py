@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from fastcrf import __version__
@@ -62,18 +62,23 @@ def load() -> float | None:
 
 
 @contextmanager
-def watched_memory() -> Iterator[SimpleNamespace]:
-    """Within, the peak of resident memory is watched; after it, `peak_mb` is its increase, or None if unknown."""
-    found = SimpleNamespace(peak_mb=None)
+def measured() -> Iterator[dict[str, float | None]]:
+    """Within, memory and time are watched. Afterwards there are two figures of it:
+
+    peak_mb: by how much resident memory rose at most, or None where the system does not tell;
+    cpu_share: seconds of all cores together that the process got, per second: below 1, it waited for a core.
+    """
+    found: dict[str, float | None] = {}
     with suppress(OSError):
         PEAK_RESET.write_text("5")
-    before = resident("VmRSS")
+    before, wall, cpu = resident("VmRSS"), time.perf_counter(), time.process_time()
     try:
         yield found
     finally:
         peak = resident("VmHWM")
-        if before is not None and peak is not None:
-            found.peak_mb = round(max(0.0, peak - before), 1)
+        known = before is not None and peak is not None
+        found["peak_mb"] = round(max(0.0, peak - before), 1) if known else None  # type: ignore[operator]
+        found["cpu_share"] = round((time.process_time() - cpu) / (time.perf_counter() - wall), 3)
 
 
 def resident(field: str) -> float | None:

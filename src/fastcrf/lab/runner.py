@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.lab.experiment import Experiment, Limits, Objective, Trial
-from fastcrf.lab.machine import MEGABYTE, machine_facts, watched_memory
+from fastcrf.lab.machine import MEGABYTE, machine_facts, measured
 from fastcrf.lab.optimum import find_optimum
 from fastcrf.lab.resuming import minimize_resumably
 from fastcrf.lab.store import Row, Rows, Store, plain
@@ -89,14 +89,14 @@ def run_trial(trial: Trial, limits: Limits, store: Store, progress: Display | No
     """Run, keep rows and weights, and forget the checkpoint."""
     machine = machine_facts()
     gc.collect()
-    with watched_memory() as memory:
+    with measured() as measures:
         problem, path, watch = trial.objective.problem(trial.n_jobs), store.state(trial.key), scores(trial.objective)
         result = minimize_resumably(problem, trial.solver, path, stop=limits.rules(), watch=watch, progress=progress)
     facts = {
         **trial.facts(),
         "status": result.status,
         "reason": result.reason,
-        "peak_mb": memory.peak_mb,
+        **measures,
         "state_mb": round(sum(np.asarray(part).nbytes for part in result.memory.values()) / MEGABYTE, 6),
         "machine": machine,
     }
@@ -143,5 +143,5 @@ def empty_row(trial: Trial, status: str, reason: str) -> Row:
     nothing: dict[str, Any] = dict.fromkeys(
         ("step", "passes", "seconds", "wall", "objective", "gradient_norm", "gap", "relative_gap", "active", "error")
     )
-    ended = {"status": status, "reason": reason, "peak_mb": None, "state_mb": None, "machine": None}
+    ended = {"status": status, "reason": reason, "peak_mb": None, "state_mb": None, "cpu_share": None, "machine": None}
     return {**nothing, **plain(trial.facts()), **ended}

@@ -13,7 +13,7 @@ GAPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
 PROBLEM = ("dataset", "sequences", "positions", "labels", "weights", "c1", "c2", "optimum", "accuracy")
 OUTCOME = ("status", "reason", "step", "passes", "seconds", "objective", "suboptimality", "error", "active", "state_mb",
-           "peak_mb")  # fmt: skip
+           "peak_mb", "cpu_share")  # fmt: skip
 SPENT = ("passes", "seconds")
 
 

@@ -6,6 +6,8 @@ from fastcrf.lab.summary import Comparison, Run, median, median_cost
 
 OUTCOME_HEAD = ("solver", "ended", "passes", "seconds", "gap", "error", "active", "state MB", "peak MB")
 
+BUSY = 0.85  # a run that got a core for less of its time was disturbed by others
+
 
 def in_words(comparison: Comparison) -> str:
     """Everything, with a line about the problem above it."""
@@ -45,11 +47,19 @@ def outcome_line(solver: str, runs: list[Run]) -> list[str]:
 
 
 def remarks(comparison: Comparison) -> list[str]:
-    """Why runs were skipped, failed or diverged; each reason once."""
+    """Why runs were skipped, failed or diverged, each reason once; and whose seconds are doubtful."""
     told = ("skipped", "failed", "diverged")
-    lines = {f"{run.solver} {run.outcome['status']}: {run.outcome['reason']}": None
-             for run in comparison.runs if run.outcome["status"] in told}  # fmt: skip
-    return ["\n".join(lines)] if lines else []
+    lines = [
+        f"{run.solver} {run.outcome['status']}: {run.outcome['reason']}"
+        for run in comparison.runs
+        if run.outcome["status"] in told
+    ]
+    starved = [run for run in comparison.runs if (run.outcome["cpu_share"] or 1.0) < BUSY]
+    lines += [
+        f"{run.solver} got a core for {run.outcome['cpu_share']:.0%} of its time: trust its passes, not its seconds."
+        for run in starved
+    ]
+    return ["\n".join(dict.fromkeys(lines))] if lines else []
 
 
 def race_head(comparison: Comparison) -> tuple[str, ...]:
