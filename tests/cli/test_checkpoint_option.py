@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 
 def test_training_goes_on_from_a_checkpoint(run, corpus, tmp_path):
     state, model = tmp_path / "run.state", tmp_path / "new.crf"
@@ -23,6 +25,17 @@ def test_a_checkpoint_with_other_options_is_refused_in_one_sentence_and_kept(run
     assert result.exit_code != 0
     assert "another penalty" in result.stderr
     assert (state.read_bytes(), model.read_bytes()) == (before, trained)
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, "dev.txt"), ("dev.txt", None), ("dev.txt", "train.txt")])
+def test_a_checkpoint_with_other_held_out_data_is_refused_in_one_sentence(run, corpus, tmp_path, before, after):
+    common = ["train", corpus, "-m", tmp_path / "new.crf", "--quiet", "--checkpoint", tmp_path / "run.state"]
+    first, second = (["--dev", corpus.parent / name, "--patience", 9] if name else [] for name in (before, after))
+    assert run(*common, *first, "--max-iterations", 2).exit_code == 0
+    result = run(*common, *second, "--max-iterations", 4, "--resume")
+    assert result.exit_code == 1
+    assert "another held-out set; give the same held-out data" in result.stderr
+    assert run(*common, *first, "--max-iterations", 4, "--resume").exit_code == 0
 
 
 def test_resume_needs_a_checkpoint_to_go_on_from(run, corpus, tmp_path):

@@ -88,7 +88,7 @@ def test_resume_without_a_checkpoint_starts_at_the_beginning(tmp_path):
         ("corpus", {"problem": small_problem(seed=1)}),
         ("features", {"problem": small_problem(density=1.0)}),
         ("penalty", {"problem": small_problem(c2=0.25)}),
-        ("threads", {"problem": small_problem(n_jobs=2)}),
+        ("number of threads", {"problem": small_problem(n_jobs=2)}),
         ("solver", {"seed": 3}),
         ("version", {}),
     ],

@@ -35,8 +35,9 @@ REMEDIES = {
     "features": "use the same options for features, or start anew without it",
     "penalty": "use the same c1 and c2, or start anew without it",
     "solver": "use the same algorithm with the same options, or start anew without it",
-    "threads": "use as many threads, or start anew without it",
+    "number of threads": "use as many threads, or start anew without it",
     "start": "start from the same weights, or start anew without it",
+    "held-out set": "give the same held-out data, or start anew without it",
 }
 
 
@@ -55,17 +56,19 @@ class Saved(NamedTuple):
 class Checkpoint:
     """Where and how often a run is saved, and whether an existing file is continued.
 
-    every: seconds between two checkpoints; resume: go on from the file if it is there.
+    every: seconds between two checkpoints; resume: go on from the file if it is there; held_out: a fingerprint of the
+    data that the run is watched on, if there are any.
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float = 30.0, resume: bool = False) -> None:
         self.path, self.every, self.resume = Path(path), every, resume
+        self.held_out: str | None = None
         self.fingerprint: dict[str, Any] = {}
         self.written = 0.0  # by the clock of time.monotonic
 
     def open(self, problem: Any, solver: Solver, start: Floats) -> Saved | None:
         """Remember what the run depends on, and return the saved state if there is one to continue."""
-        self.fingerprint = fingerprint(problem, solver, start)
+        self.fingerprint = {**fingerprint(problem, solver, start), "held-out set": self.held_out}
         self.written = time.monotonic()
         if not self.resume or not self.path.exists():
             return None
@@ -112,7 +115,7 @@ def fingerprint(problem: Any, solver: Solver, start: Floats) -> dict[str, Any]:
         "features": digest(problem.features),
         "penalty": [problem.c1, problem.c2],
         "solver": json.dumps([solver.name, options], default=repr),
-        "threads": problem.n_jobs,
+        "number of threads": problem.n_jobs,
         "start": digest([start]),
     }
 

@@ -16,7 +16,7 @@ from fastcrf.data.errors import DataError
 from fastcrf.data.rare import without_rare
 from fastcrf.model import Model
 from fastcrf.objective.problem import Problem
-from fastcrf.training.checkpoint import Checkpoint
+from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.checks import whole
 from fastcrf.training.compiling import announce_compilation
 from fastcrf.training.driver import Result, minimize
@@ -107,6 +107,8 @@ def fit_model(
         feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
         held_out = DevSet(Encoder(learnt).encode_labelled(*dev, labels), feature_map) if dev else None
         first = starting_weights(start, learnt, labels, feature_map) if start else None
+        if checkpoint and held_out:
+            checkpoint.held_out = digest(held_out.corpus)
         asking = Callbacks(callbacks)
         problem = Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs)
         rehearse(problem, plan.solver)
