@@ -23,6 +23,7 @@ Pairs = dict[tuple[Any, Any], int]  # (key, value) -> attribute id, or UNKNOWN, 
 
 UNKNOWN = -1  # an attribute that the model does not know, or whose value is 0: it adds nothing to any score
 MOST_PAIRS = 1 << 18  # a cache that has grown so large (some 50 MB) is emptied: rare pairs must not fill the memory
+LONGEST_VALUE = 100  # longer strings, which seldom come again, are not kept in the cache
 check_strings = "".join  # the cheapest way to see whether every element is a string: a TypeError where one is not
 
 
@@ -88,7 +89,9 @@ class Positions:
                 number = self.id_of_pair(*pair)
                 if number is None:
                     return False
-                row[place] = self.pairs[pair] = number
+                row[place] = number
+                if type(pair[1]) is not str or len(pair[1]) <= LONGEST_VALUE:
+                    self.pairs[pair] = number
         self.attributes.fromlist(row)  # type: ignore[arg-type]
         return True
 
