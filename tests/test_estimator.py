@@ -190,17 +190,29 @@ def test_wrong_data_are_one_sentence_and_leave_an_earlier_fit_alone():
     assert crf.model_ is before
 
 
+OUTCOME = ("history_", "n_iter_", "converged_", "stop_reason_", "certificate_", "training_log_")
+
+
 def test_before_fit_everything_is_a_not_fitted_error():
     crf = CRF()
     for use in (crf.predict, crf.predict_single, crf.predict_marginals, crf.predict_marginals_single):
         with pytest.raises(NotFittedError, match="This CRF is not fitted: call fit"):
             use(X)
-    for name in ("model_", "classes_", "attributes_", "num_attributes_", "size_", "state_features_"):
-        with pytest.raises(NotFittedError):
+    for name in ("model_", "classes_", "attributes_", "num_attributes_", "size_", "state_features_", *OUTCOME):
+        with pytest.raises(NotFittedError, match="This CRF is not fitted: call fit"):
             getattr(crf, name)
         assert not hasattr(crf, name)
     with pytest.raises(NotFittedError):
         crf.save("never.crf")
+    with pytest.raises(AttributeError, match="'CRF' object has no attribute 'fitt'"):
+        _ = crf.fitt
+
+
+def test_what_a_model_file_does_not_hold_is_a_not_fitted_error_too(crf):
+    loaded = CRF.from_bytes(crf.to_bytes())
+    for name in OUTCOME:
+        with pytest.raises(NotFittedError, match=f"This CRF has no {name}: a model file does not hold it; call fit"):
+            getattr(loaded, name)
 
 
 @pytest.mark.parametrize("way", ["pickle", "bytes", "file"])

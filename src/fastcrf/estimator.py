@@ -23,6 +23,7 @@ from fastcrf.training.trace import Row
 from fastcrf.types import Solver
 
 PathLike = str | os.PathLike[str]
+NOT_FITTED = "This CRF is not fitted: call fit, or let model_filename be the file of a model."
 SAVED_TYPES = (str, int, float, bool)  # parameters of other types (objects, functions) are not kept in a model file
 
 
@@ -212,7 +213,7 @@ class CRF(BaseEstimator):
     def model_(self) -> Model:
         """The trained model: from `fit`, or from the file `model_filename`."""
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError("This CRF is not fitted: call fit, or let model_filename be the file of a model.")
+            raise NotFittedError(NOT_FITTED)
         if not hasattr(self, "_model"):
             self._model = Model.load(self.model_filename)  # type: ignore[arg-type]
         return self._model
@@ -245,6 +246,14 @@ class CRF(BaseEstimator):
     def transition_features_(self) -> dict[tuple[Any, Any], float]:
         """Weights by (label before, label after), without those that are 0."""
         return self.model_.transition_weights()
+
+    def __getattr__(self, name: str) -> Any:
+        """Only for what is missing: of an attribute that `fit` makes, say so."""
+        if name.startswith("_") or not name.endswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if self.__sklearn_is_fitted__():
+            raise NotFittedError(f"This CRF has no {name}: a model file does not hold it; call fit.")
+        raise NotFittedError(NOT_FITTED)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model") or (self.model_filename is not None and os.path.exists(self.model_filename))
