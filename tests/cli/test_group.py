@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -46,6 +47,13 @@ def other() -> None:
 def test_errors_are_one_sentence_on_stderr_and_an_exit_code(kind, sentence, code):
     result = CliRunner().invoke(app, ["fail", kind])
     assert (result.exit_code, result.stdout, result.stderr) == (code, "", sentence)
+
+
+@pytest.mark.parametrize("wrong", [["fail", "data", "--loud"], ["fail"], ["fale"]])
+def test_a_wrong_command_line_is_whole_sentences(wrong):
+    result = CliRunner().invoke(app, wrong)
+    assert result.exit_code == 2
+    assert re.search(r"[.?] See [a-z -]+ --help\.\n$", result.stderr)
 
 
 def test_an_interrupt_has_its_own_exit_code():

@@ -42,7 +42,9 @@ def explain(error: BaseException) -> tuple[str, int]:
         return "interrupted.", INTERRUPTED
     if hasattr(error, "format_message"):  # a usage error of typer, which knows the command it concerns
         context = getattr(error, "ctx", None)
-        return f"{error.format_message()} See {context.command_path if context else 'fastcrf'} --help.", WRONG_COMMAND
+        message = error.format_message().rstrip()
+        stop = "" if message.endswith((".", "?", "!")) else "."
+        return f"{message}{stop} See {context.command_path if context else 'fastcrf'} --help.", WRONG_COMMAND
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror, CANNOT_USE
     if isinstance(error, (ValueError, OSError)):
