@@ -23,17 +23,17 @@ class Pair:
         self.w, self.d = self.rng.normal(size=(2, ground.n_weights))
         self.lazy, self.places = make_drifting(ground.layout, ground.features, self.w, self.d)
 
-    def move(self, shrink, amount, step=0.0):
-        """A draw: read the weights of a sequence, d <- d + g and w <- w - step g; then w <- shrink w - amount d."""
+    def move(self, shrink, amount, step=0.0, growth=1.0):
+        """A draw: read a sequence's weights, d <- d + growth g, w <- w - step g; then w <- shrink w - amount d."""
         ground, space, i = self.ground, self.ground.space, int(self.rng.integers(self.ground.n_sequences))
         support, K, lanes = ground.sequences.support, ground.layout.n_labels, ground.lanes
         gather_drifting(self.lazy, support, i, space.weights, space.edges.scores, K, lanes)
         scale = max(1.0, np.abs(self.w).max())
         np.testing.assert_allclose(ground.gathered(i), self.w * ground.touched(i), rtol=1e-12, atol=1e-12 * scale)
         g = self.rng.normal(size=ground.n_weights) * ground.touched(i)
-        self.d = self.d + g
+        self.d = self.d + growth * g
         self.w = shrink * (self.w - step * g) - amount * self.d
-        turn_drift(self.lazy, support, i, step, *ground.spread(i, g), K, lanes)
+        turn_drift(self.lazy, support, i, growth, step, *ground.spread(i, g), K, lanes)
         drift(self.lazy, shrink, amount, lanes)
 
     def settled(self):
@@ -50,12 +50,12 @@ class Pair:
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.1, 20.0])
-@pytest.mark.parametrize("step", [0.0, 0.4])
-def test_it_equals_dense_vectors_for_random_steps_and_a_growing_m(ground, lam, step):
+@pytest.mark.parametrize(("step", "growth"), [(0.0, 1.0), (0.4, 1.0), (0.4, 0.0)])
+def test_it_equals_dense_vectors_for_random_steps_and_a_growing_m(ground, lam, step, growth):
     pair = Pair(ground)
     for m in range(1, 80):
         alpha = pair.rng.uniform(0.0, 1.0) / (1.0 + lam)
-        pair.move(1.0 - alpha * lam, alpha / m, step)
+        pair.move(1.0 - alpha * lam, alpha / m, step, growth)
     pair.assert_equal()
 
 

@@ -175,3 +175,24 @@ def draw_seen(L, seen, lam, u, order):
     reached = np.cumsum([*np.full(m, (L[seen].mean() + 2 * lam) / total), *np.where(seen, L, 0.0) / total])
     place = int(np.searchsorted(reached, u * reached[-1], side="right"))
     return int(order[place]) if place < m else place - m
+
+
+def svrg(corpus, features, lam, uniforms, first_lipschitz=1.0):
+    """Johnson & Zhang (2013), a period for each array of uniforms. Yields (w, d, L, evaluations so far) at each w~."""
+    loss = SequenceLoss(corpus, features)
+    n, w, L, evaluations = loss.n, np.zeros(features.n_weights), first_lipschitz, 0
+    for draws in uniforms:
+        snapshot = w.copy()
+        full = sum(loss.gradient(i, snapshot) for i in range(n))
+        evaluations += n
+        yield w, full, L, evaluations
+        for u in draws:
+            i = int(u * n)
+            f, g = loss.value(i, w), loss.gradient(i, w)
+            evaluations += 1
+            if g @ g > 1e-8:
+                L, trials = line_search(loss, i, w, f, g, L, first=False)
+                evaluations += trials
+            alpha = 1 / (L + lam)
+            w = (1 - alpha * lam) * w - alpha * (g - loss.gradient(i, snapshot) + full / n)
+            L *= 2 ** (-1 / n)

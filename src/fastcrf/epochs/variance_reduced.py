@@ -7,6 +7,8 @@ scale:
     L_i by the search of parts/ray_search.py;  a = step size from the L's
     w <- (1 - a lambda) w - a [ d / m + correction (1 / (n p_i) - 1 / m) D ]
 
+(SVRG's memory stays as it is, and so does d: epochs/snapshots.py.)
+
 Draws, L's and step size follow a rule (parts/visiting.py). SAG has correction 0. SAGA has 1: with p_i the probability
 of the draw, its step is -a [ D / (n p_i) + d_before / m ], which has the right mean whatever the p_i. The drift d / m
 is applied lazily (parts/drifting_vector.py). What is stored of g_i are node marginals and summed edge marginals
@@ -32,7 +34,7 @@ from fastcrf.chain.sequences import (
     refresh_edges,
     subtract_gold,
 )
-from fastcrf.kernel import kernel
+from fastcrf.kernel import kernel, means, verb
 from fastcrf.parts.drifting_vector import drift, gather_drifting, make_drifting, settle_drifting, turn_drift
 from fastcrf.parts.ray_search import lower_lipschitz, make_ray, mask_change, search_lipschitz
 from fastcrf.parts.sampling import epoch_uniforms
@@ -51,6 +53,27 @@ class GradientMemory(NamedTuple):
     edge_change: np.ndarray  # [Kp, Kp] new minus old bigrams
 
 
+@verb
+def exchange(memory, i, first, n_positions, posteriors, edge_sums, n_labels, lanes):  # type: ignore[no-untyped-def]
+    """memory.change and .edge_change: how new expectations of sequence i differ from those stored. Writes: memory."""
+
+
+@verb
+def growth(memory):  # type: ignore[no-untyped-def]
+    """The share of a change that becomes part of the drift."""
+
+
+@means(exchange, GradientMemory)
+def exchange_gradient(memory, i, first, n_positions, posteriors, edge_sums, n_labels, lanes):
+    exchange_rows(posteriors, memory.marginals, first, n_positions, memory.change, lanes)
+    exchange_rows(edge_sums, memory.bigrams, i * n_labels, n_labels, memory.edge_change, lanes)
+
+
+@means(growth, GradientMemory)
+def growth_of_gradient(memory):
+    return 1.0
+
+
 @kernel
 def exchange_rows(new, memory, first, n_rows, change, lanes):
     """change = new - memory[first:], memory[first:] = new, over n_rows rows. Writes: memory, change."""
@@ -59,6 +82,15 @@ def exchange_rows(new, memory, first, n_rows, change, lanes):
             row = load(new, r, b, lanes)
             store(change, r, b, add_scaled(-1.0, load(memory, first + r, b, lanes), row))
             store(memory, first + r, b, row)
+
+
+@kernel
+def score_sequence(sequences, i, vector, space, lanes):
+    """Label scores of sequence i at the current weights, and its edges. Writes: vector, space."""
+    K = sequences.layout.n_labels
+    gather_drifting(vector, sequences.support, i, space.weights, space.edges.scores, K, lanes)
+    score_block(sequences.local, space.weights, space.lattice.bias, i, i + 1, space.lattice.scores, lanes)
+    return refresh_edges(space.edges, K, space.lattice.bias, lanes)
 
 
 @kernel
@@ -74,16 +106,13 @@ def average_gradient_draws(sequences, uniforms, lam, correction, vector, memory,
         first, T = starts[i], starts[i + 1] - starts[i]
         labels = sequences.labels[first : first + T]
         weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
-        gather_drifting(vector, support, i, space.weights, space.edges.scores, K, lanes)
-        edges = refresh_edges(space.edges, K, lattice.bias, lanes)
-        score_block(local, space.weights, lattice.bias, i, i + 1, scores, lanes)
+        edges = score_sequence(sequences, i, vector, space, lanes)
         searching, trials = begin_visit(rule, i), 0
         if searching:
             copy_rows(scores, ray.scores, T, lanes)
         loss = -gold_score(labels, scores, edges.scores)
         loss += infer_sequence(lattice, T, edges, weight, space.wide_edges, space.edge_sums, K, lanes)
-        exchange_rows(scores, memory.marginals, first, T, memory.change, lanes)
-        exchange_rows(space.edge_sums, memory.bigrams, i * K, K, memory.edge_change, lanes)
+        exchange(memory, i, first, T, scores, space.edge_sums, K, lanes)
         if searching:
             subtract_gold(labels, weight, scores, space.edge_sums)
             collect_change(local, support, i, scores, space.change, lanes)
@@ -104,9 +133,10 @@ def average_gradient_draws(sequences, uniforms, lam, correction, vector, memory,
         evaluations += 1 + trials
         a, m = step_size(rule, lam), rule.n_seen[0]
         shrink = 1.0 - a * lam
-        excess = correction * (importance - 1.0 / m)
+        excess = correction * (importance - growth(memory) / m)
         collect_change(local, support, i, memory.change, space.change, lanes)
-        turn_drift(vector, support, i, excess * a / shrink, space.change, memory.edge_change, K, lanes)
+        step = excess * a / shrink
+        turn_drift(vector, support, i, growth(memory), step, space.change, memory.edge_change, K, lanes)
         drift(vector, shrink, a / m, lanes)
         fade(rule, i)
     return evaluations
@@ -132,7 +162,7 @@ class AverageGradientRun:
         self.lam = problem.regulariser.mean_scale(problem.n_sequences)[1]
         self.space, self.ray = make_workspace(self.sequences), make_ray(self.sequences)
         self.lanes = (0,) * self.sequences.layout.width
-        self.memory = gold_memory(self.sequences)
+        self.memory: Any = gold_memory(self.sequences)
         if memory:
             self._restore(memory)
         self.settled = self.part.take(self.weights), self.part.take(self.drift)  # of the features that draws can move
@@ -157,6 +187,13 @@ class AverageGradientRun:
     def run_epoch(self) -> Step:
         """n draws (what is left of them after an interrupted epoch), in slices short enough for Ctrl-C."""
         n = self.problem.n_sequences
+        evaluations = self.draw(n)
+        if self.drawn == n:
+            self.epoch, self.drawn = self.epoch + 1, 0
+        return self.step(evaluations)
+
+    def draw(self, n: int) -> int:
+        """What is left of n draws, or less if told to stop; the number of recursions."""
         uniforms = epoch_uniforms(self.seed, self.epoch, n)
         evaluations = 0
         while self.drawn < n and not (evaluations and self.problem.asked_to_stop()):
@@ -166,9 +203,7 @@ class AverageGradientRun:
                 self.space, self.ray, self.lanes,
             )  # fmt: skip
             self.drawn += len(some)
-        if self.drawn == n:
-            self.epoch, self.drawn = self.epoch + 1, 0
-        return self.step(evaluations)
+        return evaluations
 
     def _state(self) -> dict[str, Any]:
         arrays = {"weights": self.weights, "drift": self.drift}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, keep, load, scale, store
+from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, scale, store
 from fastcrf.chain.layout import Layout
 from fastcrf.kernel import kernel
 from fastcrf.types import FeatureMap, Floats
@@ -144,35 +144,38 @@ def gather_drifting(vector, support, i, weights, edge_scores, n_labels, lanes):
 
 
 @kernel
-def turn_row(vector, r, masks, source, place, step, lanes):
-    """d += change, and w -= step * change, for row r; change = source[place] where the mask is set. Writes: vector."""
+def turn_row(vector, r, masks, source, place, growth, step, lanes):
+    """d += growth * change, w -= step * change, for row r; change = source[place] where the mask is set.
+
+    Writes: vector.
+    """
     W = len(lanes)
     for b in range(0, vector.rows.shape[1], W):
         change = keep(masks[r, b // W], load(source, place, b, lanes))
-        store(vector.rows, 2 * r + 1, b, add(change, load(vector.rows, 2 * r + 1, b, lanes)))
+        store(vector.rows, 2 * r + 1, b, add_scaled(growth, change, load(vector.rows, 2 * r + 1, b, lanes)))
         if step != 0.0:
             v = add_scaled(-step / vector.state[0], change, load(vector.rows, 2 * r, b, lanes))
             store(vector.rows, 2 * r, b, v)
 
 
 @kernel
-def turn_drift(vector, support, i, step, change, edge_change, n_labels, lanes):
-    """d <- d + change and w <- w - step * change, on the attributes of sequence i and the transitions. Writes: vector.
+def turn_drift(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+    """d <- d + growth * change, w <- w - step * change, on the attributes of sequence i and the transitions.
 
-    `change` is a local table. The weights of sequence i must be up to date (gather_drifting).
+    Writes: vector. `change` is a local table. The weights of sequence i must be up to date (gather_drifting).
     """
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         row = np.int64(support.rows[r])
-        turn_row(vector, row, support.masks, change.rows, r - first, step, lanes)
+        turn_row(vector, row, support.masks, change.rows, r - first, growth, step, lanes)
     first = support.cell_starts[i]
     for o in range(first, support.cell_starts[i + 1]):
         c = support.cells[o]
-        vector.cells[c, 1] += change.cells[o - first]
+        vector.cells[c, 1] += growth * change.cells[o - first]
         vector.cells[c, 0] -= step / vector.state[0] * change.cells[o - first]
     transitions = len(vector.stamps) - n_labels
     for j in range(n_labels):
-        turn_row(vector, transitions + j, support.masks, edge_change, j, step, lanes)
+        turn_row(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)
 
 
 @kernel
