@@ -105,6 +105,8 @@ class RelativeDecrease:
         if before is None or not before - objective < self.delta * objective:
             return None
         ratio, name = (before - objective) / objective, column.replace("_", " ")
+        if ratio < 0.0:
+            return f"The {name} rose by {-ratio:.3g} of itself in {self.period} steps."
         return f"The {name} fell by {ratio:.3g} of itself in {self.period} steps, less than delta={self.delta:g}."
 
 
