@@ -36,7 +36,7 @@ from fastcrf.chain.sequences import (
 )
 from fastcrf.kernel import kernel, means, verb
 from fastcrf.parts.drifting_vector import drift, gather_drifting, make_drifting, settle_drifting, turn_drift
-from fastcrf.parts.ray_search import lower_lipschitz, make_ray, mask_change, search_lipschitz
+from fastcrf.parts.ray_search import make_ray, mask_change, search_lipschitz
 from fastcrf.parts.sampling import epoch_uniforms
 from fastcrf.parts.visiting import Rule, begin_visit, draw, end_visit, fade, place_of, probability, step_size
 from fastcrf.types import Diverged, Floats, Step
@@ -120,15 +120,10 @@ def average_gradient_draws(sequences, uniforms, lam, correction, vector, memory,
             if square > FLAT:
                 score_block(local, space.change, ray.bias, i, i + 1, ray.slopes, lanes)
                 copy_rows(space.edge_sums, ray.edge_slopes, K, lanes)
-                k = place_of(rule, i)
+                k, down = place_of(rule, i), rule.n_seen[0] == 0
                 rule.estimates[k], trials = search_lipschitz(
-                    labels, weight, weight * loss, square, rule.estimates[k], ray, edges.scores, lattice, K, lanes
+                    labels, weight, weight * loss, square, rule.estimates[k], down, ray, edges.scores, lattice, K, lanes
                 )
-                if rule.n_seen[0] == 0 and trials == 1:
-                    rule.estimates[k], more = lower_lipschitz(
-                        labels, weight, weight * loss, square, rule.estimates[k], ray, edges.scores, lattice, K, lanes
-                    )
-                    trials += more
         end_visit(rule, i, trials)
         evaluations += 1 + trials
         a, m = step_size(rule, lam), rule.n_seen[0]

@@ -90,20 +90,21 @@ def holds(labels, weight, loss, square, L, ray, edge_scores, lattice, n_labels, 
 
 
 @kernel
-def search_lipschitz(labels, weight, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
-    """(L that satisfies Algorithm 2, forward recursions spent). Writes: lattice, ray.trial."""
-    for trials in range(1, MOST_DOUBLINGS + 1):
+def search_lipschitz(labels, weight, loss, square, L, down, ray, edge_scores, lattice, n_labels, lanes):
+    """(L that satisfies Algorithm 2, forward recursions spent); `down`: the last such of L, L/2, L/4, ..., if L does.
+
+    Writes: lattice, ray.trial.
+    """
+    falling = False
+    for trials in range(1, MOST_DOUBLINGS + 1):  # one call of `holds`: each is inlined, recursion and all
         if holds(labels, weight, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
-            return L, trials
-        L *= 2.0
-    return L, MOST_DOUBLINGS
-
-
-@kernel
-def lower_lipschitz(labels, weight, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
-    """(the last of L, L/2, L/4, ... that satisfies Algorithm 2, recursions spent). Writes: lattice, ray.trial."""
-    for trials in range(1, MOST_DOUBLINGS + 1):
-        if not holds(labels, weight, loss, square, 0.5 * L, ray, edge_scores, lattice, n_labels, lanes):
-            return L, trials
-        L *= 0.5
+            if not down:
+                return L, trials
+            falling = True
+            L *= 0.5
+        elif falling:
+            return 2.0 * L, trials
+        else:
+            down = False
+            L *= 2.0
     return L, MOST_DOUBLINGS
