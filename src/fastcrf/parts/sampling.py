@@ -39,7 +39,8 @@ def build_trees(numbers, sums, maxima):
     build_sums(numbers, sums)
     leaves = len(maxima) // 2
     maxima[:] = 0.0
-    maxima[leaves : leaves + len(numbers)] = numbers
+    for i in range(len(numbers)):
+        maxima[leaves + i] = numbers[i]
     for node in range(leaves - 1, 0, -1):
         maxima[node] = max(maxima[2 * node], maxima[2 * node + 1])
 
@@ -49,7 +50,8 @@ def build_sums(numbers, sums):
     """The tree of sums alone. Writes: sums."""
     leaves = len(sums) // 2
     sums[:] = 0.0
-    sums[leaves : leaves + len(numbers)] = numbers
+    for i in range(len(numbers)):  # assigning a slice would cost the compiler a second
+        sums[leaves + i] = numbers[i]
     for node in range(leaves - 1, 0, -1):
         sums[node] = sums[2 * node] + sums[2 * node + 1]
 
