@@ -14,6 +14,7 @@ PACKAGE = Path(fastcrf.__file__).parent
 LAYERS = {
     "types": 0,
     "kernel": 0,
+    "vectors": 1,
     "metrics": 0,
     "data": 1,
     "chain": 1,
@@ -30,7 +31,19 @@ LAYERS = {
     "cli": 9,
     "__main__": 10,
 }
-SKLEARN_FREE = ("types", "kernel", "data", "chain", "model", "objective", "parts", "epochs", "solvers", "training")
+SKLEARN_FREE = (
+    "types",
+    "kernel",
+    "vectors",
+    "data",
+    "chain",
+    "model",
+    "objective",
+    "parts",
+    "epochs",
+    "solvers",
+    "training",
+)
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 

@@ -21,6 +21,7 @@ from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
 from fastcrf.chain.scores import transition_matrix
 from fastcrf.types import Corpus, FeatureMap, Floats
+from fastcrf.vectors import dot
 
 
 class Likelihood:
@@ -47,7 +48,7 @@ class Likelihood:
         """The loss alone: forward recursions only."""
         log_z = self.log_partitions(weights)
         total = log_z @ self.corpus.weights if len(self.corpus.weights) else log_z.sum()
-        return float(total - weights @ self.counts)
+        return float(total) - dot(weights, self.counts)
 
     def gradient(self, weights: Floats, ridge: float = 0.0) -> tuple[float, Floats, float]:
         """Loss, gradient of loss + ridge/2 |w|^2, and |w|^2 (which comes free)."""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.types import Floats
+from fastcrf.vectors import dot
 
 
 class Regulariser(NamedTuple):
@@ -29,7 +30,7 @@ class Regulariser(NamedTuple):
         return "+".join(name for name, c in (("l1", self.c1), ("l2", self.c2)) if c > 0) or "none"
 
     def value(self, weights: Floats) -> float:
-        return self.c1 * float(np.abs(weights).sum()) + self.c2 * float(weights @ weights)
+        return self.c1 * float(np.abs(weights).sum()) + self.c2 * dot(weights, weights)
 
     def mean_scale(self, n: float) -> tuple[float, float]:
         """(lambda1, lambda2) of the papers' objective for n sequences."""

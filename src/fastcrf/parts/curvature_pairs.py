@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from fastcrf.kernel import kernel
-from fastcrf.parts.vectors import add_scaled, dot_with_three
 from fastcrf.types import Floats
+from fastcrf.vectors import add_scaled, dot_with_three
 
 # A pair is kept when cos(s, y) exceeds this: below, y.s is mostly rounding and 1/y.s would be noise.
 LEAST_CURVATURE = 1e-10

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fastcrf.parts.orthant import step_within_orthant
-from fastcrf.parts.vectors import dot
 from fastcrf.types import Floats
+from fastcrf.vectors import dot
 
 # The loss is a small difference of large sums (log Z minus the score of the gold labels), so its value may be off by
 # this, relative to itself (5e-11 was seen with a weak penalty). Closer to the optimum values say nothing, and slopes,

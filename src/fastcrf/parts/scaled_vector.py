@@ -14,8 +14,8 @@ import numpy as np
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, scale, store
 from fastcrf.chain.layout import Layout
 from fastcrf.kernel import kernel
-from fastcrf.parts.vectors import dot
 from fastcrf.types import FeatureMap, Floats
+from fastcrf.vectors import dot
 
 SMALLEST, LARGEST = 1e-8, 1e8
 

@@ -30,8 +30,8 @@ import numpy as np
 
 from fastcrf.parts.line_search import evaluate
 from fastcrf.parts.proximal import proximal_step
-from fastcrf.parts.vectors import dot, norm
 from fastcrf.types import Diverged, Floats, Step
+from fastcrf.vectors import dot, norm
 
 MOST_DOUBLINGS = 60
 

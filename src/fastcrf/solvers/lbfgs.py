@@ -27,9 +27,9 @@ import numpy as np
 
 from fastcrf.parts.curvature_pairs import CurvaturePairs
 from fastcrf.parts.line_search import Search, SmoothRay, strong_wolfe
-from fastcrf.parts.vectors import dot, norm
 from fastcrf.solvers.options import check_whole
 from fastcrf.types import Diverged, Floats, Step
+from fastcrf.vectors import dot, norm
 
 NOTHING_TO_GAIN = 1e-6 * np.finfo(np.float64).eps  # a decrease far below the rounding of the objective, relative to it
 

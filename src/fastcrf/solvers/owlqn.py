@@ -29,9 +29,9 @@ import numpy as np
 from fastcrf.parts.curvature_pairs import CurvaturePairs
 from fastcrf.parts.line_search import OrthantRay, Search, backtrack, evaluate
 from fastcrf.parts.orthant import keep_descending, pseudo_gradient
-from fastcrf.parts.vectors import norm
 from fastcrf.solvers.options import check_whole
 from fastcrf.types import Diverged, Floats, Step
+from fastcrf.vectors import norm
 
 
 @dataclass(frozen=True)

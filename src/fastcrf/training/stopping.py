@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from fastcrf.parts.vectors import norm
 from fastcrf.training.trace import Point, Trace
+from fastcrf.vectors import norm
 
 ONLINE = "online_objective"  # column of solvers that sum up losses while the weights move
 

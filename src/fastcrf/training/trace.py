@@ -13,8 +13,8 @@ from typing import Any
 
 from fastcrf.parts.line_search import evaluate
 from fastcrf.parts.orthant import pseudo_gradient
-from fastcrf.parts.vectors import norm
 from fastcrf.types import Floats, Step
+from fastcrf.vectors import norm
 
 Row = dict[str, Any]
 Trace = list[Row]

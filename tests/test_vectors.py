@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fastcrf.parts.vectors import add_scaled, dot, dot_with_three, norm
+from fastcrf.vectors import add_scaled, dot, dot_with_three, norm
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 1000])
