@@ -31,7 +31,7 @@ def demo(
     \b
     fastcrf demo
     fastcrf demo --task digits
-    fastcrf demo --seed 7 --output /tmp/addresses.crf
+    fastcrf demo --seed 7 --output addresses.crf
     """
     from pathlib import Path
 

@@ -12,8 +12,8 @@ As `sag`, but the step is right in the mean:
 with i drawn uniformly, L searched by Algorithm 2 of schmidt2015, and a = 1 / (3 (L + lambda)), the step of the theory.
 
 Differs from the paper: the penalty is exact instead of a part of each g_i; d is divided by the number m of sequences
-seen, as SAG does, so that the first epoch is not spent on zeros. SAG's longer step 1 / (L + lambda) is not for SAGA:
-on small problems it circles around the optimum.
+seen, as SAG does, so that the first epoch is not spent on zeros; the very first search goes down as well as up. SAG's
+longer step 1 / (L + lambda) is not for SAGA: on small problems it circles around the optimum.
 """
 
 from __future__ import annotations
