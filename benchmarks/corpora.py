@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +47,7 @@ def sentences(folder: Path, task: Task, part: str) -> Iterator[tuple[list[list[s
         raise SystemExit(f"Skipped: {path.name} of {task.folder} is not in the data folder.")
     make_items = FEATURE_SETS[task.feature_set]
     left = task.positions if part == task.train and task.positions else 10**12
-    for sentence in islice(read_columns(str(path)), None):
+    for sentence in read_columns(str(path)):
         if left <= 0:
             return
         left -= len(sentence.rows)

@@ -1,8 +1,8 @@
 """A vector type for kernels: W doubles that live in registers, W known when the kernel is compiled.
 
 Numba vectorises simple loops by itself, but not the pattern that a CRF needs: short rows (as wide as the label set),
-summed into an accumulator that stays in registers. Spelling that out makes the batch gradient 1.6 times faster than the
-same loops in scalar code, for this one file.
+summed into an accumulator that stays in registers. In a prototype of the batch gradient, spelling
+that out was 1.6 times as fast as the same layout with plain loops.
 
 W is the length of the dummy tuple `lanes`, which every kernel hands down; a new width is a new compilation. A value of
 `Lanes(W)` is an LLVM array of W/8 vectors of 8 doubles (W/4 of 4 where W is not a multiple of 8); the target splits or

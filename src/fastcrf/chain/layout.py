@@ -59,7 +59,7 @@ class Positions(NamedTuple):
 
 
 def dense_threshold(padded: int) -> int:
-    """An attribute seen with at least so many labels becomes a row. The optimum is flat (measured for K = 4 to 91)."""
+    """An attribute with at least so many labels becomes a row. A prototype found the optimum flat for K = 4 to 91."""
     return max(1, min(padded // 6, 12))
 
 
