@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fastcrf.parts import drifting_vector
-from fastcrf.parts.drifting_vector import drift, gather_drifting, make_drifting, settle_drifting, turn_drift
+from fastcrf.parts.drifting_vector import make_drifting
+from fastcrf.parts.lazy_vector import drift, gather, settle, turn
 from reference.lazy_ground import Ground
 
 
@@ -27,18 +28,18 @@ class Pair:
         """A draw: read a sequence's weights, d <- d + growth g, w <- w - step g; then w <- shrink w - amount d."""
         ground, space, i = self.ground, self.ground.space, int(self.rng.integers(self.ground.n_sequences))
         support, K, lanes = ground.sequences.support, ground.layout.n_labels, ground.lanes
-        gather_drifting(self.lazy, support, i, space.weights, space.edges.scores, K, lanes)
+        gather(self.lazy, support, i, space.weights, space.edges.scores, K, lanes)
         scale = max(1.0, np.abs(self.w).max())
         np.testing.assert_allclose(ground.gathered(i), self.w * ground.touched(i), rtol=1e-12, atol=1e-12 * scale)
         g = self.rng.normal(size=ground.n_weights) * ground.touched(i)
         self.d = self.d + growth * g
         self.w = shrink * (self.w - step * g) - amount * self.d
-        turn_drift(self.lazy, support, i, growth, step, *ground.spread(i, g), K, lanes)
+        turn(self.lazy, support, i, growth, step, *ground.spread(i, g), K, lanes)
         drift(self.lazy, shrink, amount, lanes)
 
     def settled(self):
         w, d = np.empty((2, self.ground.n_weights))
-        square = settle_drifting(self.lazy, self.places, 0.7, w, d, self.ground.lanes)
+        square = settle(self.lazy, self.places, 0.7, w, d, self.ground.lanes)
         assert square == pytest.approx(np.sum((d + 0.7 * w) ** 2))
         return w, d
 

@@ -25,16 +25,16 @@ class Aimed:
         score_block(ground.sequences.local, table, self.ray.bias, i, i + 1, self.ray.slopes, ground.lanes)
         self.ray.edge_slopes[:] = edge_change
         self.edges = make_edges(brute_force.transition_scores(ground.features, w), layout.padded).scores
-        self.labels = SequenceLoss(ground.corpus, ground.features).gold(i)
 
     def rest(self):
         return self.ray, self.edges, self.ground.space.lattice, self.ground.layout.n_labels, self.ground.lanes
 
     def loss(self, step, weight=1.0):
-        return loss_along(self.labels, weight, step, *self.rest())
+        weights = np.full(self.ground.n_sequences, weight)
+        return loss_along(self.ground.sequences.chains._replace(weights=weights), self.i, step, *self.rest())
 
     def search(self, loss, L, down):
-        return search_lipschitz(self.labels, 1.0, loss, self.square, L, down, *self.rest())
+        return search_lipschitz(self.ground.sequences.chains, self.i, loss, self.square, L, down, *self.rest())
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
-"""One sequence at a time: what stochastic solvers ask of a corpus.
+"""A few sequences at a time: what stochastic solvers ask of a corpus.
 
-A draw touches only the attributes of its sequence. They are copied from the solver's (lazy) vector into a small local
-table, the batch kernels of expectations.py score and scatter on that table as they do on the big one, and the result is
-added back; so a draw costs what its sequence costs, whatever the size of the model.
+A draw takes a block: one sequence, or several that lie side by side. It touches only their attributes. These are copied
+from the solver's (lazy) vector into a small local table, the batch kernels of expectations.py score and scatter on that
+table as they do on the big one, and the result is added back; so a draw costs what its sequences cost, whatever the
+size of the model.
 
-`Sequences.local` are the positions with each row and cell number replaced by its place in the local table of the
-sequence. Transition weights are K more dense rows behind those of the attributes, touched by every draw.
+`Sequences.local` are the positions with each row and cell number replaced by its place in the local table of the block.
+Transition weights are K more dense rows behind those of the attributes, touched by every draw.
 """
 
 from __future__ import annotations
@@ -26,47 +27,60 @@ LOWEST_SCORE = -1e299  # below every score of a label, above every score of padd
 
 
 class Support(NamedTuple):
-    """The distinct rows and cells of each sequence, and which slots of the rows are features."""
+    """The distinct rows and cells of each block, and which slots of the rows are features."""
 
-    row_starts: Longs  # [N + 1] first of the distinct rows of each sequence
+    row_starts: Longs  # [B + 1] first of the distinct rows of each block
     rows: Indices  # distinct rows
-    cell_starts: Longs  # [N + 1] first of the distinct cells of each sequence
+    cell_starts: Longs  # [B + 1] first of the distinct cells of each block
     cells: Indices  # distinct cells
     masks: np.ndarray  # [n_rows + K, panels] uint64: bit k of panel b is set if slot b * W + k is a feature
 
 
-class Sequences(NamedTuple):
-    """A corpus by sequence."""
+class Chains(NamedTuple):
+    """The sequences of each block, and what is to be learnt from them."""
 
-    local: Positions  # rows and cells numbered within their sequence
-    support: Support
+    blocks: Longs  # [B + 1] first sequence of each block
+    starts: Longs  # [N + 1] first position of each sequence
     labels: Ints  # [P] gold labels
     weights: Floats  # [N] sequence weights, or [0] when all are 1
+
+
+class Sequences(NamedTuple):
+    """A corpus by block."""
+
+    local: Positions  # rows and cells numbered within their block
+    support: Support
+    chains: Chains
     layout: Layout
-    widest: tuple[int, int, int]  # most distinct rows, most distinct cells, most positions of a sequence
+    widest: tuple[int, int, int]  # most distinct rows, most distinct cells, most positions of a block
 
 
 class Workspace(NamedTuple):
-    """Arrays that one thread needs to treat one sequence."""
+    """Arrays that one thread needs to treat one block."""
 
     lattice: Lattice
-    weights: Table  # local: weights of the sequence's attributes
+    weights: Table  # local: weights of the block's attributes
     change: Table  # local: what is to be added, by attribute
     edges: Edges  # current transition scores and their exponentials
     edge_change: np.ndarray  # [Kp, Kp] what is to be added, by label bigram
-    edge_sums: np.ndarray  # [Kp, Kp] expected label bigrams
-    wide_edges: np.ndarray  # [Kp, Kp] those of them that come from the log domain
+    edge_sums: np.ndarray  # [Kp, Kp] label bigrams, expected minus observed
+    wide_edges: np.ndarray  # [Kp, Kp] those expected that come from the log domain
 
 
-def make_sequences(corpus: Corpus, features: FeatureMap, positions: Positions, layout: Layout) -> Sequences:
-    row_starts, rows, local_rows = distinct(positions.row_starts[positions.starts], positions.rows, layout.n_rows)
-    cell_starts, cells, local_cells = distinct(positions.cell_starts, positions.cells, layout.n_cells)
-    n_rows, n_cells, longest = (int(np.diff(b).max(initial=1)) for b in (row_starts, cell_starts, positions.starts))
+def make_sequences(
+    corpus: Corpus, features: FeatureMap, positions: Positions, layout: Layout, blocks: Longs | None = None
+) -> Sequences:
+    """`blocks`: first sequence of each block, and the number of sequences; each by itself when not given."""
+    if blocks is None:
+        blocks = np.arange(corpus.n_sequences + 1)
+    starts = positions.starts[blocks]
+    row_starts, rows, local_rows = distinct(positions.row_starts[starts], positions.rows, layout.n_rows)
+    cell_starts, cells, local_cells = distinct(positions.cell_starts[blocks], positions.cells, layout.n_cells)
+    n_rows, n_cells, longest = (int(np.diff(bounds).max(initial=1)) for bounds in (row_starts, cell_starts, starts))
     return Sequences(
         local=positions._replace(rows=local_rows, cells=local_cells),
         support=Support(row_starts, rows, cell_starts, cells, feature_masks(layout, features)),
-        labels=corpus.labels,
-        weights=corpus.weights,
+        chains=Chains(blocks, positions.starts, corpus.labels, corpus.weights),
         layout=layout,
         widest=(n_rows, n_cells, longest),
     )
@@ -133,51 +147,64 @@ def refresh_edges(edges, n_labels, bias, lanes):
 
 
 @kernel
-def gold_score(labels, scores, edge_scores):
-    """Score of a labelling [T], given label scores [T, K] and transition scores [K, K]."""
-    score = scores[0, labels[0]]
+def gold_score(labels, scores, first, edge_scores):
+    """Score of a labelling [T], given label scores (rows first..) and transition scores [K, K]."""
+    score = scores[first, labels[0]]
     for t in range(1, len(labels)):
-        score += scores[t, labels[t]] + edge_scores[labels[t - 1], labels[t]]
+        score += scores[first + t, labels[t]] + edge_scores[labels[t - 1], labels[t]]
     return score
 
 
 @kernel
-def infer_sequence(lattice, n_positions, edges, weight, wide_edges, edge_sums, n_labels, lanes):
-    """log Z of one scored sequence, unweighted; its posteriors and expected bigrams, weighted.
+def infer_block(chains, i, edges, space, n_labels, lanes):
+    """Weighted loss of the scored sequences of block i; their residuals, expected minus observed, weighted.
 
-    Writes: lattice (posteriors in scores), edge_sums (expected bigrams), wide_edges.
+    Writes: space.lattice (residuals of the labels in scores), space.edge_sums (of the bigrams), space.wide_edges.
     """
-    for j in range(n_labels):
-        for b in range(0, edge_sums.shape[1], len(lanes)):
-            store(wide_edges, j, b, zeros(lanes))
-            store(edge_sums, j, b, zeros(lanes))
-    first = np.int64(0)  # a literal 0 would make Numba compile `infer` and all it calls once more
-    log_z = infer(lattice, first, n_positions, edges, weight, wide_edges, n_labels, lanes)
-    add_edges(lattice, n_positions, n_labels, edge_sums, lanes)
+    starts, lattice, edge_sums = chains.starts, space.lattice, space.edge_sums
+    base, loss = starts[chains.blocks[i]], 0.0
+    clear_rows(space.wide_edges, n_labels, lanes)
+    clear_rows(edge_sums, n_labels, lanes)
+    for c in range(chains.blocks[i], chains.blocks[i + 1]):
+        weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
+        first, last = starts[c] - base, starts[c + 1] - base
+        gold = gold_score(chains.labels[starts[c] : starts[c + 1]], lattice.scores, first, edges.scores)
+        loss += weight * (infer(lattice, first, last, edges, weight, space.wide_edges, n_labels, lanes) - gold)
+    add_edges(lattice, starts[chains.blocks[i + 1]] - base, n_labels, edge_sums, lanes)
     for j in range(n_labels):
         for b in range(0, edge_sums.shape[1], len(lanes)):
             expected = multiply(load(edge_sums, j, b, lanes), load(edges.forward, j, b, lanes))
-            store(edge_sums, j, b, add(expected, load(wide_edges, j, b, lanes)))
-    return log_z
+            store(edge_sums, j, b, add(expected, load(space.wide_edges, j, b, lanes)))
+    subtract_gold(chains, i, lattice.scores, edge_sums)
+    return loss
 
 
 @kernel
-def subtract_gold(labels, weight, posteriors, edge_sums):
-    """Turn expectations into residuals, expected minus observed. Writes: posteriors, edge_sums."""
-    posteriors[0, labels[0]] -= weight
-    for t in range(1, len(labels)):
-        posteriors[t, labels[t]] -= weight
-        edge_sums[labels[t - 1], labels[t]] -= weight
+def subtract_gold(chains, i, posteriors, edge_sums):
+    """Turn expectations of block i into residuals, expected minus observed. Writes: posteriors, edge_sums."""
+    base = chains.starts[chains.blocks[i]]
+    for c in range(chains.blocks[i], chains.blocks[i + 1]):
+        weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
+        for p in range(chains.starts[c], chains.starts[c + 1]):
+            posteriors[p - base, chains.labels[p]] -= weight
+            if p > chains.starts[c]:
+                edge_sums[chains.labels[p - 1], chains.labels[p]] -= weight
 
 
 @kernel
-def collect_change(positions, support, i, quantities, change, lanes):
-    """Sum label quantities [T, Kp] of sequence i by attribute. Writes: change (a local table)."""
-    for r in range(support.row_starts[i + 1] - support.row_starts[i]):
-        for b in range(0, quantities.shape[1], len(lanes)):
-            store(change.rows, r, b, zeros(lanes))
+def collect_change(positions, blocks, support, i, quantities, change, lanes):
+    """Sum label quantities [T, Kp] of block i by attribute. Writes: change (a local table)."""
+    clear_rows(change.rows, support.row_starts[i + 1] - support.row_starts[i], lanes)
     change.cells[: support.cell_starts[i + 1] - support.cell_starts[i]] = 0.0
-    scatter_block(positions, i, i + 1, quantities, change, lanes)
+    scatter_block(positions, blocks[i], blocks[i + 1], quantities, change, lanes)
+
+
+@kernel
+def clear_rows(target, n_rows, lanes):
+    """target[:n_rows] = 0. Writes: target."""
+    for r in range(n_rows):
+        for b in range(0, target.shape[1], len(lanes)):
+            store(target, r, b, zeros(lanes))
 
 
 @kernel

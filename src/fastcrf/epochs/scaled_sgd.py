@@ -17,16 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.chain.expectations import score_block
-from fastcrf.chain.lanes import add, aligned_zeros, load, store, zeros
+from fastcrf.chain.lanes import add, aligned_zeros, load, store
 from fastcrf.chain.sequences import (
     Sequences,
+    clear_rows,
     collect_change,
     copy_rows,
-    gold_score,
-    infer_sequence,
+    infer_block,
     make_workspace,
     refresh_edges,
-    subtract_gold,
 )
 from fastcrf.kernel import kernel
 from fastcrf.parts.sampling import epoch_permutation
@@ -58,14 +57,6 @@ def make_residuals(sequences: Sequences, batch: int) -> Residuals:
 
 
 @kernel
-def clear_rows(target, n_rows, lanes):
-    """target[:n_rows] = 0. Writes: target."""
-    for r in range(n_rows):
-        for b in range(0, target.shape[1], len(lanes)):
-            store(target, r, b, zeros(lanes))
-
-
-@kernel
 def add_rows(source, target, n_rows, lanes):
     """target[:n_rows] += source[:n_rows]. Writes: target."""
     for r in range(n_rows):
@@ -82,32 +73,26 @@ def scaled_updates(sequences, order, size, steps, before, after, vector, space, 
     """
     local, support, starts = sequences.local, sequences.support, sequences.local.starts
     K, lattice, scores = sequences.layout.n_labels, space.lattice, space.lattice.scores
-    loss = 0.0
+    blocks, loss = sequences.chains.blocks, 0.0  # of one sequence each: an update takes the sequences of its batch
     for k in range(len(steps)):
         batch, row = order[k * size : (k + 1) * size], 0
         shrink_scaled(vector, before[k])
         clear_rows(residuals.edges, K, lanes)
         for i in batch:
-            first, T = starts[i], starts[i + 1] - starts[i]
-            labels = sequences.labels[first : first + T]
-            weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
             gather_scaled(vector, support, i, space.weights, space.edges.scores, K, lanes)
             edges = refresh_edges(space.edges, K, lattice.bias, lanes)
             score_block(local, space.weights, lattice.bias, i, i + 1, scores, lanes)
-            gold = gold_score(labels, scores, edges.scores)
-            log_z = infer_sequence(lattice, T, edges, weight, space.wide_edges, space.edge_sums, K, lanes)
-            loss += weight * (log_z - gold)
-            subtract_gold(labels, weight, scores, space.edge_sums)
-            copy_rows(scores, residuals.nodes[row:], T, lanes)
+            loss += infer_block(sequences.chains, i, edges, space, K, lanes)
+            copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
             add_rows(space.edge_sums, residuals.edges, K, lanes)
-            row += T
+            row += starts[i + 1] - starts[i]
         if steps[k] == 0.0:
             continue
         shrink_scaled(vector, after[k])
         descend_edges_scaled(vector, support.masks, steps[k] / len(batch), residuals.edges, K, lanes)
         row = 0
         for i in batch:
-            collect_change(local, support, i, residuals.nodes[row:], space.change, lanes)
+            collect_change(local, blocks, support, i, residuals.nodes[row:], space.change, lanes)
             descend_scaled(vector, support, i, steps[k] / len(batch), space.change, lanes)
             row += starts[i + 1] - starts[i]
     return loss

@@ -1,41 +1,31 @@
 """The loop that SAG and its relatives share.
 
-With g_i the stored gradient of sequence i, d = sum_i g_i, m the number of sequences seen, lambda in the papers' mean
-scale:
+With g_i the stored gradient of block i (of one sequence, unless solvers ask for more), d = sum_i g_i, m the number of
+sequences seen, lambda in the papers' mean scale:
 
-    draw i;  g = grad nll_i(w);  D = g - g_i;  g_i <- g;  d <- d + D
+    draw i;  g = grad nll_i(w);  D = g - g_i;  g_i <- g_i + growth D;  d <- d + growth D
     L_i by the search of parts/ray_search.py;  a = step size from the L's
-    w <- (1 - a lambda) w - a [ d / m + correction (1 / (n p_i) - 1 / m) D ]
+    w <- (1 - a lambda) w - a [ d_before / m + (1 - correction) growth D / m + correction D / (n p_i) ]
 
-(SVRG's memory stays as it is, and so does d: epochs/snapshots.py.)
-
-Draws, L's and step size follow a rule (parts/visiting.py). SAG has correction 0. SAGA has 1: with p_i the probability
-of the draw, its step is -a [ D / (n p_i) + d_before / m ], which has the right mean whatever the p_i. The drift d / m
-is applied lazily (parts/drifting_vector.py). What is stored of g_i are node marginals and summed edge marginals
-("mixed" memory), which start as the gold indicators: then g_i = 0 without a special case.
+Draws, L's and step size follow a rule (parts/visiting.py), p_i is the probability of the draw. SAG has growth 1 and
+correction 0: w moves along the new d. SAGA has correction 1: its step has the right mean whatever the p_i. SVRG has
+growth 0, too: its memory and d stay until the next snapshot (epochs/snapshots.py). What is stored of g_i says
+parts/gradient_memory.py; how the drift d / m is applied lazily, parts/lazy_vector.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastcrf.chain.expectations import score_block
-from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
-from fastcrf.chain.sequences import (
-    Sequences,
-    collect_change,
-    copy_rows,
-    gold_score,
-    infer_sequence,
-    make_workspace,
-    refresh_edges,
-    subtract_gold,
-)
-from fastcrf.kernel import kernel, means, verb
-from fastcrf.parts.drifting_vector import drift, gather_drifting, make_drifting, settle_drifting, turn_drift
+from fastcrf.chain.sequences import collect_change, copy_rows, infer_block, make_workspace, refresh_edges
+from fastcrf.kernel import kernel
+from fastcrf.parts.drifting_vector import make_drifting
+from fastcrf.parts.gradient_memory import exchange, make_mixed
+from fastcrf.parts.lazy_vector import drift, gather, settle, turn
 from fastcrf.parts.ray_search import make_ray, mask_change, search_lipschitz
 from fastcrf.parts.sampling import epoch_uniforms
 from fastcrf.parts.visiting import Rule, begin_visit, draw, end_visit, fade, place_of, probability, step_size
@@ -44,94 +34,66 @@ from fastcrf.types import Diverged, Floats, Step
 FLAT = 1e-8  # squared gradient norm below which a search would only measure rounding (Algorithm 1, line 12)
 
 
-class GradientMemory(NamedTuple):
-    """The stored gradients, as expectations, and room for their change at the current draw."""
-
-    marginals: np.ndarray  # [P, Kp]
-    bigrams: np.ndarray  # [N K, Kp] summed edge marginals of sequence i in rows i K .. (i + 1) K
-    change: np.ndarray  # [T, Kp] new minus old marginals
-    edge_change: np.ndarray  # [Kp, Kp] new minus old bigrams
-
-
-@verb
-def exchange(memory, i, first, n_positions, posteriors, edge_sums, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """memory.change and .edge_change: how new expectations of sequence i differ from those stored. Writes: memory."""
-
-
-@verb
-def growth(memory):  # type: ignore[no-untyped-def]
-    """The share of a change that becomes part of the drift."""
-
-
-@means(exchange, GradientMemory)
-def exchange_gradient(memory, i, first, n_positions, posteriors, edge_sums, n_labels, lanes):
-    exchange_rows(posteriors, memory.marginals, first, n_positions, memory.change, lanes)
-    exchange_rows(edge_sums, memory.bigrams, i * n_labels, n_labels, memory.edge_change, lanes)
-
-
-@means(growth, GradientMemory)
-def growth_of_gradient(memory):
-    return 1.0
+@kernel
+def score_current(sequences, i, vector, space, lanes):
+    """Label scores of block i at the current weights, and its edges. Writes: vector, space."""
+    K, blocks = sequences.layout.n_labels, sequences.chains.blocks
+    gather(vector, sequences.support, i, space.weights, space.edges.scores, K, lanes)
+    bias, scores = space.lattice.bias, space.lattice.scores
+    score_block(sequences.local, space.weights, bias, blocks[i], blocks[i + 1], scores, lanes)
+    return refresh_edges(space.edges, K, bias, lanes)
 
 
 @kernel
-def exchange_rows(new, memory, first, n_rows, change, lanes):
-    """change = new - memory[first:], memory[first:] = new, over n_rows rows. Writes: memory, change."""
-    for r in range(n_rows):
-        for b in range(0, new.shape[1], len(lanes)):
-            row = load(new, r, b, lanes)
-            store(change, r, b, add_scaled(-1.0, load(memory, first + r, b, lanes), row))
-            store(memory, first + r, b, row)
+def search_block(sequences, i, loss, L, down, edge_scores, space, ray, lanes):
+    """(L of block i by Algorithm 2, trials); space holds its residuals, ray its scores. Writes: space, ray.
+
+    f_i is the mean over the block, but losses and gradients here are sums: their L is `size` times as large.
+    """
+    local, support, blocks, K = sequences.local, sequences.support, sequences.chains.blocks, sequences.layout.n_labels
+    size = blocks[i + 1] - blocks[i]
+    collect_change(local, blocks, support, i, space.lattice.scores, space.change, lanes)
+    square = mask_change(support, i, space.change, space.edge_sums, K, lanes)
+    if square <= FLAT * size * size:
+        return L, 0
+    score_block(local, space.change, ray.bias, blocks[i], blocks[i + 1], ray.slopes, lanes)
+    copy_rows(space.edge_sums, ray.edge_slopes, K, lanes)
+    found, trials = search_lipschitz(
+        sequences.chains, i, loss, square, L * size, down, ray, edge_scores, space.lattice, K, lanes
+    )
+    return found / size, trials
 
 
 @kernel
-def score_sequence(sequences, i, vector, space, lanes):
-    """Label scores of sequence i at the current weights, and its edges. Writes: vector, space."""
-    K = sequences.layout.n_labels
-    gather_drifting(vector, sequences.support, i, space.weights, space.edges.scores, K, lanes)
-    score_block(sequences.local, space.weights, space.lattice.bias, i, i + 1, space.lattice.scores, lanes)
-    return refresh_edges(space.edges, K, space.lattice.bias, lanes)
-
-
-@kernel
-def average_gradient_draws(sequences, uniforms, lam, correction, vector, memory, rule, space, ray, lanes):
+def average_gradient_draws(
+    sequences, uniforms, lam, growth, correction, vector, memory, rule, covered, space, ray, lanes
+):
     """One draw per uniform; returns the number of forward(-backward) recursions. Writes: all state."""
-    local, support, starts = sequences.local, sequences.support, sequences.local.starts
-    K, n = sequences.layout.n_labels, len(starts) - 1
-    lattice, scores = space.lattice, space.lattice.scores
+    starts, blocks, K = sequences.chains.starts, sequences.chains.blocks, sequences.layout.n_labels
     evaluations = 0
     for u in uniforms:
         i = draw(rule, u, lam)
-        importance = 1.0 / (n * probability(rule, i, lam))
-        first, T = starts[i], starts[i + 1] - starts[i]
-        labels = sequences.labels[first : first + T]
-        weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
-        edges = score_sequence(sequences, i, vector, space, lanes)
+        importance = 1.0 / ((len(starts) - 1) * probability(rule, i, lam))
+        size, n_seen = blocks[i + 1] - blocks[i], rule.n_seen[0]
+        edges = score_current(sequences, i, vector, space, lanes)
         searching, trials = begin_visit(rule, i), 0
         if searching:
-            copy_rows(scores, ray.scores, T, lanes)
-        loss = -gold_score(labels, scores, edges.scores)
-        loss += infer_sequence(lattice, T, edges, weight, space.wide_edges, space.edge_sums, K, lanes)
-        exchange(memory, i, first, T, scores, space.edge_sums, K, lanes)
+            copy_rows(space.lattice.scores, ray.scores, starts[blocks[i + 1]] - starts[blocks[i]], lanes)
+        loss = infer_block(sequences.chains, i, edges, space, K, lanes)
+        exchange(memory, sequences, i, growth, space.lattice.scores, space.edge_sums, lanes)
         if searching:
-            subtract_gold(labels, weight, scores, space.edge_sums)
-            collect_change(local, support, i, scores, space.change, lanes)
-            square = mask_change(support, i, space.change, space.edge_sums, K, lanes)
-            if square > FLAT:
-                score_block(local, space.change, ray.bias, i, i + 1, ray.slopes, lanes)
-                copy_rows(space.edge_sums, ray.edge_slopes, K, lanes)
-                k, down = place_of(rule, i), rule.n_seen[0] == 0
-                rule.estimates[k], trials = search_lipschitz(
-                    labels, weight, weight * loss, square, rule.estimates[k], down, ray, edges.scores, lattice, K, lanes
-                )
+            k = place_of(rule, i)
+            rule.estimates[k], trials = search_block(
+                sequences, i, loss, rule.estimates[k], n_seen == 0, edges.scores, space, ray, lanes
+            )
         end_visit(rule, i, trials)
-        evaluations += 1 + trials
-        a, m = step_size(rule, lam), rule.n_seen[0]
+        evaluations += size * (1 + trials)
+        if rule.n_seen[0] > n_seen:
+            covered[0] += size
+        a, m = step_size(rule, lam), covered[0]
         shrink = 1.0 - a * lam
-        excess = correction * (importance - growth(memory) / m)
-        collect_change(local, support, i, memory.change, space.change, lanes)
-        step = excess * a / shrink
-        turn_drift(vector, support, i, growth(memory), step, space.change, memory.edge_change, K, lanes)
+        step = correction * (importance - growth / m) * a / shrink  # `drift` is going to apply growth / m of it
+        turn(vector, sequences.support, i, growth, step, memory.change, memory.edge_change, K, lanes)
         drift(vector, shrink, a / m, lanes)
         fade(rule, i)
     return evaluations
@@ -147,9 +109,12 @@ class AverageGradientRun:
         memory: Mapping[str, Any] | None,
         rule: Rule,
         seed: int,
+        *,
+        growth: float = 1.0,
         correction: float = 0.0,
     ) -> None:
-        self.problem, self.rule, self.seed, self.correction = problem, rule, seed, correction
+        self.problem, self.rule, self.seed = problem, rule, seed
+        self.growth, self.correction = growth, correction
         self.weights, self.drift = weights, np.zeros_like(weights)  # of all features
         self.epoch = self.drawn = 0
         self.part = problem.part(memory["weights"] if memory else weights)
@@ -157,33 +122,42 @@ class AverageGradientRun:
         self.lam = problem.regulariser.mean_scale(problem.n_sequences)[1]
         self.space, self.ray = make_workspace(self.sequences), make_ray(self.sequences)
         self.lanes = (0,) * self.sequences.layout.width
-        self.memory: Any = gold_memory(self.sequences)
+        self.memory = make_mixed(self.sequences)
         if memory:
             self._restore(memory)
+        self.covered = np.diff(self.sequences.chains.blocks)[rule.seen > 0].sum(keepdims=True)  # sequences seen
         self.settled = self.part.take(self.weights), self.part.take(self.drift)  # of the features that draws can move
         self.vector, self.places = make_drifting(self.sequences.layout, self.part.features, *self.settled)
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.sequences.chains.blocks) - 1
+
+    @property
+    def slice_size(self) -> int:
+        """Draws that take well under a second."""
+        return max(1, self.problem.slice_size * self.n_blocks // self.problem.n_sequences)
 
     def step(self, evaluations: int = 0) -> Step:
         """Where the run is, settled, after so many recursions."""
         ridge = 2.0 * self.problem.c2
-        norm = np.sqrt(settle_drifting(self.vector, self.places, ridge, *self.settled, self.lanes))
+        norm = np.sqrt(settle(self.vector, self.places, ridge, *self.settled, self.lanes))
         if not np.isfinite(norm):
             raise Diverged(f"The weights are not finite after {self.epoch} epochs.")
         for values, whole in zip(self.settled, (self.weights, self.drift), strict=True):
             self.part.put(values, whole)
         seen = int(self.rule.n_seen[0])
         info = {
-            "gradient_norm_estimate": float(norm) if seen == self.problem.n_sequences else np.inf,
+            "gradient_norm_estimate": float(norm) if seen == self.n_blocks else np.inf,
             "seen": seen,
             "step_size": float(step_size(self.rule, self.lam)),
         }
         return Step(self.weights, evaluations / self.problem.n_sequences, info=info, memory=self._state())
 
     def run_epoch(self) -> Step:
-        """n draws (what is left of them after an interrupted epoch), in slices short enough for Ctrl-C."""
-        n = self.problem.n_sequences
-        evaluations = self.draw(n)
-        if self.drawn == n:
+        """As many draws as there are blocks (what is left of them after Ctrl-C), in slices short enough for Ctrl-C."""
+        evaluations = self.draw(self.n_blocks)
+        if self.drawn == self.n_blocks:
             self.epoch, self.drawn = self.epoch + 1, 0
         return self.step(evaluations)
 
@@ -192,35 +166,21 @@ class AverageGradientRun:
         uniforms = epoch_uniforms(self.seed, self.epoch, n)
         evaluations = 0
         while self.drawn < n and not (evaluations and self.problem.asked_to_stop()):
-            some = uniforms[self.drawn : self.drawn + self.problem.slice_size]
+            some = uniforms[self.drawn : self.drawn + self.slice_size]
             evaluations += average_gradient_draws(
-                self.sequences, some, self.lam, self.correction, self.vector, self.memory, self.rule,
-                self.space, self.ray, self.lanes,
+                self.sequences, some, self.lam, self.growth, self.correction, self.vector, self.memory, self.rule,
+                self.covered, self.space, self.ray, self.lanes,
             )  # fmt: skip
             self.drawn += len(some)
         return evaluations
 
     def _state(self) -> dict[str, Any]:
         arrays = {"weights": self.weights, "drift": self.drift}
-        arrays |= {"marginals": self.memory.marginals, "bigrams": self.memory.bigrams}
+        arrays |= {"nodes": self.memory.nodes, "edges": self.memory.edges}
         return {**arrays, **self.rule.state(), "epoch": self.epoch, "drawn": self.drawn}
 
     def _restore(self, memory: Mapping[str, Any]) -> None:
         self.weights, self.drift = np.array(memory["weights"]), np.array(memory["drift"])
-        self.memory.marginals[:], self.memory.bigrams[:] = memory["marginals"], memory["bigrams"]
+        self.memory.nodes[:], self.memory.edges[:] = memory["nodes"], memory["edges"]
         self.rule.restore(memory)
         self.epoch, self.drawn = int(memory["epoch"]), int(memory["drawn"])
-
-
-def gold_memory(sequences: Sequences) -> GradientMemory:
-    """Memory of sequences not seen yet: gold indicators, whose gradient is zero."""
-    starts, labels, layout = sequences.local.starts, sequences.labels, sequences.layout
-    n, K, Kp = len(starts) - 1, layout.n_labels, layout.padded
-    weights = sequences.weights if len(sequences.weights) else np.ones(n)
-    sequence = np.repeat(np.arange(n), np.diff(starts))
-    marginals, bigrams = aligned_zeros(len(labels), Kp), aligned_zeros(n * K, Kp)
-    marginals[np.arange(len(labels)), labels] = weights[sequence]
-    inside = np.flatnonzero(sequence[1:] == sequence[:-1])
-    rows = sequence[inside] * K + labels[inside]
-    np.add.at(bigrams, (rows, labels[inside + 1]), weights[sequence[inside]])
-    return GradientMemory(marginals, bigrams, aligned_zeros(sequences.widest[2], Kp), aligned_zeros(Kp, Kp))

@@ -1,11 +1,13 @@
-"""The loss of one sequence along a direction, and the search for its Lipschitz constant (schmidt2015, Algorithm 2).
+"""The loss of a block of sequences along a direction, and the search for its Lipschitz constant.
+
+schmidt2015, Algorithm 2:
 
     while nll(w - g / L) > nll(w) - |g|^2 / (2 L):   L <- 2 L
 
 Along a direction the label scores are linear, so the scores of g are gathered once and each trial is one forward
-recursion on U - step * (scores of g); w - g / L is never formed. The very first search of a run starts from a guess
-and goes down as well as up, so that too large a guess does no harm. Two guards against rounding near the optimum: a
-slack of a few units in the last place, and at most 60 doublings.
+recursion (a sequence) on U - step * (scores of g); w - g / L is never formed. The very first search of a run starts
+from a guess and goes down as well as up, so that too large a guess does no harm. Two guards against rounding near the
+optimum: a slack of a few units in the last place, and at most 60 doublings.
 """
 
 from __future__ import annotations
@@ -65,10 +67,11 @@ def mask_change(support, i, change, edge_change, n_labels, lanes):
 
 
 @kernel
-def loss_along(labels, weight, step, ray, edge_scores, lattice, n_labels, lanes):
-    """weight * nll(w - step * direction) of one sequence, by one forward recursion. Writes: lattice, ray.trial."""
-    n, Kp, W = len(labels), edge_scores.shape[1], len(lanes)
-    for t in range(n):
+def loss_along(chains, i, step, ray, edge_scores, lattice, n_labels, lanes):
+    """Weighted loss of block i at w - step * direction, by forward recursions. Writes: lattice, ray.trial."""
+    Kp, W, starts = edge_scores.shape[1], len(lanes), chains.starts
+    base = starts[chains.blocks[i]]
+    for t in range(starts[chains.blocks[i + 1]] - base):
         for b in range(0, Kp, W):
             there = add_scaled(-step, load(ray.slopes, t, b, lanes), load(ray.scores, t, b, lanes))
             store(lattice.scores, t, b, there)
@@ -77,27 +80,31 @@ def loss_along(labels, weight, step, ray, edge_scores, lattice, n_labels, lanes)
             there = add_scaled(-step, load(ray.edge_slopes, j, b, lanes), load(edge_scores, j, b, lanes))
             store(ray.trial.scores, j, b, there)
     trial = refresh_edges(ray.trial, n_labels, lattice.bias, lanes)
-    gold = gold_score(labels, lattice.scores, trial.scores)
-    first = np.int64(0)  # a literal 0 would make Numba compile the recursions once more
-    return weight * (log_partition(lattice, first, n, trial, n_labels, lanes) - gold)
+    loss = 0.0
+    for c in range(chains.blocks[i], chains.blocks[i + 1]):
+        weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
+        first, last = starts[c] - base, starts[c + 1] - base
+        gold = gold_score(chains.labels[starts[c] : starts[c + 1]], lattice.scores, first, trial.scores)
+        loss += weight * (log_partition(lattice, first, last, trial, n_labels, lanes) - gold)
+    return loss
 
 
 @kernel
-def holds(labels, weight, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
-    """Whether L satisfies Algorithm 2, by one forward recursion. Writes: lattice, ray.trial."""
-    there = loss_along(labels, weight, 1.0 / L, ray, edge_scores, lattice, n_labels, lanes)
+def holds(chains, i, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
+    """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: lattice, ray.trial."""
+    there = loss_along(chains, i, 1.0 / L, ray, edge_scores, lattice, n_labels, lanes)
     return not there > loss - square / (2.0 * L) + 4.0 * EPSILON * max(1.0, abs(loss))
 
 
 @kernel
-def search_lipschitz(labels, weight, loss, square, L, down, ray, edge_scores, lattice, n_labels, lanes):
-    """(L that satisfies Algorithm 2, forward recursions spent); `down`: the last such of L, L/2, L/4, ..., if L does.
+def search_lipschitz(chains, i, loss, square, L, down, ray, edge_scores, lattice, n_labels, lanes):
+    """(L that satisfies Algorithm 2, trials spent); `down`: the last such of L, L/2, L/4, ..., if L does.
 
-    Writes: lattice, ray.trial.
+    Loss and its gradient's square norm are sums over block i, and so is L. Writes: lattice, ray.trial.
     """
     falling = False
     for trials in range(1, MOST_DOUBLINGS + 1):  # one call of `holds`: each is inlined, recursion and all
-        if holds(labels, weight, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
+        if holds(chains, i, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
             if not down:
                 return L, trials
             falling = True

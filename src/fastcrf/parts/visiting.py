@@ -21,6 +21,9 @@ class Rule(Protocol):
     @property
     def n_seen(self) -> Longs: ...  # [1]
 
+    @property
+    def seen(self) -> np.ndarray: ...  # [B] uint8
+
     def state(self) -> dict[str, np.ndarray]:
         """The arrays from which all others follow."""
         ...
