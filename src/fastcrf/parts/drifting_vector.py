@@ -65,13 +65,15 @@ def visit_row(vector, r, target, place, lanes):
         store(target, place, b, scale(beta, v))
 
 
-@means(lazy_vector.visit_cell, DriftingVector)
-def visit_cell(vector, c):
-    S = vector.state[1]
-    v = vector.cells[c, 0] - (S - vector.cells[c, 2]) * vector.cells[c, 1]
-    vector.cells[c, 0] = v
-    vector.cells[c, 2] = S
-    return vector.state[0] * v
+@means(lazy_vector.visit_cells, DriftingVector)
+def visit_cells(vector, cells, target):
+    beta, S = vector.state[0], vector.state[1]
+    for o in range(len(cells)):
+        c = cells[o]
+        v = vector.cells[c, 0] - (S - vector.cells[c, 2]) * vector.cells[c, 1]
+        vector.cells[c, 0] = v
+        vector.cells[c, 2] = S
+        target[o] = beta * v
 
 
 @means(lazy_vector.drift, DriftingVector)

@@ -30,8 +30,8 @@ def visit_row(vector, r, target, place, lanes):  # type: ignore[no-untyped-def]
 
 
 @verb
-def visit_cell(vector, c):  # type: ignore[no-untyped-def]
-    """Bring cell c up to date and return its weight. Writes: vector."""
+def visit_cells(vector, cells, target):  # type: ignore[no-untyped-def]
+    """Bring `cells` up to date and copy their weights to target. Writes: vector, target."""
 
 
 @verb
@@ -113,9 +113,7 @@ def gather(vector, support, i, weights, edge_scores, n_labels, lanes):
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         visit_row(vector, np.int64(support.rows[r]), weights.rows, r - first, lanes)
-    first = support.cell_starts[i]
-    for o in range(first, support.cell_starts[i + 1]):
-        weights.cells[o - first] = visit_cell(vector, np.int64(support.cells[o]))
+    visit_cells(vector, support.cells[support.cell_starts[i] : support.cell_starts[i + 1]], weights.cells)
     transitions = len(vector.stamps) - n_labels
     for j in range(n_labels):
         visit_row(vector, transitions + j, edge_scores, j, lanes)
