@@ -22,34 +22,18 @@ down as well as up, so that too large a first L does no harm; g_i is stored as m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from fastcrf.epochs.variance_reduced import AverageGradientRun
-from fastcrf.parts.lipschitz import one_constant
-from fastcrf.solvers.options import check_positive, check_whole
-from fastcrf.types import Floats, Step
+from fastcrf.parts.lipschitz import Constants, one_constant
+from fastcrf.solvers.average_gradient import AverageGradient
 
 
 @dataclass(frozen=True)
-class SAG:
-    """first_lipschitz: where the search for L starts; seed: of the draws."""
+class SAG(AverageGradient):
+    """Options: see AverageGradient."""
 
     name: ClassVar[str] = "sag"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
-    handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
 
-    first_lipschitz: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
-        check_whole(self.name, "seed", self.seed, 0)
-
-    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        constants = one_constant(problem.n_sequences, self.first_lipschitz)
-        run = AverageGradientRun(problem, weights, memory, constants, self.seed)
-        yield run.step()
-        while True:
-            yield run.run_epoch()
+    def rule(self, n: int) -> Constants:
+        return one_constant(n, self.first_lipschitz)

@@ -20,35 +20,19 @@ down as well as up, so that too large a first L does no harm; g_i is stored as m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from fastcrf.epochs.variance_reduced import AverageGradientRun
 from fastcrf.parts.sampling import first_order
-from fastcrf.parts.unseen_first import unseen_first
-from fastcrf.solvers.options import check_positive, check_whole
-from fastcrf.types import Floats, Step
+from fastcrf.parts.unseen_first import UnseenFirst, unseen_first
+from fastcrf.solvers.average_gradient import AverageGradient
 
 
 @dataclass(frozen=True)
-class SAGNUS:
-    """first_lipschitz: the first L of each sequence; seed: of the draws."""
+class SAGNUS(AverageGradient):
+    """Options: see AverageGradient."""
 
     name: ClassVar[str] = "sag-nus"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
-    handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
 
-    first_lipschitz: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
-        check_whole(self.name, "seed", self.seed, 0)
-
-    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        rule = unseen_first(first_order(self.seed, problem.n_sequences), self.first_lipschitz)
-        run = AverageGradientRun(problem, weights, memory, rule, self.seed)
-        yield run.step()
-        while True:
-            yield run.run_epoch()
+    def rule(self, n: int) -> UnseenFirst:
+        return unseen_first(first_order(self.seed, n), self.first_lipschitz)

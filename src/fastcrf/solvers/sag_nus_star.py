@@ -19,35 +19,20 @@ up, so that too large a first L does no harm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from fastcrf.epochs.variance_reduced import AverageGradientRun
-from fastcrf.parts.lipschitz import own_constants
-from fastcrf.solvers.options import check_positive, check_whole
-from fastcrf.types import Floats, Step
+from fastcrf.parts.lipschitz import Constants, own_constants
+from fastcrf.solvers.average_gradient import AverageGradient
 
 
 @dataclass(frozen=True)
-class SAGNUSStar:
-    """skipping: of needless searches (section 5.2); first_lipschitz: the first L; seed: of the draws."""
+class SAGNUSStar(AverageGradient):
+    """skipping: of needless searches (section 5.2); others: see AverageGradient."""
 
     name: ClassVar[str] = "sag-nus-star"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
-    handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
 
     skipping: bool = True
-    first_lipschitz: float = 1.0
-    seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
-        check_whole(self.name, "seed", self.seed, 0)
-
-    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        constants = own_constants(problem.n_sequences, self.first_lipschitz, self.skipping)
-        run = AverageGradientRun(problem, weights, memory, constants, self.seed)
-        yield run.step()
-        while True:
-            yield run.run_epoch()
+    def rule(self, n: int) -> Constants:
+        return own_constants(n, self.first_lipschitz, self.skipping)

@@ -1,0 +1,43 @@
+"""The options that solvers with a memory of gradients share, and how they run; not a solver itself.
+
+A solver of the family is its rule of visiting (parts/visiting.py) and `correction`: 0 for SAG's step, 1 for SAGA's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fastcrf.epochs.variance_reduced import AverageGradientRun
+from fastcrf.parts.visiting import Rule
+from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.types import Floats, Step
+
+
+@dataclass(frozen=True)
+class AverageGradient:
+    """first_lipschitz: where the search for Lipschitz constants starts; seed: of the draws."""
+
+    name: ClassVar[str]
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+    correction: ClassVar[float] = 0.0
+
+    first_lipschitz: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
+        check_whole(self.name, "seed", self.seed, 0)
+
+    def rule(self, n: int) -> Rule:
+        """Draws, Lipschitz constants and step size for n blocks of sequences."""
+        raise NotImplementedError
+
+    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
+        rule = self.rule(problem.n_sequences)
+        run = AverageGradientRun(problem, weights, memory, rule, self.seed, correction=self.correction)
+        yield run.step()
+        while True:
+            yield run.run_epoch()
