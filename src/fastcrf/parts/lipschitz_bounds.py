@@ -1,0 +1,36 @@
+"""Lipschitz constants of the sequences' gradients that hold everywhere, known from the data alone.
+
+The Hessian of sequence i is s_i times the covariance of its feature counts, so its largest eigenvalue is at most a
+quarter of the squared length of the largest difference of two counts:
+
+    L_i <= s_i / 2 (sum_a C_a^2 + (T - 1)^2),   C_a = sum over the positions of |value of attribute a|
+
+because the counts of an attribute by label, sums of C_a units, differ by at most sqrt(2) C_a, and those of the T - 1
+label bigrams likewise. Where only one label, or bigram, has a weight, they differ by at most C_a: half of the term.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastcrf.types import Corpus, FeatureMap, Floats
+
+SHARES = np.array([0.0, 0.25, 0.5])  # of C^2, where none, one or more of the labels have a weight
+
+
+def lipschitz_bounds(corpus: Corpus, features: FeatureMap) -> Floats:
+    """A bound on L_i for each sequence, [N]; of the loss alone, sequence weights included."""
+    lengths = np.diff(corpus.starts)
+    per_sequence = np.diff(corpus.offsets[corpus.starts])
+    owners = np.repeat(np.arange(corpus.n_sequences), per_sequence)
+    pairs, place = np.unique(owners * features.n_attributes + corpus.attributes, return_inverse=True)
+    values = np.abs(corpus.values) if len(corpus.values) else None
+    totals = np.bincount(place, values, len(pairs))
+    owner, attribute = np.divmod(pairs, features.n_attributes)
+    terms = share(np.diff(features.offsets))[attribute] * totals**2
+    bounds = np.bincount(owner, terms, corpus.n_sequences) + share(len(features.sources)) * (lengths - 1.0) ** 2
+    return bounds * corpus.weights if len(corpus.weights) else bounds
+
+
+def share(n_weights: np.ndarray | int) -> np.ndarray:
+    return SHARES[np.minimum(n_weights, 2)]
