@@ -1,11 +1,11 @@
-"""The periods of SVRG: draws along a gradient that stays as it is, then a new snapshot of it.
+"""Snapshots, and runs that begin with one (SAGA of schmidt2015's Proposition 1) or take one a period (SVRG).
 
 A snapshot evaluates all sequences at w~, the weights of that moment, and stores the gradient of each; d is their sum.
-Between two snapshots neither changes, and the draws of epochs/variance_reduced.py are
+Between two snapshots of SVRG neither changes, and the draws of epochs/variance_reduced.py are
 
     w <- (1 - a lambda) w - a [ (g - g_i) + d / n ]
 
-Because a snapshot ends a period, each Step has the exact objective and gradient of its weights.
+Because a snapshot ends a period of SVRG, each of its Steps has the exact objective and gradient of its weights.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def take_snapshot(sequences, first, last, vector, memory, space, lanes):
     return total
 
 
-class SnapshotRun(AverageGradientRun):
-    """The state of one run: `drawn` of the period's draws are done, then `snapped` of the blocks."""
+class FilledRun(AverageGradientRun):
+    """A run that evaluates all blocks before its first draw: `snapped` of them are done, and have this `loss`."""
 
     def __init__(
         self,
@@ -49,25 +49,26 @@ class SnapshotRun(AverageGradientRun):
         memory: Mapping[str, Any] | None,
         rule: Rule,
         seed: int,
-        n_draws: int,
+        growth: float = 1.0,
     ) -> None:
-        self.n_draws, self.snapped, self.loss = n_draws, 0, 0.0
-        super().__init__(problem, weights, memory, rule, seed, growth=0.0, correction=1.0)
-        if not memory:
-            self.drawn = n_draws  # a run begins with a snapshot
+        self.snapped, self.loss = 0, 0.0
+        super().__init__(problem, weights, memory, rule, seed, growth=growth, correction=1.0)
 
-    def run_period(self) -> Step:
-        """What is left of the draws and of the snapshot, in slices short enough for Ctrl-C."""
-        evaluations = 0
-        if self.drawn < self.n_draws:
-            evaluations = self.draw(self.n_draws)
-            if self.drawn == self.n_draws:
-                self.snapped, self.loss = 0, 0.0
-        if self.drawn == self.n_draws:
-            evaluations += self._take_snapshot(evaluations)
-        return self.step(evaluations)
+    @property
+    def filled(self) -> bool:
+        """Whether d is an estimate of the whole gradient."""
+        return self.snapped == self.n_blocks
 
-    def _take_snapshot(self, evaluations: int) -> int:
+    @property
+    def exact(self) -> bool:
+        """Whether d and the loss are those of the current weights."""
+        return self.filled and self.epoch == self.drawn == 0
+
+    def run_epoch(self) -> Step:
+        """What is left of the first evaluation, or an epoch of draws."""
+        return super().run_epoch() if self.filled else self.step(self.take_snapshot())
+
+    def take_snapshot(self, evaluations: int = 0) -> int:
         """What is left of a snapshot, or less if told to stop, after so many recursions; the number of recursions."""
         blocks, n, before = self.sequences.chains.blocks, self.n_blocks, evaluations
         while self.snapped < n and not (evaluations and self.problem.asked_to_stop()):
@@ -77,15 +78,15 @@ class SnapshotRun(AverageGradientRun):
             )
             evaluations += int(blocks[last] - blocks[self.snapped])
             self.snapped = last
-        if self.snapped == n:
-            self.epoch, self.drawn = self.epoch + 1, 0
         return evaluations - before
 
     def step(self, evaluations: int = 0) -> Step:
-        """Where the run is; after a whole period with its exact objective and gradient."""
+        """Where the run is; right after a snapshot with its exact objective and gradient."""
         step = super().step(evaluations)
-        if self.drawn > 0:
+        if not self.filled:
             return step._replace(info={**step.info, "gradient_norm_estimate": np.inf})
+        if not self.exact:
+            return step
         c2 = self.problem.c2
         objective = self.loss + c2 * float(np.square(self.weights).sum())
         return step._replace(objective=objective, gradient=self.drift + 2.0 * c2 * self.weights)
@@ -96,3 +97,40 @@ class SnapshotRun(AverageGradientRun):
     def _restore(self, memory: Mapping[str, Any]) -> None:
         super()._restore(memory)
         self.snapped, self.loss = int(memory["snapped"]), float(memory["loss"])
+
+
+class SnapshotRun(FilledRun):
+    """A run in periods: `drawn` of the period's draws are done, then `snapped` of the blocks."""
+
+    def __init__(
+        self,
+        problem: Any,
+        weights: Floats,
+        memory: Mapping[str, Any] | None,
+        rule: Rule,
+        seed: int,
+        n_draws: int,
+    ) -> None:
+        self.n_draws = n_draws
+        super().__init__(problem, weights, memory, rule, seed, growth=0.0)
+        if not memory:
+            self.drawn = n_draws  # a run begins with a snapshot
+
+    @property
+    def filled(self) -> bool:
+        return self.drawn == 0
+
+    exact = filled
+
+    def run_period(self) -> Step:
+        """What is left of the draws and of the snapshot, in slices short enough for Ctrl-C."""
+        evaluations = 0
+        if self.drawn < self.n_draws:
+            evaluations = self.draw(self.n_draws)
+            if self.drawn == self.n_draws:
+                self.snapped, self.loss = 0, 0.0
+        if self.drawn == self.n_draws:
+            evaluations += self.take_snapshot(evaluations)
+            if self.snapped == self.n_blocks:
+                self.epoch, self.drawn = self.epoch + 1, 0
+        return self.step(evaluations)

@@ -28,7 +28,17 @@ from fastcrf.parts.gradient_memory import exchange, make_mixed
 from fastcrf.parts.lazy_vector import drift, gather, settle, turn
 from fastcrf.parts.ray_search import make_ray, mask_change, search_lipschitz
 from fastcrf.parts.sampling import epoch_uniforms
-from fastcrf.parts.visiting import Rule, begin_visit, draw, end_visit, fade, place_of, probability, step_size
+from fastcrf.parts.visiting import (
+    Rule,
+    begin_visit,
+    draw,
+    end_visit,
+    fade,
+    is_guess,
+    place_of,
+    probability,
+    step_size,
+)
 from fastcrf.types import Diverged, Floats, Step
 
 FLAT = 1e-8  # squared gradient norm below which a search would only measure rounding (Algorithm 1, line 12)
@@ -84,7 +94,7 @@ def average_gradient_draws(
         if searching:
             k = place_of(rule, i)
             rule.estimates[k], trials = search_block(
-                sequences, i, loss, rule.estimates[k], n_seen == 0, edges.scores, space, ray, lanes
+                sequences, i, loss, rule.estimates[k], is_guess(rule, i), edges.scores, space, ray, lanes
             )
         end_visit(rule, i, trials)
         evaluations += size * (1 + trials)

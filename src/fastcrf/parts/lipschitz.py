@@ -151,6 +151,11 @@ def begin_visit(constants, i):
     return True
 
 
+@means(visiting.is_guess, Constants)
+def is_guess(constants, i):
+    return constants.n_seen[0] == 0
+
+
 @means(visiting.end_visit, Constants)
 def end_visit(constants, i, trials):
     if not constants.seen[i]:  # the search of a first visit starts from a guess and proves nothing about later ones

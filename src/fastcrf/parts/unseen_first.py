@@ -96,6 +96,11 @@ def begin_visit(rule, i):
     return True
 
 
+@means(visiting.is_guess, UnseenFirst)
+def is_guess(rule, i):
+    return rule.n_seen[0] == 0
+
+
 @means(visiting.end_visit, UnseenFirst)
 def end_visit(rule, i, trials):
     if not rule.seen[i]:

@@ -1,7 +1,8 @@
 """What an epoch loop asks of a rule: which sequence to visit, what is known of its Lipschitz constant, how far to step.
 
 A rule is a NamedTuple of arrays; each verb means what the file of the rule says (parts/lipschitz.py for SAG and NUS*,
-parts/unseen_first.py for NUS). `lam` is the L2 penalty in the papers' mean scale.
+parts/unseen_first.py for NUS, parts/given_probabilities.py for draws by fixed probabilities). `lam` is the L2 penalty
+in the papers' mean scale.
 """
 
 from __future__ import annotations
@@ -51,6 +52,11 @@ def place_of(rule, i):  # type: ignore[no-untyped-def]
 @verb
 def begin_visit(rule, i):  # type: ignore[no-untyped-def]
     """Set the estimate from which a search starts, and say whether to search. Writes: rule."""
+
+
+@verb
+def is_guess(rule, i):  # type: ignore[no-untyped-def]
+    """Whether no search has confirmed the estimate yet, so that this one may lower it, too."""
 
 
 @verb

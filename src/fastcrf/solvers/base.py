@@ -52,6 +52,7 @@ REGISTRY: dict[str, Line] = {
     "sag-nus-star": Line("fastcrf.solvers.sag_nus_star", "SAGNUSStar"),
     "saga": Line("fastcrf.solvers.saga", "SAGA"),
     "saga-nus-star": Line("fastcrf.solvers.saga_nus_star", "SAGANUSStar"),
+    "saga-nus": Line("fastcrf.solvers.saga_nus", "SAGANUS"),
     "svrg": Line("fastcrf.solvers.svrg", "SVRG"),
     "accelerated-gradient": Line("fastcrf.solvers.accelerated_gradient", "AcceleratedGradient"),
 }
