@@ -34,7 +34,7 @@ def take_snapshot(sequences, first, last, vector, memory, space, lanes):
     for i in range(first, last):
         edges = score_current(sequences, i, vector, space, lanes)
         total += infer_block(sequences.chains, i, edges, space, K, lanes)
-        exchange(memory, sequences, i, 1.0, space.lattice.scores, space.edge_sums, lanes)
+        exchange(memory, sequences, i, 1.0, space, lanes)
         turn(vector, sequences.support, i, 1.0, 0.0, memory.change, memory.edge_change, K, lanes)
     return total
 

@@ -90,7 +90,7 @@ def average_gradient_draws(
         if searching:
             copy_rows(space.lattice.scores, ray.scores, starts[blocks[i + 1]] - starts[blocks[i]], lanes)
         loss = infer_block(sequences.chains, i, edges, space, K, lanes)
-        exchange(memory, sequences, i, growth, space.lattice.scores, space.edge_sums, lanes)
+        exchange(memory, sequences, i, growth, space, lanes)
         if searching:
             k = place_of(rule, i)
             rule.estimates[k], trials = search_block(

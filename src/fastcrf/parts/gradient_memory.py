@@ -17,10 +17,11 @@ from fastcrf.kernel import kernel, means, verb
 
 
 @verb
-def exchange(memory, sequences, i, growth, residuals, edge_residuals, lanes):  # type: ignore[no-untyped-def]
+def exchange(memory, sequences, i, growth, space, lanes):  # type: ignore[no-untyped-def]
     """memory.change (by attribute) and .edge_change: how the new gradient of block i differs from the stored one.
 
-    Of this change, `growth` is stored: 1 replaces the old gradient by the new one, 0 keeps it. Writes: memory.
+    The new one is in `space`, where `infer_block` left its residuals. Of the change, `growth` is stored: 1 replaces the
+    old gradient by the new one, 0 keeps it. Writes: memory.
     """
 
 
@@ -44,11 +45,11 @@ def make_mixed(sequences: Sequences) -> Mixed:
 
 
 @means(exchange, Mixed)
-def exchange_mixed(memory, sequences, i, growth, residuals, edge_residuals, lanes):
+def exchange_mixed(memory, sequences, i, growth, space, lanes):
     starts, blocks, K = sequences.chains.starts, sequences.chains.blocks, sequences.layout.n_labels
     first, last = starts[blocks[i]], starts[blocks[i + 1]]
-    exchange_rows(residuals, memory.nodes, first, last - first, growth, memory.node_change, lanes)
-    exchange_rows(edge_residuals, memory.edges, i * K, K, growth, memory.edge_change, lanes)
+    exchange_rows(space.lattice.scores, memory.nodes, first, last - first, growth, memory.node_change, lanes)
+    exchange_rows(space.edge_sums, memory.edges, i * K, K, growth, memory.edge_change, lanes)
     collect_change(sequences.local, blocks, sequences.support, i, memory.node_change, memory.change, lanes)
 
 
