@@ -7,47 +7,12 @@ import pytest
 
 from fastcrf.parts import drifting_vector
 from fastcrf.parts.drifting_vector import make_drifting
-from fastcrf.parts.lazy_vector import drift, gather, settle, turn
-from reference.lazy_ground import Ground
+from reference.lazy_ground import Ground, Pair
 
 
 @pytest.fixture
 def ground(monkeypatch):
     return Ground(monkeypatch)
-
-
-class Pair:
-    """A drifting vector and its dense twins, which make the same moves."""
-
-    def __init__(self, ground, seed=1):
-        self.ground, self.rng = ground, np.random.default_rng(seed)
-        self.w, self.d = self.rng.normal(size=(2, ground.n_weights))
-        self.lazy, self.places = make_drifting(ground.layout, ground.features, self.w, self.d)
-
-    def move(self, shrink, amount, step=0.0, growth=1.0):
-        """A draw: read a sequence's weights, d <- d + growth g, w <- w - step g; then w <- shrink w - amount d."""
-        ground, space, i = self.ground, self.ground.space, int(self.rng.integers(self.ground.n_sequences))
-        support, K, lanes = ground.sequences.support, ground.layout.n_labels, ground.lanes
-        gather(self.lazy, support, i, space.weights, space.edges.scores, K, lanes)
-        scale = max(1.0, np.abs(self.w).max())
-        np.testing.assert_allclose(ground.gathered(i), self.w * ground.touched(i), rtol=1e-12, atol=1e-12 * scale)
-        g = self.rng.normal(size=ground.n_weights) * ground.touched(i)
-        self.d = self.d + growth * g
-        self.w = shrink * (self.w - step * g) - amount * self.d
-        turn(self.lazy, support, i, growth, step, *ground.spread(i, g), K, lanes)
-        drift(self.lazy, shrink, amount, lanes)
-
-    def settled(self):
-        w, d = np.empty((2, self.ground.n_weights))
-        square = settle(self.lazy, self.places, 0.7, w, d, self.ground.lanes)
-        assert square == pytest.approx(np.sum((d + 0.7 * w) ** 2))
-        return w, d
-
-    def assert_equal(self):
-        w, d = self.settled()
-        scale = max(1.0, np.abs(self.w).max(), np.abs(self.d).max())
-        np.testing.assert_allclose(w, self.w, rtol=1e-12, atol=1e-12 * scale)
-        np.testing.assert_allclose(d, self.d, rtol=1e-12, atol=1e-12 * scale)
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.1, 20.0])

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from fastcrf.chain import layout as layout_module
 from fastcrf.chain.sequences import make_sequences, make_workspace
+from fastcrf.parts.drifting_vector import make_drifting
+from fastcrf.parts.lazy_vector import drift, gather, settle, turn
+from reference.plain_proximal import soft
 from reference.random_corpora import random_corpus, random_features
 
 JUNK = 7.0  # where a local table has no feature
@@ -69,3 +73,37 @@ class Ground:
             found[f] = array[index]
         found[self.features.n_state :] = self.space.edges.scores[self.features.sources, self.features.targets]
         return found
+
+
+class Pair:
+    """A lazy vector and its dense twins, which make the same moves; c1 is that of a vector with soft thresholds."""
+
+    def __init__(self, ground, make=make_drifting, c1=0.0, seed=1):
+        self.ground, self.c1, self.rng = ground, c1, np.random.default_rng(seed)
+        self.w, self.d = self.rng.normal(size=(2, ground.n_weights))
+        self.lazy, self.places = make(ground.layout, ground.features, self.w, self.d)
+
+    def move(self, shrink, amount, step=0.0, growth=1.0):
+        """A draw: read a sequence's weights, d += growth g, w -= step g; then w <- soft(shrink w - amount d)."""
+        ground, space, i = self.ground, self.ground.space, int(self.rng.integers(self.ground.n_sequences))
+        support, K, lanes = ground.sequences.support, ground.layout.n_labels, ground.lanes
+        gather(self.lazy, support, i, space.weights, space.edges.scores, K, lanes)
+        scale = max(1.0, np.abs(self.w).max())
+        np.testing.assert_allclose(ground.gathered(i), self.w * ground.touched(i), rtol=1e-12, atol=1e-12 * scale)
+        g = self.rng.normal(size=ground.n_weights) * ground.touched(i)
+        self.d = self.d + growth * g
+        self.w = soft(shrink * (self.w - step * g) - amount * self.d, amount * self.c1)
+        turn(self.lazy, support, i, growth, step, *ground.spread(i, g), K, lanes)
+        drift(self.lazy, shrink, amount, lanes)
+
+    def settled(self):
+        w, d = np.empty((2, self.ground.n_weights))
+        square = settle(self.lazy, self.places, 0.7, w, d, self.ground.lanes)
+        assert square == pytest.approx(np.sum((d + 0.7 * w) ** 2))
+        return w, d
+
+    def assert_equal(self):
+        w, d = self.settled()
+        scale = max(1.0, np.abs(self.w).max(), np.abs(self.d).max())
+        np.testing.assert_allclose(w, self.w, rtol=1e-12, atol=1e-12 * scale)
+        np.testing.assert_allclose(d, self.d, rtol=1e-12, atol=1e-12 * scale)

@@ -2,9 +2,9 @@
 
 A step is w <- shrink * w - amount * d, perhaps followed by something that each weight undergoes by itself. A lazy
 vector is a NamedTuple that stores v and d, and stamps that say when each weight was last brought up to date; what that
-means, the verbs below say for each type (as in parts/drifting_vector.py). One stamp serves a whole row, because an
-attribute's weights are always touched together. v and d of a row lie side by side, and so do v, d and stamp of a cell,
-so that a visit waits for one place in memory instead of three. All types have
+means, the verbs below say for each type (parts/drifting_vector.py, parts/proximal_vector.py). One stamp serves a whole
+row, because an attribute's weights are always touched together. v and d of a row lie side by side, and so do v, d and
+stamp of a cell, so that a visit waits for one place in memory instead of three. All types have
 
     rows    [2 (n_rows + K), Kp]   row 2r is v, row 2r + 1 is d; rows of transitions come last
     stamps  [n_rows + K]           of each row

@@ -9,15 +9,19 @@ from fastcrf.types import Floats
 
 
 @kernel
+def soft(number, threshold):
+    """`number`, moved towards zero by `threshold`; exactly zero where it would pass it."""
+    if number > threshold:
+        return number - threshold
+    if number < -threshold:
+        return number + threshold
+    return number * 0.0  # zero, but a NaN stays a NaN
+
+
+@kernel
 def proximal_step(weights: Floats, gradient: Floats, step: float, c1: float) -> Floats:
     """argmin_v  gradient . v + |v - weights|^2 / (2 step) + c1 |v|_1, with exact zeros. A fresh array."""
     moved, threshold = np.empty_like(weights), step * c1
     for f in range(len(weights)):
-        there = weights[f] - step * gradient[f]
-        if there > threshold:
-            moved[f] = there - threshold
-        elif there < -threshold:
-            moved[f] = there + threshold
-        else:
-            moved[f] = there * 0.0  # zero, but a NaN stays a NaN
+        moved[f] = soft(weights[f] - step * gradient[f], threshold)
     return moved
