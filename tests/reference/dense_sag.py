@@ -1,6 +1,7 @@
-"""SAG, SAG-NUS and SAG-NUS* with dense vectors and stored gradients, written from the papers.
+"""SAG, SAG-NUS and SAG-NUS* with dense vectors and stored gradients, written from the papers; SVRG.
 
-They are schmidt2015, Algorithms 1, 2 and section 5, and schmidt2013, section 5.5.
+They are schmidt2015, Algorithms 1, 2 and section 5, and schmidt2013, section 5.5; johnson2013 with the sampling of
+xiao2014.
 
 Sequence gradients come from enumeration of all labellings; draws come from the uniforms that the tests hand in.
 """
@@ -98,24 +99,27 @@ def sag(corpus, features, lam, uniforms, first_lipschitz=1.0, saga=False):
         yield w, d, L, evaluations
 
 
-def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz=1.0, saga=False):
-    """Section 5, with 5.2, or SAGA with the same draws. Yields (w, d, the L_i, evaluations so far) after each draw."""
-    loss = SequenceLoss(corpus, features)
-    n, w = loss.n, np.zeros(features.n_weights)
-    d, table, seen = np.zeros_like(w), np.zeros((n, len(w))), np.zeros(n, bool)
-    L, streak, rest, evaluations = np.full(n, first_lipschitz), np.zeros(n, int), np.zeros(n, int), 0
-    for u in uniforms:
+class OwnConstants:
+    """The L_i, draws and step size of schmidt2015, section 5, with the skipping of 5.2."""
+
+    def __init__(self, loss, first_lipschitz, skipping=True):
+        n = loss.n
+        self.loss, self.n, self.skipping, self.L = loss, n, skipping, np.full(n, first_lipschitz)
+        self.seen, self.streak, self.rest = np.zeros(n, bool), np.zeros(n, int), np.zeros(n, int)
+
+    def draw(self, u):
+        """(i, its probability)"""
+        n, L, seen = self.n, self.L, self.seen
         if u < 0.5 or not seen.any():
             i = int((u / 0.5 if u < 0.5 else (u - 0.5) / 0.5) * n)
         else:
             reached = np.cumsum(np.where(seen, L, 0.0))
             i = int(np.searchsorted(reached, (u - 0.5) / 0.5 * reached[-1], side="right"))
-        p = 1 / n if not seen.any() else 0.5 / n + 0.5 * (L[i] / L[seen].sum() if seen[i] else 0.0)
-        f, g = loss.value(i, w), loss.gradient(i, w)
-        evaluations += 1
-        change, before = g - table[i], d.copy()
-        d = d + change
-        table[i] = g
+        return i, 1 / n if not seen.any() else 0.5 / n + 0.5 * (L[i] / L[seen].sum() if seen[i] else 0.0)
+
+    def visit(self, i, w, f, g):
+        """Search for L_i; the number of values computed."""
+        L, seen, rest, trials = self.L, self.seen, self.rest, 0
         search = True
         if not seen[i]:
             if seen.any():
@@ -126,16 +130,33 @@ def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz
         else:
             L[i] *= 0.9
         if search and g @ g > 1e-8:
-            L[i], trials = line_search(loss, i, w, f, g, L[i], not seen.any())
-            evaluations += trials
-            if seen[i] and skipping:
-                streak[i] = streak[i] + 1 if trials == 1 else 0
-                rest[i] = 2 ** (streak[i] - 1) if streak[i] else rest[i]
+            L[i], trials = line_search(self.loss, i, w, f, g, L[i], not seen.any())
+            if seen[i] and self.skipping:
+                self.streak[i] = self.streak[i] + 1 if trials == 1 else 0
+                rest[i] = 2 ** (self.streak[i] - 1) if self.streak[i] else rest[i]
         seen[i] = True
-        alpha = 0.5 * (1 / (L[seen].max() + lam) + 1 / (L[seen].mean() + lam)) / (3 if saga else 1)
-        step = change / (n * p) + before / seen.sum() if saga else d / seen.sum()
-        w = (1 - alpha * lam) * w - alpha * step
-        yield w, d, L, evaluations
+        return trials
+
+    def step_size(self, lam):
+        known = self.L[self.seen]
+        return 0.5 * (1 / (known.max() + lam) + 1 / (known.mean() + lam))
+
+
+def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz=1.0, saga=False):
+    """Section 5, with 5.2, or SAGA with the same draws. Yields (w, d, the L_i, evaluations so far) after each draw."""
+    loss = SequenceLoss(corpus, features)
+    n, w, own, evaluations = loss.n, np.zeros(features.n_weights), OwnConstants(loss, first_lipschitz, skipping), 0
+    d, table = np.zeros_like(w), np.zeros((n, len(w)))
+    for u in uniforms:
+        i, p = own.draw(u)
+        f, g = loss.value(i, w), loss.gradient(i, w)
+        change, before = g - table[i], d.copy()
+        d = d + change
+        table[i] = g
+        evaluations += 1 + own.visit(i, w, f, g)
+        alpha, m = own.step_size(lam) / (3 if saga else 1), own.seen.sum()
+        w = (1 - alpha * lam) * w - alpha * (change / (n * p) + before / m if saga else d / m)
+        yield w, d, own.L, evaluations
 
 
 def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0):
@@ -177,22 +198,54 @@ def draw_seen(L, seen, lam, u, order):
     return int(order[place]) if place < m else place - m
 
 
+def snapshots(loss, w, uniforms, draws):
+    """Periods of `draws(w, the g_i, d, period's uniforms) -> (w, evaluations)`. Yields (w~, d, evaluations so far)."""
+    evaluations = 0
+    for period in uniforms:
+        table = np.array([loss.gradient(i, w) for i in range(loss.n)])
+        evaluations += loss.n
+        yield w, table.sum(axis=0), evaluations
+        w, more = draws(w, table, table.sum(axis=0), period)
+        evaluations += more
+
+
 def svrg(corpus, features, lam, uniforms, first_lipschitz=1.0):
-    """Johnson & Zhang (2013), a period for each array of uniforms. Yields (w, d, L, evaluations so far) at each w~."""
+    """Johnson & Zhang (2013), a period for each array of uniforms. Yields (w, d, evaluations so far) at each w~."""
     loss = SequenceLoss(corpus, features)
-    n, w, L, evaluations = loss.n, np.zeros(features.n_weights), first_lipschitz, 0
-    for draws in uniforms:
-        snapshot = w.copy()
-        full = sum(loss.gradient(i, snapshot) for i in range(n))
-        evaluations += n
-        yield w, full, L, evaluations
-        for u in draws:
+    n, L, first = loss.n, first_lipschitz, True
+
+    def draws(w, table, d, period):
+        nonlocal L, first
+        evaluations = 0
+        for u in period:
             i = int(u * n)
             f, g = loss.value(i, w), loss.gradient(i, w)
             evaluations += 1
             if g @ g > 1e-8:
-                L, trials = line_search(loss, i, w, f, g, L, first=False)
+                L, trials = line_search(loss, i, w, f, g, L, first)
                 evaluations += trials
+            first = False
             alpha = 1 / (L + lam)
-            w = (1 - alpha * lam) * w - alpha * (g - loss.gradient(i, snapshot) + full / n)
+            w = (1 - alpha * lam) * w - alpha * (g - table[i] + d / n)
             L *= 2 ** (-1 / n)
+        return w, evaluations
+
+    return snapshots(loss, np.zeros(features.n_weights), uniforms, draws)
+
+
+def svrg_nus(corpus, features, lam, uniforms, first_lipschitz=1.0):
+    """Xiao & Zhang (2014), section 3, with searched L_i, half of the draws by them. Yields as `svrg` does."""
+    loss = SequenceLoss(corpus, features)
+    n, own = loss.n, OwnConstants(loss, first_lipschitz)
+
+    def draws(w, table, d, period):
+        evaluations = 0
+        for u in period:
+            i, p = own.draw(u)
+            f, g = loss.value(i, w), loss.gradient(i, w)
+            evaluations += 1 + own.visit(i, w, f, g)
+            alpha = own.step_size(lam)
+            w = (1 - alpha * lam) * w - alpha * ((g - table[i]) / (n * p) + d / n)
+        return w, evaluations
+
+    return snapshots(loss, np.zeros(features.n_weights), uniforms, draws)

@@ -3,7 +3,7 @@
 A snapshot evaluates all sequences at w~, the weights of that moment, and stores the gradient of each; d is their sum.
 Between two snapshots of SVRG neither changes, and the draws of epochs/variance_reduced.py are
 
-    w <- (1 - a lambda) w - a [ (g - g_i) + d / n ]
+    w <- (1 - a lambda) w - a [ (g - g_i) / (n p_i) + d / n ]
 
 Because a snapshot ends a period of SVRG, each of its Steps has the exact objective and gradient of its weights.
 """
@@ -53,6 +53,7 @@ class FilledRun(AverageGradientRun):
     ) -> None:
         self.snapped, self.loss = 0, 0.0
         super().__init__(problem, weights, memory, rule, seed, growth=growth, correction=1.0)
+        self.covered[0] = problem.n_sequences  # whatever was drawn
 
     @property
     def filled(self) -> bool:
@@ -89,7 +90,9 @@ class FilledRun(AverageGradientRun):
             return step
         c2 = self.problem.c2
         objective = self.loss + c2 * float(np.square(self.weights).sum())
-        return step._replace(objective=objective, gradient=self.drift + 2.0 * c2 * self.weights)
+        gradient = self.drift + 2.0 * c2 * self.weights
+        info = {**step.info, "gradient_norm_estimate": float(np.linalg.norm(gradient))}
+        return step._replace(objective=objective, gradient=gradient, info=info)
 
     def _state(self) -> dict[str, Any]:
         return {**super()._state(), "snapped": self.snapped, "loss": self.loss}

@@ -80,10 +80,10 @@ def average_gradient_draws(
 ):
     """One draw per uniform; returns the number of forward(-backward) recursions. Writes: all state."""
     starts, blocks, K = sequences.chains.starts, sequences.chains.blocks, sequences.layout.n_labels
-    evaluations = 0
+    n, evaluations = len(starts) - 1, 0
     for u in uniforms:
         i = draw(rule, u, lam)
-        importance = 1.0 / ((len(starts) - 1) * probability(rule, i, lam))
+        importance = 1.0 / (n * probability(rule, i, lam))
         size, n_seen = blocks[i + 1] - blocks[i], rule.n_seen[0]
         edges = score_current(sequences, i, vector, space, lanes)
         searching, trials = begin_visit(rule, i), 0
@@ -99,7 +99,7 @@ def average_gradient_draws(
         end_visit(rule, i, trials)
         evaluations += size * (1 + trials)
         if rule.n_seen[0] > n_seen:
-            covered[0] += size
+            covered[0] = min(covered[0] + size, n)
         a, m = step_size(rule, lam), covered[0]
         shrink = 1.0 - a * lam
         step = correction * (importance - growth / m) * a / shrink  # `drift` is going to apply growth / m of it
@@ -135,7 +135,7 @@ class AverageGradientRun:
         self.memory = make_mixed(self.sequences)
         if memory:
             self._restore(memory)
-        self.covered = np.diff(self.sequences.chains.blocks)[rule.seen > 0].sum(keepdims=True)  # sequences seen
+        self.covered = np.diff(self.sequences.chains.blocks)[rule.seen > 0].sum(keepdims=True)  # sequences in d
         self.settled = self.part.take(self.weights), self.part.take(self.drift)  # of the features that draws can move
         self.vector, self.places = make_drifting(self.sequences.layout, self.part.features, *self.settled)
 

@@ -96,13 +96,6 @@ def own_constants(n_sequences: int, start: float, skipping: bool, caution: float
     )
 
 
-def all_seen(constants: Constants) -> Constants:
-    """The same for a method that has evaluated every sequence before it draws. Writes: constants."""
-    constants.seen[:] = 1
-    rebuild(constants)
-    return constants
-
-
 def rebuild(constants: Constants) -> None:
     """Trees and counts from the estimates and visits. Writes: constants.sums, .maxima, .n_seen."""
     shared = len(constants.estimates) < len(constants.seen)
