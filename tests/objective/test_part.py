@@ -4,7 +4,10 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from fastcrf.objective.part import partition
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.base import make
 from reference.random_corpora import random_corpus, random_features
@@ -51,3 +54,47 @@ def test_when_every_attribute_occurs_the_part_is_the_whole():
     problem = Problem(random_corpus(0, n_attributes=2, per_item=4), random_features(0, n_attributes=2), c2=1.0)
     part, weights = problem.part(np.ones(problem.n_weights)), np.ones(problem.n_weights)
     assert part.take(weights) is weights
+
+
+def contents(corpus):
+    """What each sequence holds, as plain lists."""
+    found = []
+    for i in range(corpus.n_sequences):
+        positions = range(corpus.starts[i], corpus.starts[i + 1])
+        occurrences = [slice(corpus.offsets[p], corpus.offsets[p + 1]) for p in positions]
+        items = [(corpus.attributes[o].tolist(), corpus.values[o].tolist()) for o in occurrences]
+        found.append((items, corpus.labels[list(positions)].tolist(), corpus.weights[i : i + 1].tolist()))
+    return found
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=12), st.data())
+def test_a_partition_holds_every_sequence_as_it_was_in_blocks_that_differ_by_one(lengths, data):
+    n_blocks, seed = data.draw(st.integers(1, len(lengths))), data.draw(st.integers(0, 9))
+    corpus = random_corpus(seed, lengths=lengths, values=data.draw(st.booleans()), weights=data.draw(st.booleans()))
+    shuffled, blocks = partition(corpus, n_blocks, seed)
+    assert sorted(contents(shuffled)) == sorted(contents(corpus))
+    sizes = np.diff(blocks)
+    assert sizes.sum() == len(lengths)
+    assert sizes.max() - sizes.min() <= 1
+    again, _ = partition(corpus, n_blocks, seed)
+    np.testing.assert_array_equal(again.attributes, shuffled.attributes)
+
+
+def test_sequences_drawn_one_by_one_are_not_copied_and_a_partition_is_kept():
+    problem = Problem(random_corpus(0, n_attributes=2, per_item=4), random_features(0, n_attributes=2), c2=1.0)
+    weights = np.zeros(problem.n_weights)
+    plain, same = problem.part(weights), problem.part(weights, problem.n_sequences, 5)
+    assert plain is same
+    assert plain.sequences.chains.labels is problem.corpus.labels
+    divided = problem.part(weights, 2, 5)
+    assert divided is problem.part(weights, 2, 5) is not problem.part(weights, 2, 6)
+    assert divided.sequences.chains.blocks.tolist() == [0, 2, 4]
+
+
+def test_idle_features_stay_zero_in_blocks_too():
+    corpus, features, _, _ = with_idle_attributes(3)
+    problem = Problem(corpus, features, c2=0.5)
+    part = problem.part(np.zeros(problem.n_weights), 2)
+    assert 0 < len(part.places) < problem.n_weights
+    last = next(islice(make("sag", batch=2).iterate(problem, np.zeros(problem.n_weights)), 3, None)).weights
+    assert not np.delete(last, part.places).any()

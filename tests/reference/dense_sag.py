@@ -1,7 +1,8 @@
 """SAG, SAG-NUS and SAG-NUS* with dense vectors and stored gradients, written from the papers; SVRG.
 
 They are schmidt2015, Algorithms 1, 2 and section 5, and schmidt2013, section 5.5; johnson2013 with the sampling of
-xiao2014.
+xiao2014. `blocks` of sequences that are drawn together are schmidt2015, section 7: f_i is the mean over block i, the
+table holds sums over each block, d the sum over all of them.
 
 Sequence gradients come from enumeration of all labellings; draws come from the uniforms that the tests hand in.
 """
@@ -14,12 +15,12 @@ from reference import brute_force
 
 
 class SequenceLoss:
-    """f_i(w) = s_i nll_i(w) and its dense gradient, by enumeration."""
+    """s_c nll_c(w) of sequence c and its dense gradient, by enumeration; f_i(w), their mean over block i."""
 
-    def __init__(self, corpus, features):
+    def __init__(self, corpus, features, blocks=None):
         self.corpus, self.features = corpus, features
-        self.n = len(corpus.starts) - 1
-        self.evaluations = 0
+        self.blocks = blocks or [[c] for c in range(len(corpus.starts) - 1)]
+        self.n, self.sizes = len(self.blocks), np.array([len(block) for block in self.blocks])
 
     def weight(self, i):
         return self.corpus.weights[i] if len(self.corpus.weights) else 1.0
@@ -28,13 +29,18 @@ class SequenceLoss:
         return self.corpus.labels[self.corpus.starts[i] : self.corpus.starts[i + 1]]
 
     def value(self, i, w):
-        self.evaluations += 1
+        return np.mean([self.sequence_value(c, w) for c in self.blocks[i]])
+
+    def gradient(self, i, w):
+        return np.mean([self.sequence_gradient(c, w) for c in self.blocks[i]], axis=0)
+
+    def sequence_value(self, i, w):
         scores = brute_force.label_scores(self.corpus, self.features, w, i)
         transitions = brute_force.transition_scores(self.features, w)
         gold = brute_force.path_score(scores, transitions, self.gold(i))
         return self.weight(i) * (brute_force.log_partition(scores, transitions) - gold)
 
-    def gradient(self, i, w):
+    def sequence_gradient(self, i, w):
         corpus, features = self.corpus, self.features
         scores = brute_force.label_scores(corpus, features, w, i)
         nodes, edges = brute_force.marginals(scores, brute_force.transition_scores(features, w))
@@ -76,25 +82,25 @@ def line_search(loss, i, w, f, g, L, first):
     return 2 * L, trials + 1
 
 
-def sag(corpus, features, lam, uniforms, first_lipschitz=1.0, saga=False):
+def sag(corpus, features, lam, uniforms, first_lipschitz=1.0, saga=False, blocks=None):
     """Algorithm 1, or SAGA with its line search. Yields (w, d, L, evaluations so far) after each draw."""
-    loss = SequenceLoss(corpus, features)
+    loss = SequenceLoss(corpus, features, blocks)
     n, w = loss.n, np.zeros(features.n_weights)
     d, table, seen, L, evaluations = np.zeros_like(w), np.zeros((n, len(w))), np.zeros(n, bool), first_lipschitz, 0
     for u in uniforms:
         i = int(u * n)
         f, g = loss.value(i, w), loss.gradient(i, w)
-        evaluations += 1
+        evaluations += loss.sizes[i]
         first = not seen.any()
         seen[i] = True
-        change, before = g - table[i], d / seen.sum()
+        change, before, m = loss.sizes[i] * g - table[i], d.copy(), loss.sizes[seen].sum()
         d = d + change
-        table[i] = g
+        table[i] += change
         if g @ g > 1e-8:
             L, trials = line_search(loss, i, w, f, g, L, first)
-            evaluations += trials
+            evaluations += loss.sizes[i] * trials
         alpha = 1 / (L + lam) / (3 if saga else 1)
-        w = (1 - alpha * lam) * w - alpha * (change + before if saga else d / seen.sum())
+        w = (1 - alpha * lam) * w - alpha * (change * n / loss.sizes.sum() + before / m if saga else d / m)
         L *= 2 ** (-1 / n)
         yield w, d, L, evaluations
 
@@ -142,26 +148,26 @@ class OwnConstants:
         return 0.5 * (1 / (known.max() + lam) + 1 / (known.mean() + lam))
 
 
-def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz=1.0, saga=False):
+def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz=1.0, saga=False, blocks=None):
     """Section 5, with 5.2, or SAGA with the same draws. Yields (w, d, the L_i, evaluations so far) after each draw."""
-    loss = SequenceLoss(corpus, features)
+    loss = SequenceLoss(corpus, features, blocks)
     n, w, own, evaluations = loss.n, np.zeros(features.n_weights), OwnConstants(loss, first_lipschitz, skipping), 0
     d, table = np.zeros_like(w), np.zeros((n, len(w)))
     for u in uniforms:
         i, p = own.draw(u)
         f, g = loss.value(i, w), loss.gradient(i, w)
-        change, before = g - table[i], d.copy()
+        change, before = loss.sizes[i] * g - table[i], d.copy()
         d = d + change
-        table[i] = g
-        evaluations += 1 + own.visit(i, w, f, g)
-        alpha, m = own.step_size(lam) / (3 if saga else 1), own.seen.sum()
-        w = (1 - alpha * lam) * w - alpha * (change / (n * p) + before / m if saga else d / m)
+        table[i] += change
+        evaluations += loss.sizes[i] * (1 + own.visit(i, w, f, g))
+        alpha, m = own.step_size(lam) / (3 if saga else 1), loss.sizes[own.seen].sum()
+        w = (1 - alpha * lam) * w - alpha * (change / (loss.sizes.sum() * p) + before / m if saga else d / m)
         yield w, d, own.L, evaluations
 
 
-def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0):
+def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0, blocks=None):
     """schmidt2013, section 5.5. Yields (w, d, the L_i, evaluations so far) after each draw."""
-    loss = SequenceLoss(corpus, features)
+    loss = SequenceLoss(corpus, features, blocks)
     n, w = loss.n, np.zeros(features.n_weights)
     d, table, seen = np.zeros_like(w), np.zeros((n, len(w))), np.zeros(n, bool)
     L, largest, evaluations = np.full(n, first_lipschitz), first_lipschitz, 0
@@ -172,20 +178,20 @@ def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0):
         else:
             i = draw_seen(L, seen, lam, (u - (n - m) / n) / (m / n), order)
         f, g = loss.value(i, w), loss.gradient(i, w)
-        evaluations += 1
-        d = d + g - table[i]
-        table[i] = g
+        evaluations += loss.sizes[i]
+        d = d + loss.sizes[i] * g - table[i]
+        table[i] = loss.sizes[i] * g
         if seen[i]:
             L[i] /= 2
         if g @ g > 1e-8:
             L[i], trials = line_search(loss, i, w, f, g, L[i], not seen.any())
-            evaluations += trials
+            evaluations += loss.sizes[i] * trials
         seen[i] = True
         m = seen.sum()
         largest = max(largest, L[i])
         biggest, typical = 1 / (largest + lam), 1 / (L[seen].mean() + lam)
         alpha = (n - m) / n * biggest + m / n * (biggest / 2 + typical / 2)
-        w = (1 - alpha * lam) * w - alpha / m * d
+        w = (1 - alpha * lam) * w - alpha / loss.sizes[seen].sum() * d
         largest *= 2 ** (-1 / n)
         yield w, d, L, evaluations
 

@@ -127,7 +127,7 @@ class AverageGradientRun:
         self.growth, self.correction = growth, correction
         self.weights, self.drift = weights, np.zeros_like(weights)  # of all features
         self.epoch = self.drawn = 0
-        self.part = problem.part(memory["weights"] if memory else weights)
+        self.part = problem.part(memory["weights"] if memory else weights, len(rule.seen), seed)
         self.sequences = self.part.sequences
         self.lam = problem.regulariser.mean_scale(problem.n_sequences)[1]
         self.space, self.ray = make_workspace(self.sequences), make_ray(self.sequences)
@@ -156,9 +156,9 @@ class AverageGradientRun:
             raise Diverged(f"The weights are not finite after {self.epoch} epochs.")
         for values, whole in zip(self.settled, (self.weights, self.drift), strict=True):
             self.part.put(values, whole)
-        seen = int(self.rule.n_seen[0])
+        seen = int(self.covered[0])
         info = {
-            "gradient_norm_estimate": float(norm) if seen == self.n_blocks else np.inf,
+            "gradient_norm_estimate": float(norm) if seen == self.problem.n_sequences else np.inf,
             "seen": seen,
             "step_size": float(step_size(self.rule, self.lam)),
         }

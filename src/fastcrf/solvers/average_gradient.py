@@ -17,7 +17,9 @@ from fastcrf.types import Floats, Step
 
 @dataclass(frozen=True)
 class AverageGradient:
-    """first_lipschitz: where the search for Lipschitz constants starts; seed: of the draws."""
+    """first_lipschitz: where the search for Lipschitz constants starts; batch: sequences a draw (at most); seed: of the
+    draws, and of what is drawn together.
+    """
 
     name: ClassVar[str]
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
@@ -25,10 +27,12 @@ class AverageGradient:
     correction: ClassVar[float] = 0.0
 
     first_lipschitz: float = 1.0
+    batch: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_positive(self.name, "first_lipschitz", self.first_lipschitz)
+        check_whole(self.name, "batch", self.batch, 1)
         check_whole(self.name, "seed", self.seed, 0)
 
     def rule(self, n: int) -> Rule:
@@ -36,7 +40,7 @@ class AverageGradient:
         raise NotImplementedError
 
     def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        rule = self.rule(problem.n_sequences)
+        rule = self.rule(-(-problem.n_sequences // self.batch))
         run = AverageGradientRun(problem, weights, memory, rule, self.seed, correction=self.correction)
         yield run.step()
         while True:
