@@ -6,6 +6,12 @@
 Two experiments: c2 = 0.5, which is lambda = 1/n (owlqn needs an L1 penalty, and says so), and the same with c1 = 1, for
 solvers of sparse models. Killed, it goes on from where it was; repeated, it trains nothing. --check evaluates the saved
 weights of every run anew and compares with its last row. Run it on an otherwise idle machine.
+
+The claims of schmidt2015 on its family of solvers, to a gap of 1e-8, and its dependence on lambda:
+
+    python benchmarks/convergence.py --family --sets ocr-letters,conll2000,conll2002-ned,ud-ewt-xpos --penalties l2
+                                     --repeat 3 --tol 1e-8 --passes 400 --claims
+    python benchmarks/convergence.py --lambdas 10,1,0.1,0.01,0.001,0 --solvers lbfgs,sag-nus-star --passes 200
 """
 
 from __future__ import annotations
@@ -15,8 +21,10 @@ import os
 import sys
 from pathlib import Path
 
+import claims
 import corpora
 
+from fastcrf.cli.compare import read_solver
 from fastcrf.lab.corpora import NAMED
 from fastcrf.lab.experiment import Experiment, Limits, Penalty
 from fastcrf.lab.figures import check_figure, save_figure
@@ -24,7 +32,6 @@ from fastcrf.lab.runner import Watcher, run_experiment
 from fastcrf.lab.store import Rows, Store, as_lines, cache_folder
 from fastcrf.lab.summary import compare
 from fastcrf.lab.tables import in_words
-from fastcrf.solvers.base import make
 
 SOLVERS = ("lbfgs", "owlqn", "sgd", "l2sgd", "sag", "sag-nus-star")
 PENALTIES = {"l2": Penalty(0.0, 0.5), "l1+l2": Penalty(1.0, 0.5), "l1": Penalty(1.0, 0.0)}
@@ -55,7 +62,12 @@ def main() -> None:
         "--sets", default="conll2000,ocr-letters", help="names, with commas between; digits, addresses too"
     )
     parser.add_argument("--penalties", default="l2,l1+l2", help="of l2, l1+l2 and l1, with commas between")
-    parser.add_argument("--solvers", default=",".join(SOLVERS), help="names, with commas between")
+    parser.add_argument(
+        "--lambdas", help="instead of penalties: L2, in the papers' lambda times n, with commas between"
+    )
+    parser.add_argument("--solvers", default=",".join(SOLVERS), help="names, with options after colons (sgd:batch=10)")
+    parser.add_argument("--family", action="store_true", help="instead of --solvers: those that the claims are about")
+    parser.add_argument("--claims", action="store_true", help="what the rows say of schmidt2015's claims")
     parser.add_argument("--passes", type=float, default=50.0, help="limit of effective passes")
     parser.add_argument("--seconds", type=float, help="limit of seconds in a solver")
     parser.add_argument("--tol", type=float, default=1e-6, help="certified relative gap at which a run ends")
@@ -70,10 +82,13 @@ def main() -> None:
     names = arguments.sets.split(",")
     if not set(names) <= {"digits", "addresses"}:
         os.environ["FASTCRF_DATA"] = str(corpora.data_folder(arguments.data))
+    penalties = [PENALTIES[name] for name in arguments.penalties.split(",")]
+    if arguments.lambdas:
+        penalties = [Penalty(0.0, 0.5 * float(lam)) for lam in arguments.lambdas.split(",")]
     experiment = Experiment(
         [NAMED[name]() for name in names],
-        [PENALTIES[name] for name in arguments.penalties.split(",")],
-        {name: make(name) for name in arguments.solvers.split(",")},
+        penalties,
+        dict(read_solver(text) for text in (claims.FAMILY if arguments.family else arguments.solvers.split(","))),
         range(arguments.repeat),
         Limits(arguments.tol, arguments.passes, arguments.seconds),
         arguments.jobs,
@@ -81,6 +96,8 @@ def main() -> None:
     store = Store(arguments.cache)
     rows = run_experiment(experiment, store, Watcher(say))
     print("\n\n\n".join(in_words(comparison) for comparison in compare(rows)))
+    if arguments.claims:
+        print("\n\n" + claims.in_words(compare(rows)))
     if arguments.rows:
         Path(arguments.rows).write_text(as_lines(rows), encoding="utf-8")
     if arguments.figure:

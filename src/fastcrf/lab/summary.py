@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fastcrf.lab.store import Row, Rows
 
-GAPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+GAPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
 
 PROBLEM = ("dataset", "sequences", "positions", "labels", "weights", "c1", "c2", "optimum", "accuracy")
 OUTCOME = ("status", "reason", "step", "passes", "seconds", "objective", "suboptimality", "error", "active", "state_mb",
