@@ -255,3 +255,43 @@ def svrg_nus(corpus, features, lam, uniforms, first_lipschitz=1.0):
         return w, evaluations
 
     return snapshots(loss, np.zeros(features.n_weights), uniforms, draws)
+
+
+def emgd(corpus, features, lam, uniforms, lipschitz=None, project=True, first_radius=None):
+    """Zhang, Mahdavi & Jin (2013), Algorithm 1, with this `lipschitz` constant of all losses; where there is none, it
+    is searched, the step is sqrt(T) times as long, and each ball is the smallest known to hold the optimum.
+
+    Yields (w, d, evaluations so far, Delta) at each w~.
+    """
+    loss = SequenceLoss(corpus, features)
+    n, known, L, first, radius = loss.n, lipschitz is not None, lipschitz or 1.0, True, None
+
+    def draws(centre, table, d, period):
+        nonlocal L, first
+        z, zs, evaluations = np.zeros_like(centre), [np.zeros_like(centre)], 0
+        for u in period:
+            i = int(u * n)
+            w = centre + z
+            g = loss.gradient(i, w)
+            evaluations += 1
+            if not known and g @ g > 1e-8:
+                L, trials = line_search(loss, i, w, loss.value(i, w), g, L, first)
+                evaluations += trials
+            first = False
+            eta = 1 / (L + lam) / (np.sqrt(len(period)) if known else 1)
+            z = z - eta * (g - table[i] + lam * z + d / n + lam * centre)
+            z = z * min(1.0, radius / max(np.linalg.norm(z), 1e-300))
+            zs.append(z)
+            L *= 1 if known else 2 ** (-1 / n)
+        return centre + np.mean(zs, axis=0), evaluations
+
+    for w, d, evaluations in snapshots(loss, np.zeros(features.n_weights), uniforms, draws):
+        if not project or lam == 0.0:
+            radius = np.inf
+        elif known and radius is not None:
+            radius /= np.sqrt(2)
+        elif radius is None and first_radius is not None:
+            radius = first_radius
+        else:
+            radius = np.linalg.norm(d / n + lam * w) / lam
+        yield w, d, evaluations, radius

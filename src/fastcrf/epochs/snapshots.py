@@ -131,9 +131,15 @@ class SnapshotRun(FilledRun):
         if self.drawn < self.n_draws:
             evaluations = self.draw(self.n_draws)
             if self.drawn == self.n_draws:
-                self.snapped, self.loss = 0, 0.0
+                self._begin_snapshot()
         if self.drawn == self.n_draws:
             evaluations += self.take_snapshot(evaluations)
             if self.snapped == self.n_blocks:
-                self.epoch, self.drawn = self.epoch + 1, 0
+                self._end_snapshot()
         return self.step(evaluations)
+
+    def _begin_snapshot(self) -> None:
+        self.snapped, self.loss = 0, 0.0
+
+    def _end_snapshot(self) -> None:
+        self.epoch, self.drawn = self.epoch + 1, 0

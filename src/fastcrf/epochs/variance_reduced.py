@@ -137,6 +137,7 @@ class AverageGradientRun:
             self._restore(memory)
         self.covered = np.diff(self.sequences.chains.blocks)[rule.seen > 0].sum(keepdims=True)  # sequences in d
         self.settled = self.part.take(self.weights), self.part.take(self.drift)  # of the features that draws can move
+        self.vector: Any
         self.vector, self.places = make_drifting(self.sequences.layout, self.part.features, *self.settled)
 
     @property
@@ -150,8 +151,7 @@ class AverageGradientRun:
 
     def step(self, evaluations: int = 0) -> Step:
         """Where the run is, settled, after so many recursions."""
-        ridge = 2.0 * self.problem.c2
-        norm = np.sqrt(settle(self.vector, self.places, ridge, *self.settled, self.lanes))
+        norm = np.sqrt(self._settle())
         if not np.isfinite(norm):
             raise Diverged(f"The weights are not finite after {self.epoch} epochs.")
         for values, whole in zip(self.settled, (self.weights, self.drift), strict=True):
@@ -163,6 +163,10 @@ class AverageGradientRun:
             "step_size": float(step_size(self.rule, self.lam)),
         }
         return Step(self.weights, evaluations / self.problem.n_sequences, info=info, memory=self._state())
+
+    def _settle(self) -> float:
+        """Bring `settled` up to date; the squared norm of the gradient by it."""
+        return settle(self.vector, self.places, 2.0 * self.problem.c2, *self.settled, self.lanes)
 
     def run_epoch(self) -> Step:
         """As many draws as there are blocks (what is left of them after Ctrl-C), in slices short enough for Ctrl-C."""

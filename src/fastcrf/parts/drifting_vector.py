@@ -17,7 +17,7 @@ from fastcrf.chain.lanes import add_scaled, load, scale, store
 from fastcrf.chain.layout import Layout
 from fastcrf.kernel import means
 from fastcrf.parts import lazy_vector
-from fastcrf.parts.lazy_vector import Places, make_places
+from fastcrf.parts.lazy_vector import Places, make_places, turn_stored
 from fastcrf.types import FeatureMap, Floats
 
 SMALLEST = 1e-8  # of beta; what matters is only to stay far from underflow
@@ -74,6 +74,11 @@ def visit_cells(vector, cells, target):
         vector.cells[c, 0] = v
         vector.cells[c, 2] = S
         target[o] = beta * v
+
+
+@means(lazy_vector.turn, DriftingVector)
+def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+    turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes)
 
 
 @means(lazy_vector.drift, DriftingVector)

@@ -2,7 +2,8 @@
 
 A step is w <- shrink * w - amount * d, perhaps followed by something that each weight undergoes by itself. A lazy
 vector is a NamedTuple that stores v and d, and stamps that say when each weight was last brought up to date; what that
-means, the verbs below say for each type (parts/drifting_vector.py, parts/proximal_vector.py). One stamp serves a whole
+means, the verbs below say for each type (parts/drifting_vector.py, parts/proximal_vector.py,
+parts/ball_vector.py). One stamp serves a whole
 row, because an attribute's weights are always touched together. v and d of a row lie side by side, and so do v, d and
 stamp of a cell, so that a visit waits for one place in memory instead of three. All types have
 
@@ -32,6 +33,14 @@ def visit_row(vector, r, target, place, lanes):  # type: ignore[no-untyped-def]
 @verb
 def visit_cells(vector, cells, target):  # type: ignore[no-untyped-def]
     """Bring `cells` up to date and copy their weights to target. Writes: vector, target."""
+
+
+@verb
+def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes):  # type: ignore[no-untyped-def]
+    """d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
+
+    Writes: vector. `change` is a local table. The weights of block i must be up to date (`gather`).
+    """
 
 
 @verb
@@ -135,11 +144,8 @@ def turn_row(vector, r, masks, source, place, growth, step, lanes):
 
 
 @kernel
-def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
-    """d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
-
-    Writes: vector. `change` is a local table. The weights of block i must be up to date (`gather`).
-    """
+def turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+    """What `turn` means where v alone says what w is. Writes: vector."""
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         row = np.int64(support.rows[r])

@@ -89,6 +89,15 @@ def one_constant(n_sequences: int, start: float, caution: float = 1.0) -> Consta
     return make_constants(n_sequences, True, start, fade=2.0 ** (-1.0 / n_sequences), caution=caution)
 
 
+def known_constant(n_sequences: int, constant: float, caution: float = 1.0) -> Constants:
+    """One for all sequences, drawn uniformly, that is known: no visit searches."""
+    constants = make_constants(n_sequences, True, constant, caution=caution)
+    constants.seen[:] = 1
+    constants.rests[:] = np.iinfo(np.int64).max
+    rebuild(constants)
+    return constants
+
+
 def own_constants(n_sequences: int, start: float, skipping: bool, caution: float = 1.0) -> Constants:
     """One for each sequence, half of the draws by them: schmidt2015, section 5 (NUS*)."""
     return make_constants(

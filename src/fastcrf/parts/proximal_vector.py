@@ -23,7 +23,7 @@ from fastcrf.chain.layout import Layout
 from fastcrf.kernel import kernel, means
 from fastcrf.parts import lazy_vector
 from fastcrf.parts.drifting_vector import SMALLEST
-from fastcrf.parts.lazy_vector import Places, make_places
+from fastcrf.parts.lazy_vector import Places, make_places, turn_stored
 from fastcrf.parts.proximal import soft
 from fastcrf.types import FeatureMap, Floats
 
@@ -142,6 +142,11 @@ def flush(vector, lanes):
         vector.cells[c, 0] = catch_up_cell(vector, c)
         vector.cells[c, 2] = 0.0
     vector.state[0], vector.state[1] = 1.0, 0.0
+
+
+@means(lazy_vector.turn, ProximalVector)
+def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+    turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes)
 
 
 @means(lazy_vector.drift, ProximalVector)

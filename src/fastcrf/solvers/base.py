@@ -54,6 +54,7 @@ REGISTRY: dict[str, Line] = {
     "saga-nus-star": Line("fastcrf.solvers.saga_nus_star", "SAGANUSStar"),
     "saga-nus": Line("fastcrf.solvers.saga_nus", "SAGANUS"),
     "svrg": Line("fastcrf.solvers.svrg", "SVRG"),
+    "emgd": Line("fastcrf.solvers.emgd", "EMGD"),
     "accelerated-gradient": Line("fastcrf.solvers.accelerated_gradient", "AcceleratedGradient"),
 }
 
