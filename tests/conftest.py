@@ -1,8 +1,8 @@
 """Checks of the whole session: after the suite every kernel has been compiled for one signature a lane width.
 
 A second signature (an int where the others pass a float, a read-only or strided array, a literal where the others pass
-a variable) means that some user waits for the compiler again. Only the type of `lanes`, the lane width, may differ, and
-the type of data that verbs have a meaning for.
+a variable) means that some user waits for the compiler again. Only the type of `lanes`, the lane width, may differ, the
+type of data that verbs have a meaning for, and the precision of stored gradients.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ def compiled_kernels():
 
 
 def kind(argument):
-    """The type of an argument; all lane widths count as one, and so do all types that verbs tell apart."""
+    """The type of an argument; all lane widths count as one, all types that verbs tell apart, and both precisions."""
     if any(getattr(argument, "instance_class", None) in meanings for meanings in MEANINGS.values()):
         return "data of a verb"
-    return "lanes" if isinstance(argument, types.UniTuple) and argument.dtype == types.int64 else str(argument)
+    if isinstance(argument, types.UniTuple) and argument.dtype == types.int64:
+        return "lanes"
+    return str(argument).replace("float32", "float64")
 
 
 def kernels_with_several_signatures():

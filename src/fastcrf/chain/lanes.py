@@ -6,7 +6,8 @@ that out was 1.6 times as fast as the same layout with plain loops.
 
 W is the length of the dummy tuple `lanes`, which every kernel hands down; a new width is a new compilation. A value of
 `Lanes(W)` is an LLVM array of W/8 vectors of 8 doubles (W/4 of 4 where W is not a multiple of 8); the target splits or
-joins those as its registers need. With NUMBA_DISABLE_JIT=1 the same names are plain NumPy, which is also their meaning.
+joins those as its registers need. Arrays in memory may also be of single precision: `load` widens, `store` rounds. With
+NUMBA_DISABLE_JIT=1 the same names are plain NumPy, which is also their meaning.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from numba.extending import intrinsic, models, register_model
 from fastcrf.kernel import FASTMATH
 
 DOUBLE = ir.DoubleType()
+SINGLE = ir.FloatType()
 INT32 = ir.IntType(32)
 INT64 = ir.IntType(64)
 FLAGS = sorted(FASTMATH)
+CACHE_LINE = 64  # bytes
 WIDEST = 56  # seven 512-bit registers a value; two accumulators and their operands still fit into 32 registers
 
 
@@ -38,11 +41,11 @@ def choose_width(n_labels: int) -> tuple[int, int]:
     return -width, padded
 
 
-def aligned_zeros(n_rows: int, padded: int) -> np.ndarray:
+def aligned_zeros(n_rows: int, padded: int, dtype: type = np.float64) -> np.ndarray:
     """A [n_rows, padded] array of zeros that starts on a cache line."""
-    size = n_rows * padded
-    raw = np.zeros(size + 8)
-    first = (-raw.ctypes.data // 8) % 8
+    size, item = n_rows * padded, np.dtype(dtype).itemsize
+    raw: np.ndarray = np.zeros(size + CACHE_LINE // item, dtype)
+    first = -raw.ctypes.data % CACHE_LINE // item
     return raw[first : first + size].reshape(n_rows, padded)
 
 
@@ -54,8 +57,8 @@ class Lanes(types.Type):
         super().__init__(name=f"Lanes({width})")
 
 
-def part_type(width: int) -> ir.VectorType:
-    return ir.VectorType(DOUBLE, 8 if width % 8 == 0 else 4)
+def part_type(width: int, number: ir.Type = DOUBLE) -> ir.VectorType:
+    return ir.VectorType(number, 8 if width % 8 == 0 else 4)
 
 
 @register_model(Lanes)
@@ -86,7 +89,7 @@ def pointers(context: Any, builder: Any, array_type: Any, args: Any, width: int)
     """Addresses of the parts of array[row, column : column + width]."""
     array = context.make_array(array_type)(context, builder, args[0])
     offset = builder.add(builder.mul(args[1], builder.extract_value(array.shape, 1)), args[2])
-    part = part_type(width)
+    part = part_type(width, SINGLE if array_type.dtype == types.float32 else DOUBLE)
     places = [builder.add(offset, INT64(k)) for k in range(0, width, part.count)]
     return [builder.bitcast(builder.gep(array.data, [place]), part.as_pointer()) for place in places]
 
@@ -123,7 +126,8 @@ def load(typing_context, array, row, column, lanes):
 
     def generate(context, builder, signature, args):
         places = pointers(context, builder, signature.args[0], args, len(lanes))
-        return pack(builder, [builder.load(place, align=8) for place in places])
+        parts = [builder.load(place, align=array.dtype.bitwidth // 8) for place in places]
+        return pack(builder, [builder.fpext(part, part_type(len(lanes))) for part in parts])  # of doubles: as they are
 
     return Lanes(len(lanes))(array, types.int64, types.int64, lanes), generate
 
@@ -135,7 +139,7 @@ def store(typing_context, array, row, column, value):
     def generate(context, builder, signature, args):
         places = pointers(context, builder, signature.args[0], args, value.width)
         for part, place in zip(unpack(builder, args[3]), places, strict=True):
-            builder.store(part, place, align=8)
+            builder.store(builder.fptrunc(part, place.type.pointee), place, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64, value), generate
@@ -281,7 +285,7 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     # the same verbs without a compiler: their meaning, and coverage for the kernels
 
     def load(array, row, column, lanes):
-        return array[row, column : column + len(lanes)].copy()
+        return array[row, column : column + len(lanes)].astype(np.float64)
 
     def store(array, row, column, value):
         array[row, column : column + len(value)] = value

@@ -24,8 +24,9 @@ from fastcrf.chain.expectations import score_block
 from fastcrf.chain.sequences import collect_change, copy_rows, infer_block, make_workspace, refresh_edges
 from fastcrf.kernel import kernel
 from fastcrf.parts.drifting_vector import make_drifting
-from fastcrf.parts.gradient_memory import exchange, make_mixed
+from fastcrf.parts.gradient_memory import exchange
 from fastcrf.parts.lazy_vector import drift, gather, settle, turn
+from fastcrf.parts.memory_modes import make_memory, restore_memory, stored_arrays
 from fastcrf.parts.ray_search import make_ray, mask_change, search_lipschitz
 from fastcrf.parts.sampling import epoch_uniforms
 from fastcrf.parts.visiting import (
@@ -122,6 +123,8 @@ class AverageGradientRun:
         *,
         growth: float = 1.0,
         correction: float = 0.0,
+        mode: str = "auto",
+        precision: str = "double",
     ) -> None:
         self.problem, self.rule, self.seed = problem, rule, seed
         self.growth, self.correction = growth, correction
@@ -132,7 +135,7 @@ class AverageGradientRun:
         self.lam = problem.regulariser.mean_scale(problem.n_sequences)[1]
         self.space, self.ray = make_workspace(self.sequences), make_ray(self.sequences)
         self.lanes = (0,) * self.sequences.layout.width
-        self.memory = make_mixed(self.sequences)
+        self.memory = make_memory(self.sequences, mode, precision)
         if memory:
             self._restore(memory)
         self.covered = np.diff(self.sequences.chains.blocks)[rule.seen > 0].sum(keepdims=True)  # sequences in d
@@ -161,6 +164,7 @@ class AverageGradientRun:
             "gradient_norm_estimate": float(norm) if seen == self.problem.n_sequences else np.inf,
             "seen": seen,
             "step_size": float(step_size(self.rule, self.lam)),
+            "memory_bytes": sum(array.nbytes for array in stored_arrays(self.memory).values()),
         }
         return Step(self.weights, evaluations / self.problem.n_sequences, info=info, memory=self._state())
 
@@ -190,11 +194,11 @@ class AverageGradientRun:
 
     def _state(self) -> dict[str, Any]:
         arrays = {"weights": self.weights, "drift": self.drift}
-        arrays |= {"nodes": self.memory.nodes, "edges": self.memory.edges}
+        arrays |= stored_arrays(self.memory)
         return {**arrays, **self.rule.state(), "epoch": self.epoch, "drawn": self.drawn}
 
     def _restore(self, memory: Mapping[str, Any]) -> None:
         self.weights, self.drift = np.array(memory["weights"]), np.array(memory["drift"])
-        self.memory.nodes[:], self.memory.edges[:] = memory["nodes"], memory["edges"]
+        restore_memory(self.memory, memory)
         self.rule.restore(memory)
         self.epoch, self.drawn = int(memory["epoch"]), int(memory["drawn"])

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.epochs.variance_reduced import AverageGradientRun
+from fastcrf.parts.memory_modes import MODES, PRECISIONS
 from fastcrf.parts.visiting import Rule
-from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.types import Floats, Step
 
 
@@ -19,6 +20,9 @@ from fastcrf.types import Floats, Step
 class AverageGradient:
     """first_lipschitz: where the search for Lipschitz constants starts; batch: sequences a draw (at most); seed: of the
     draws, and of what is drawn together.
+
+    memory: how gradients are kept, which has no effect on where the run goes: "mixed", "marginals", "sparse", "naive",
+    or "auto", the smallest; precision: of what is kept, "double" or "single" (parts/memory_modes.py).
     """
 
     name: ClassVar[str]
@@ -29,11 +33,15 @@ class AverageGradient:
     first_lipschitz: float = 1.0
     batch: int = 1
     seed: int = 0
+    memory: str = "auto"
+    precision: str = "double"
 
     def __post_init__(self) -> None:
         check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_whole(self.name, "batch", self.batch, 1)
         check_whole(self.name, "seed", self.seed, 0)
+        check_choice(self.name, "memory", self.memory, ("auto", *MODES))
+        check_choice(self.name, "precision", self.precision, PRECISIONS)
 
     def rule(self, n: int) -> Rule:
         """Draws, Lipschitz constants and step size for n blocks of sequences."""
@@ -41,7 +49,10 @@ class AverageGradient:
 
     def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
         rule = self.rule(-(-problem.n_sequences // self.batch))
-        run = AverageGradientRun(problem, weights, memory, rule, self.seed, correction=self.correction)
+        run = AverageGradientRun(
+            problem, weights, memory, rule, self.seed,
+            correction=self.correction, mode=self.memory, precision=self.precision,
+        )  # fmt: skip
         yield run.step()
         while True:
             yield run.run_epoch()

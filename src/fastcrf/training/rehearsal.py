@@ -5,6 +5,7 @@ Without it the first run of a process would show the compiler's seconds as the s
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import suppress
 
 from fastcrf.objective.problem import Problem
@@ -12,15 +13,17 @@ from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxSteps
 from fastcrf.types import Corpus, Solver
 
-REHEARSED: set[tuple[str, int]] = set()  # (solver, lane width) of this process: kernels are compiled for each
+REHEARSED: set[tuple[object, ...]] = set()  # of this process: each has kernels of its own
 
 
 def rehearse(problem: Problem, solver: Solver) -> None:
-    """Take two steps on the first two sequences, once in a process for each solver and lane width.
+    """Take two steps on the first two sequences, once in a process for each solver, its options that are words (they
+    choose kernels, numbers do not) and lane width.
 
     What goes wrong here goes wrong in the run, where it is reported. Ctrl-C means the run, so it is passed on.
     """
-    key = solver.name, problem.likelihood.layout.width
+    words = (value for value in dataclasses.astuple(solver) if isinstance(value, str))  # type: ignore[call-overload]
+    key = solver.name, *words, problem.likelihood.layout.width
     if key in REHEARSED:
         return
     REHEARSED.add(key)
