@@ -208,17 +208,17 @@ def snapshots(loss, w, uniforms, draws):
     """Periods of `draws(w, the g_i, d, period's uniforms) -> (w, evaluations)`. Yields (w~, d, evaluations so far)."""
     evaluations = 0
     for period in uniforms:
-        table = np.array([loss.gradient(i, w) for i in range(loss.n)])
-        evaluations += loss.n
+        table = np.array([size * loss.gradient(i, w) for i, size in enumerate(loss.sizes)])
+        evaluations += loss.sizes.sum()
         yield w, table.sum(axis=0), evaluations
         w, more = draws(w, table, table.sum(axis=0), period)
         evaluations += more
 
 
-def svrg(corpus, features, lam, uniforms, first_lipschitz=1.0):
+def svrg(corpus, features, lam, uniforms, first_lipschitz=1.0, blocks=None):
     """Johnson & Zhang (2013), a period for each array of uniforms. Yields (w, d, evaluations so far) at each w~."""
-    loss = SequenceLoss(corpus, features)
-    n, L, first = loss.n, first_lipschitz, True
+    loss = SequenceLoss(corpus, features, blocks)
+    n, total, L, first = loss.n, loss.sizes.sum(), first_lipschitz, True
 
     def draws(w, table, d, period):
         nonlocal L, first
@@ -226,13 +226,13 @@ def svrg(corpus, features, lam, uniforms, first_lipschitz=1.0):
         for u in period:
             i = int(u * n)
             f, g = loss.value(i, w), loss.gradient(i, w)
-            evaluations += 1
+            evaluations += loss.sizes[i]
             if g @ g > 1e-8:
                 L, trials = line_search(loss, i, w, f, g, L, first)
-                evaluations += trials
+                evaluations += loss.sizes[i] * trials
             first = False
             alpha = 1 / (L + lam)
-            w = (1 - alpha * lam) * w - alpha * (g - table[i] + d / n)
+            w = (1 - alpha * lam) * w - alpha * ((loss.sizes[i] * g - table[i]) * n / total + d / total)
             L *= 2 ** (-1 / n)
         return w, evaluations
 

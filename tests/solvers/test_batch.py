@@ -12,6 +12,7 @@ from fastcrf.solvers.sag_nus import SAGNUS
 from fastcrf.solvers.sag_nus_star import SAGNUSStar
 from fastcrf.solvers.saga import SAGA
 from fastcrf.solvers.saga_nus_star import SAGANUSStar
+from fastcrf.solvers.svrg import SVRG
 from reference import dense_sag
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
@@ -61,7 +62,20 @@ def test_blocks_are_drawn_as_by_the_dense_twin(kind, batch, cuts):
         assert passes * problem.n_sequences == pytest.approx(evaluations)
 
 
-@pytest.mark.parametrize("kind", FAMILY)
+def test_svrg_draws_blocks_as_its_dense_twin_does():
+    problem = small_problem()
+    blocks = np.split(np.random.default_rng([SEED, 0, 2]).permutation(len(LENGTHS)), [2, 4])
+    uniforms = [epoch_uniforms(SEED, period, 2 * len(blocks)) for period in range(1, 5)]
+    twin = dense_sag.svrg(problem.corpus, problem.features, 2 * C2 / len(LENGTHS), uniforms, blocks=blocks)
+    passes = 0.0
+    for step, (w, d, evaluations) in zip(SVRG(batch=3, seed=SEED).iterate(problem, start(problem)), twin, strict=False):
+        passes += step.passes
+        np.testing.assert_allclose(step.weights, w, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(step.memory["drift"], d, rtol=1e-9, atol=1e-11)
+        assert passes * problem.n_sequences == pytest.approx(evaluations)
+
+
+@pytest.mark.parametrize("kind", [*FAMILY, SVRG])
 def test_blocks_lead_to_the_optimum(kind):
     problem = learnable_problem()
     step = next(islice(kind(batch=5).iterate(problem, start(problem)), 250, None))

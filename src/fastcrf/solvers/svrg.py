@@ -38,7 +38,7 @@ from fastcrf.types import Floats, Step
 @dataclass(frozen=True)
 class SVRG:
     """sampling: uniform or nus; inner_passes: M / n; caution: divides the step size; first_lipschitz: where searches
-    start; seed: of the draws.
+    start; batch: sequences a draw (at most); seed: of the draws, and of what is drawn together.
     """
 
     name: ClassVar[str] = "svrg"
@@ -49,16 +49,18 @@ class SVRG:
     inner_passes: float = 2.0
     caution: float = 1.0
     first_lipschitz: float = 1.0
+    batch: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
         for option in ("inner_passes", "caution", "first_lipschitz"):
             check_positive(self.name, option, getattr(self, option))
+        check_whole(self.name, "batch", self.batch, 1)
         check_whole(self.name, "seed", self.seed, 0)
 
     def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        n = problem.n_sequences
+        n = -(-problem.n_sequences // self.batch)
         if self.sampling == "nus":
             rule = own_constants(n, self.first_lipschitz, skipping=True, caution=self.caution)
         else:
