@@ -76,8 +76,8 @@ def flags(fastmath: set[str]) -> dict[str, Any]:
     return {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
 
 
-def compiled(function: Function, fastmath: set[str]) -> Function:
-    options = flags(fastmath)
+def compiled(function: Function, fastmath: set[str], **more: Any) -> Function:
+    options = flags(fastmath) | more
     if CACHE_FOLDER is None:
         return numba.njit(**options)(function)
     before = numba.config.CACHE_DIR
@@ -91,6 +91,11 @@ def compiled(function: Function, fastmath: set[str]) -> Function:
 def kernel(function: Function) -> Function:
     """Compile `function` at its first call, with the flags that the whole package shares."""
     return compiled(function, FASTMATH)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """A kernel that becomes part of its callers: for parts of hot loops with many arguments, whose call would cost."""
+    return compiled(function, FASTMATH, forceinline=True)
 
 
 def ordered_kernel(function: Function) -> Function:

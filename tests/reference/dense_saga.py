@@ -37,3 +37,33 @@ def one_sample(loss, lam, p, uniforms, L, searching, start=0.0, factor=1.0):
         s[j] = g
         L *= 2 ** (-1 / n) if searching else 1
         yield w, s.sum(axis=0), L, evaluations
+
+
+def two_samples(loss, lam, pairs, L, searching, start=0.0, factor=1.0):
+    """Part (b): j drawn by L_j + lambda, r uniformly. Yields (w, sum of the s_i, the L_i, evaluations so far).
+
+    start: the first w; factor: of the step size. Where the L_i are searched, searches that succeed at once are followed
+    by visits without one (section 5.2), and the first search of each L_i, which is a bound, goes down, too.
+    """
+    n, w, L, evaluations = loss.n, np.zeros(loss.n_weights) + start, np.array(L), loss.n
+    s, streak, rest = np.array([loss.gradient(i, w) for i in range(n)]), np.full(n, -1), np.zeros(n, int)
+    for u, v in pairs:
+        total = L.sum() + n * lam
+        reached = np.cumsum([*np.full(n, lam / total), *L / total])  # first the uniform part of the probabilities
+        j, r = int(np.searchsorted(reached, u, side="right")) % n, int(v * n)
+        p = (L[j] + lam) / total
+        f, g, memory = loss.value(j, w), loss.gradient(j, w), loss.gradient(r, w)
+        evaluations += 2
+        if rest[j] > 0:
+            rest[j] -= 1
+        elif searching:
+            L[j] *= 0.9
+            if g @ g > 1e-8:
+                L[j], trials = line_search(loss, j, w, f, g, L[j], streak[j] < 0)
+                evaluations += trials
+                streak[j] = streak[j] + 1 if trials == 1 else 0
+                rest[j] = 2 ** (streak[j] - 1) if streak[j] else 0
+        alpha = factor / (4 * (L.mean() + lam))
+        w = (1 - alpha * lam) * w - alpha * ((g - s[j]) / (n * p) + s.mean(axis=0))
+        s[r] = memory
+        yield w, s.sum(axis=0), L, evaluations

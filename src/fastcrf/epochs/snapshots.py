@@ -25,6 +25,15 @@ from fastcrf.types import Floats, Step
 
 
 @kernel
+def evaluate(sequences, i, growth, vector, memory, space, lanes):
+    """Evaluate block i: `growth` of its change goes to the memory; its loss. Writes: vector, memory, space."""
+    edges = score_current(sequences, i, vector, space, lanes)
+    loss = infer_block(sequences.chains, i, edges, space, sequences.layout.n_labels, lanes)
+    exchange(memory, sequences, i, growth, space, lanes)
+    return loss
+
+
+@kernel
 def take_snapshot(sequences, first, last, vector, memory, space, lanes):
     """Store the gradients of blocks first..last-1 in the place of the old ones, in d too; their loss.
 
@@ -32,9 +41,7 @@ def take_snapshot(sequences, first, last, vector, memory, space, lanes):
     """
     K, total = sequences.layout.n_labels, 0.0
     for i in range(first, last):
-        edges = score_current(sequences, i, vector, space, lanes)
-        total += infer_block(sequences.chains, i, edges, space, K, lanes)
-        exchange(memory, sequences, i, 1.0, space, lanes)
+        total += evaluate(sequences, i, 1.0, vector, memory, space, lanes)
         turn(vector, sequences.support, i, 1.0, 0.0, memory.change, memory.edge_change, K, lanes)
     return total
 

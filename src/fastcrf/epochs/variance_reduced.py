@@ -22,7 +22,7 @@ import numpy as np
 
 from fastcrf.chain.expectations import score_block
 from fastcrf.chain.sequences import collect_change, copy_rows, infer_block, make_workspace, refresh_edges
-from fastcrf.kernel import kernel
+from fastcrf.kernel import inlined_kernel, kernel
 from fastcrf.parts.drifting_vector import make_drifting
 from fastcrf.parts.gradient_memory import exchange
 from fastcrf.parts.lazy_vector import drift, gather, settle, turn
@@ -75,6 +75,28 @@ def search_block(sequences, i, loss, L, down, edge_scores, space, ray, lanes):
     return found / size, trials
 
 
+@inlined_kernel
+def visit(sequences, i, growth, vector, memory, rule, space, ray, lanes):
+    """Evaluate block i: its change goes to the memory, its L to the rule; forward(-backward) recursions.
+
+    Writes: all state but w and d.
+    """
+    starts, blocks, K = sequences.chains.starts, sequences.chains.blocks, sequences.layout.n_labels
+    edges = score_current(sequences, i, vector, space, lanes)
+    searching, trials = begin_visit(rule, i), 0
+    if searching:
+        copy_rows(space.lattice.scores, ray.scores, starts[blocks[i + 1]] - starts[blocks[i]], lanes)
+    loss = infer_block(sequences.chains, i, edges, space, K, lanes)
+    exchange(memory, sequences, i, growth, space, lanes)
+    if searching:
+        k = place_of(rule, i)
+        rule.estimates[k], trials = search_block(
+            sequences, i, loss, rule.estimates[k], is_guess(rule, i), edges.scores, space, ray, lanes
+        )
+    end_visit(rule, i, trials)
+    return (blocks[i + 1] - blocks[i]) * (1 + trials)
+
+
 @kernel
 def average_gradient_draws(
     sequences, uniforms, lam, growth, correction, vector, memory, rule, covered, space, ray, lanes
@@ -85,22 +107,10 @@ def average_gradient_draws(
     for u in uniforms:
         i = draw(rule, u, lam)
         importance = 1.0 / (n * probability(rule, i, lam))
-        size, n_seen = blocks[i + 1] - blocks[i], rule.n_seen[0]
-        edges = score_current(sequences, i, vector, space, lanes)
-        searching, trials = begin_visit(rule, i), 0
-        if searching:
-            copy_rows(space.lattice.scores, ray.scores, starts[blocks[i + 1]] - starts[blocks[i]], lanes)
-        loss = infer_block(sequences.chains, i, edges, space, K, lanes)
-        exchange(memory, sequences, i, growth, space, lanes)
-        if searching:
-            k = place_of(rule, i)
-            rule.estimates[k], trials = search_block(
-                sequences, i, loss, rule.estimates[k], is_guess(rule, i), edges.scores, space, ray, lanes
-            )
-        end_visit(rule, i, trials)
-        evaluations += size * (1 + trials)
+        n_seen = rule.n_seen[0]
+        evaluations += visit(sequences, i, growth, vector, memory, rule, space, ray, lanes)
         if rule.n_seen[0] > n_seen:
-            covered[0] = min(covered[0] + size, n)
+            covered[0] = min(covered[0] + blocks[i + 1] - blocks[i], n)
         a, m = step_size(rule, lam), covered[0]
         shrink = 1.0 - a * lam
         step = correction * (importance - growth / m) * a / shrink  # `drift` is going to apply growth / m of it
@@ -181,16 +191,24 @@ class AverageGradientRun:
 
     def draw(self, n: int) -> int:
         """What is left of n draws, or less if told to stop; the number of recursions."""
-        uniforms = epoch_uniforms(self.seed, self.epoch, n)
+        uniforms = self.uniforms(n)
         evaluations = 0
         while self.drawn < n and not (evaluations and self.problem.asked_to_stop()):
             some = uniforms[self.drawn : self.drawn + self.slice_size]
-            evaluations += average_gradient_draws(
-                self.sequences, some, self.lam, self.growth, self.correction, self.vector, self.memory, self.rule,
-                self.covered, self.space, self.ray, self.lanes,
-            )  # fmt: skip
+            evaluations += self.draws(some)
             self.drawn += len(some)
         return evaluations
+
+    def uniforms(self, n: int) -> Floats:
+        """What n draws of the current epoch are made of, [n] or more."""
+        return epoch_uniforms(self.seed, self.epoch, n)
+
+    def draws(self, uniforms: Floats) -> int:
+        """A draw for each of the uniforms; the number of recursions."""
+        return average_gradient_draws(
+            self.sequences, uniforms, self.lam, self.growth, self.correction, self.vector, self.memory, self.rule,
+            self.covered, self.space, self.ray, self.lanes,
+        )  # fmt: skip
 
     def _state(self) -> dict[str, Any]:
         arrays = {"weights": self.weights, "drift": self.drift}

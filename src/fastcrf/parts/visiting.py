@@ -1,8 +1,8 @@
 """What an epoch loop asks of a rule: which sequence to visit, what is known of its Lipschitz constant, how far to step.
 
 A rule is a NamedTuple of arrays; each verb means what the file of the rule says (parts/lipschitz.py for SAG and NUS*,
-parts/unseen_first.py for NUS, parts/given_probabilities.py for draws by fixed probabilities). `lam` is the L2 penalty
-in the papers' mean scale.
+parts/unseen_first.py for NUS, parts/given_probabilities.py and parts/proportional.py for Proposition 1). `lam` is the
+L2 penalty in the papers' mean scale.
 """
 
 from __future__ import annotations

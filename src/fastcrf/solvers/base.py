@@ -53,6 +53,7 @@ REGISTRY: dict[str, Line] = {
     "saga": Line("fastcrf.solvers.saga", "SAGA"),
     "saga-nus-star": Line("fastcrf.solvers.saga_nus_star", "SAGANUSStar"),
     "saga-nus": Line("fastcrf.solvers.saga_nus", "SAGANUS"),
+    "saga-nus-two-sample": Line("fastcrf.solvers.saga_nus_two_sample", "SAGANUSTwoSample"),
     "svrg": Line("fastcrf.solvers.svrg", "SVRG"),
     "emgd": Line("fastcrf.solvers.emgd", "EMGD"),
     "accelerated-gradient": Line("fastcrf.solvers.accelerated_gradient", "AcceleratedGradient"),
