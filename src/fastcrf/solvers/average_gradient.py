@@ -19,8 +19,8 @@ from fastcrf.types import Floats, Step
 @dataclass(frozen=True)
 class AverageGradient:
     """first_lipschitz: where the search for Lipschitz constants starts; batch: sequences a draw (at most); seed: of the
-    draws, and of what is drawn together. Some sequences a draw cost a few more passes, which are cheaper, and store less
-    (schmidt2015, section 7); docs/batches.md has figures.
+    draws, and of what is drawn together. Several sequences a draw need a few more passes, which are cheaper, and store
+    less (schmidt2015, section 7); docs/batches.md has figures.
 
     memory: how gradients are kept, which has no effect on where the run goes: "mixed", "marginals", "sparse", "naive",
     or "auto", the smallest; precision: of what is kept, "double" or "single" (parts/memory_modes.py).
