@@ -34,7 +34,7 @@ class Pair:
         """A draw: read a sequence's weights, z -= step g; then z <- shrink z - amount D, nearest point in the ball."""
         ground, space, i = self.ground, self.ground.space, int(self.rng.integers(self.ground.n_sequences))
         support, K, lanes = ground.sequences.support, ground.layout.n_labels, ground.lanes
-        gather(self.lazy, support, i, space.weights, space.edges.scores, K, lanes)
+        gather(self.lazy, support, i, space.weights, space.edges.scores, lanes)
         expected = (self.centre + self.z) * ground.touched(i)
         np.testing.assert_allclose(ground.gathered(i), expected, rtol=1e-12, atol=1e-11)
         g = self.rng.normal(size=ground.n_weights) * ground.touched(i)

@@ -2,74 +2,67 @@
 
 from __future__ import annotations
 
-import math
-from random import Random
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.parts.lazy_vector import drift, settle
-from fastcrf.parts.proximal_vector import ProximalVector, catch_up, catch_up_row, make_proximal
+from fastcrf.parts.lazy_vector import drift, settle, visit_cells, visit_rows
+from fastcrf.parts.proximal_vector import ProximalVector, make_proximal
 from reference.lazy_ground import Ground, Pair
 from reference.plain_proximal import repeated_steps
 
 numbers = st.floats(-4.0, 4.0, allow_subnormal=False)
 
 
-def sums_of(amounts):
-    return np.concatenate(([0.0], np.cumsum(amounts)))
+def vector_of(v, d, amounts, c1, first=0):
+    """Weights v with drift d that were last visited after `first` of the steps, as lanes of rows and as cells."""
+    rows = np.array([v, d], np.float64).reshape(2, -1, 4).swapaxes(0, 1).reshape(-1, 4).copy()
+    cells = np.array([v, d, np.full(len(v), first)], np.float64).T.copy()
+    state, sums = np.array([0.5, len(amounts)]), np.concatenate(([0.0], np.cumsum(amounts)))
+    return ProximalVector(rows, np.full(len(rows) // 2, float(first)), cells, state, sums, float(c1))
+
+
+def caught_up(vector):
+    """All weights twice, brought up to date as rows and as cells."""
+    weights, cells = np.zeros((len(vector.stamps), 4)), np.zeros(len(vector.cells))
+    visit_rows(vector, np.arange(len(weights), dtype=np.uint32), weights, (0,) * 4)
+    visit_cells(vector, np.arange(len(cells), dtype=np.uint32), cells)
+    np.testing.assert_array_equal(weights, 0.5 * vector.rows[::2])
+    np.testing.assert_array_equal(cells, 0.5 * vector.cells[:, 0])
+    assert {*vector.stamps, *vector.cells[:, 2]} == {len(vector.sums) - 1}
+    return vector.rows[::2].ravel(), vector.cells[:, 0]
 
 
 @settings(deadline=None)  # the first call compiles
 @given(
-    v=numbers | st.just(0.0),
-    d=numbers | st.sampled_from([0.0, 1.0, -1.0]),
+    v=st.lists(numbers | st.just(0.0), min_size=4, max_size=4),
+    d=st.lists(numbers | st.sampled_from([0.0, 1.0, -1.0]), min_size=4, max_size=4),
     c1=st.floats(0.0, 2.0, allow_subnormal=False) | st.sampled_from([0.0, 1.0]),
     amounts=st.lists(st.floats(0.0, 2.0, allow_subnormal=False), min_size=1, max_size=12),
-    skipped=st.integers(0, 11),
+    first=st.integers(0, 11),
 )
-def test_catching_up_equals_the_steps_one_by_one(v, d, c1, amounts, skipped):
-    first = min(skipped, len(amounts))
-    found = catch_up(v, d, sums_of(amounts), first, len(amounts), c1)
-    assert found == pytest.approx(repeated_steps(v, d, amounts[first:], c1), rel=1e-12, abs=1e-13)
-
-
-def random_cases(n):
-    """(v, d, amounts, c1) of which many are zero, equal or of steps that pass zero."""
-    rng = Random(0)
-    for _ in range(n):
-        c1 = rng.choice([0.0, 1.0, rng.expovariate(1.0)])
-        d = rng.choice([0.0, c1, -c1, rng.gauss(0.0, 1.0), rng.gauss(0.0, 3.0)])
-        v = rng.choice([0.0, rng.gauss(0.0, 1.0), math.copysign(rng.expovariate(1.0), d)])
-        usual = rng.choice([0.01, 0.3, 2.0])
-        yield v, d, [rng.expovariate(1.0 / usual) for _ in range(rng.randint(1, 30))], c1
+def test_catching_up_equals_the_steps_one_by_one(v, d, c1, amounts, first):
+    first = min(first, len(amounts))
+    expected = [repeated_steps(*pair, amounts[first:], c1) for pair in zip(v, d, strict=True)]
+    for found in caught_up(vector_of(v, d, amounts, c1, first)):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
 
 
 def test_twenty_thousand_random_weights_catch_up_and_are_zero_where_they_should_be():
-    passed = zeros = 0
-    for v, d, amounts, c1 in random_cases(20_000):
-        expected = repeated_steps(v, d, amounts, c1)
-        found = catch_up(v, d, sums_of(amounts), 0, len(amounts), c1)
-        assert abs(found - expected) <= 1e-12 + 1e-10 * abs(expected)
-        assert (found == 0.0) == (expected == 0.0)
-        passed, zeros = passed + (v * expected < 0), zeros + (expected == 0.0)
+    rng, passed, zeros = np.random.default_rng(0), 0, 0
+    for _ in range(100):
+        c1 = rng.choice([0.0, 1.0, rng.exponential()])
+        d = rng.choice([0.0, c1, -c1, *rng.normal(size=20), *rng.normal(size=20, scale=3.0)], size=200)
+        v = np.where(rng.random(200) < 0.5, np.sign(d) * rng.exponential(size=200), rng.normal(size=200))
+        v[rng.random(200) < 0.2] = 0.0
+        amounts = rng.exponential(rng.choice([0.01, 0.3, 2.0]), size=rng.integers(1, 40))
+        expected = np.array([repeated_steps(*pair, amounts, c1) for pair in zip(v, d, strict=True)])
+        for found in caught_up(vector_of(v, d, amounts, c1)):
+            np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+            np.testing.assert_array_equal(found == 0.0, expected == 0.0)
+        passed, zeros = passed + np.sum(v * expected < 0), zeros + np.sum(expected == 0.0)
     assert passed > 1000 < zeros
-
-
-def test_a_row_catches_up_lane_by_lane():
-    lanes, cases = (0,) * 4, list(random_cases(4000))
-    for start in range(0, len(cases), 4):
-        v, d = np.array([case[:2] for case in cases[start : start + 4]]).T
-        _, _, amounts, c1 = cases[start]
-        state, sums = np.array([1.0, len(amounts)]), sums_of(amounts)
-        vector = ProximalVector(np.array([v, d]), np.zeros(1), np.zeros((0, 3)), state, sums, float(c1))
-        catch_up_row(vector, 0, lanes)
-        expected = [repeated_steps(*pair, amounts, c1) for pair in zip(v, d, strict=True)]
-        np.testing.assert_allclose(vector.rows[0], expected, rtol=1e-10, atol=1e-12)
-        np.testing.assert_array_equal(vector.rows[0] == 0.0, np.equal(expected, 0.0))
-        assert vector.stamps[0] == len(amounts)
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ class Pair:
         """A draw: read a sequence's weights, d += growth g, w -= step g; then w <- soft(shrink w - amount d)."""
         ground, space, i = self.ground, self.ground.space, int(self.rng.integers(self.ground.n_sequences))
         support, K, lanes = ground.sequences.support, ground.layout.n_labels, ground.lanes
-        gather(self.lazy, support, i, space.weights, space.edges.scores, K, lanes)
+        gather(self.lazy, support, i, space.weights, space.edges.scores, lanes)
         scale = max(1.0, np.abs(self.w).max())
         np.testing.assert_allclose(ground.gathered(i), self.w * ground.touched(i), rtol=1e-12, atol=1e-12 * scale)
         g = self.rng.normal(size=ground.n_weights) * ground.touched(i)

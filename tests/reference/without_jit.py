@@ -23,8 +23,14 @@ from reference.random_corpora import random_corpus, random_features
 EPOCHS = 3
 
 
-def toy_problem():
-    return Problem(random_corpus(4, values=True, weights=True), random_features(4), c2=0.5)
+def toy_problem(c1=0.0):
+    return Problem(random_corpus(4, values=True, weights=True), random_features(4), c1, c2=0.5)
+
+
+def toy_problems(name):
+    """(kind of penalty, problem): those on which a solver runs here."""
+    problems = {"l2": toy_problem(), "l1+l2": toy_problem(c1=0.3)}
+    return [(kind, problem) for kind, problem in problems.items() if kind in base.solver_class(name).handles]
 
 
 def figures():
@@ -43,9 +49,9 @@ def figures():
         "attributes": attributes_by_template(),
     }
     for name in base.names():
-        if "l2" in base.solver_class(name).handles:
-            steps = base.make(name).iterate(problem, np.zeros(problem.n_weights))
-            found[name] = [number for step in islice(steps, EPOCHS) for number in (step.passes, *step.weights.tolist())]
+        for kind, toy in toy_problems(name):
+            steps = islice(base.make(name).iterate(toy, np.zeros(toy.n_weights)), EPOCHS)
+            found[f"{name}, {kind}"] = [number for step in steps for number in (step.passes, *step.weights.tolist())]
     return found
 
 
@@ -57,11 +63,10 @@ def attributes_by_template():
     return [*corpus.attributes.tolist(), *Encoder(learnt).encode([[["a"], ["c"]]]).attributes.tolist()]
 
 
-def counted_passes(name):
+def counted_passes(name, problem):
     """(passes that a solver reports, recursions that it made over the number of sequences), after each Step."""
     import sys
 
-    problem = toy_problem()
     problem.part(np.zeros(problem.n_weights))  # made before counting
     count = 0
     originals = {verb: getattr(expectations, verb) for verb in ("infer", "log_partition")}
@@ -96,4 +101,5 @@ def counted_passes(name):
 
 if __name__ == "__main__":
     drawing = [name for name in base.names() if "sequences" in base.solver_class(name).needs]
-    print(json.dumps({"figures": figures(), "passes": {name: counted_passes(name) for name in drawing}}))
+    passes = {f"{name}, {kind}": counted_passes(name, toy) for name in drawing for kind, toy in toy_problems(name)}
+    print(json.dumps({"figures": figures(), "passes": passes}))

@@ -33,6 +33,7 @@ class Support(NamedTuple):
     rows: Indices  # distinct rows
     cell_starts: Longs  # [B + 1] first of the distinct cells of each block
     cells: Indices  # distinct cells
+    edges: Indices  # [K] the rows of the transitions
     masks: np.ndarray  # [n_rows + K, panels] uint64: bit k of panel b is set if slot b * W + k is a feature
 
 
@@ -77,9 +78,10 @@ def make_sequences(
     row_starts, rows, local_rows = distinct(positions.row_starts[starts], positions.rows, layout.n_rows)
     cell_starts, cells, local_cells = distinct(positions.cell_starts[blocks], positions.cells, layout.n_cells)
     n_rows, n_cells, longest = (int(np.diff(bounds).max(initial=1)) for bounds in (row_starts, cell_starts, starts))
+    edges = np.arange(layout.n_rows, layout.n_rows + layout.n_labels, dtype=np.uint32)
     return Sequences(
         local=positions._replace(rows=local_rows, cells=local_cells),
-        support=Support(row_starts, rows, cell_starts, cells, feature_masks(layout, features)),
+        support=Support(row_starts, rows, cell_starts, cells, edges, feature_masks(layout, features)),
         chains=Chains(blocks, positions.starts, corpus.labels, corpus.weights),
         layout=layout,
         widest=(n_rows, n_cells, longest),

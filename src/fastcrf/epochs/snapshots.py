@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from fastcrf.chain.sequences import infer_block
 from fastcrf.epochs.variance_reduced import AverageGradientRun, score_current
 from fastcrf.kernel import kernel
@@ -22,6 +20,7 @@ from fastcrf.parts.gradient_memory import exchange
 from fastcrf.parts.lazy_vector import turn
 from fastcrf.parts.visiting import Rule
 from fastcrf.types import Floats, Step
+from fastcrf.vectors import norm
 
 
 @kernel
@@ -64,7 +63,6 @@ class FilledRun(AverageGradientRun):
 
     @property
     def filled(self) -> bool:
-        """Whether d is an estimate of the whole gradient."""
         return self.snapped == self.n_blocks
 
     @property
@@ -91,14 +89,11 @@ class FilledRun(AverageGradientRun):
     def step(self, evaluations: int = 0) -> Step:
         """Where the run is; right after a snapshot with its exact objective and gradient."""
         step = super().step(evaluations)
-        if not self.filled:
-            return step._replace(info={**step.info, "gradient_norm_estimate": np.inf})
         if not self.exact:
             return step
-        c2 = self.problem.c2
-        objective = self.loss + c2 * float(np.square(self.weights).sum())
-        gradient = self.drift + 2.0 * c2 * self.weights
-        info = {**step.info, "gradient_norm_estimate": float(np.linalg.norm(gradient))}
+        objective = self.loss + self.problem.regulariser.value(self.weights)
+        gradient = self.drift + 2.0 * self.problem.c2 * self.weights
+        info = step.info if self.problem.c1 > 0.0 else {**step.info, "gradient_norm_estimate": norm(gradient)}
         return step._replace(objective=objective, gradient=gradient, info=info)
 
     def _state(self) -> dict[str, Any]:

@@ -10,11 +10,13 @@ sequences seen, lambda in the papers' mean scale:
 Draws, L's and step size follow a rule (parts/visiting.py), p_i is the probability of the draw. SAG has growth 1 and
 correction 0: w moves along the new d. SAGA has correction 1: its step has the right mean whatever the p_i. SVRG has
 growth 0, too: its memory and d stay until the next snapshot (epochs/snapshots.py). What is stored of g_i says
-parts/gradient_memory.py; how the drift d / m is applied lazily, parts/lazy_vector.py.
+parts/gradient_memory.py; how the drift d / m is applied lazily, parts/lazy_vector.py. With an L1 penalty, a soft
+threshold follows each step, and m is n from the start.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +29,8 @@ from fastcrf.parts.drifting_vector import make_drifting
 from fastcrf.parts.gradient_memory import exchange
 from fastcrf.parts.lazy_vector import drift, gather, settle, turn
 from fastcrf.parts.memory_modes import make_memory, restore_memory, stored_arrays
+from fastcrf.parts.proximal import proximal_step
+from fastcrf.parts.proximal_vector import make_proximal
 from fastcrf.parts.ray_search import make_ray, mask_change, search_lipschitz
 from fastcrf.parts.sampling import epoch_uniforms
 from fastcrf.parts.visiting import (
@@ -41,6 +45,7 @@ from fastcrf.parts.visiting import (
     step_size,
 )
 from fastcrf.types import Diverged, Floats, Step
+from fastcrf.vectors import norm
 
 FLAT = 1e-8  # squared gradient norm below which a search would only measure rounding (Algorithm 1, line 12)
 
@@ -49,7 +54,7 @@ FLAT = 1e-8  # squared gradient norm below which a search would only measure rou
 def score_current(sequences, i, vector, space, lanes):
     """Label scores of block i at the current weights, and its edges. Writes: vector, space."""
     K, blocks = sequences.layout.n_labels, sequences.chains.blocks
-    gather(vector, sequences.support, i, space.weights, space.edges.scores, K, lanes)
+    gather(vector, sequences.support, i, space.weights, space.edges.scores, lanes)
     bias, scores = space.lattice.bias, space.lattice.scores
     score_block(sequences.local, space.weights, bias, blocks[i], blocks[i + 1], scores, lanes)
     return refresh_edges(space.edges, K, bias, lanes)
@@ -150,12 +155,22 @@ class AverageGradientRun:
             self._restore(memory)
         self.covered = np.diff(self.sequences.chains.blocks)[rule.seen > 0].sum(keepdims=True)  # sequences in d
         self.settled = self.part.take(self.weights), self.part.take(self.drift)  # of the features that draws can move
+        known = self.sequences.layout, self.part.features, *self.settled
         self.vector: Any
-        self.vector, self.places = make_drifting(self.sequences.layout, self.part.features, *self.settled)
+        if problem.c1 > 0.0:  # thresholds can be lazy only if the divisor of d does not change
+            self.covered[0] = problem.n_sequences
+            self.vector, self.places = make_proximal(*known, problem.c1, self.n_blocks + 1)
+        else:
+            self.vector, self.places = make_drifting(*known)
 
     @property
     def n_blocks(self) -> int:
         return len(self.sequences.chains.blocks) - 1
+
+    @property
+    def filled(self) -> bool:
+        """Whether d is an estimate of the whole gradient."""
+        return int(self.rule.n_seen[0]) == self.n_blocks
 
     @property
     def slice_size(self) -> int:
@@ -164,23 +179,32 @@ class AverageGradientRun:
 
     def step(self, evaluations: int = 0) -> Step:
         """Where the run is, settled, after so many recursions."""
-        norm = np.sqrt(self._settle())
-        if not np.isfinite(norm):
+        square = self._settle()
+        if not math.isfinite(square):
             raise Diverged(f"The weights are not finite after {self.epoch} epochs.")
         for values, whole in zip(self.settled, (self.weights, self.drift), strict=True):
             self.part.put(values, whole)
-        seen = int(self.covered[0])
+        a = float(step_size(self.rule, self.lam))
         info = {
-            "gradient_norm_estimate": float(norm) if seen == self.problem.n_sequences else np.inf,
-            "seen": seen,
-            "step_size": float(step_size(self.rule, self.lam)),
+            "seen": int(np.diff(self.sequences.chains.blocks)[self.rule.seen > 0].sum()),
+            "step_size": a,
             "memory_bytes": sum(array.nbytes for array in stored_arrays(self.memory).values()),
         }
+        if self.problem.c1 > 0.0:
+            known = self.filled and info["seen"] > 0
+            info["proximal_gradient_norm_estimate"] = self._proximal_norm(a) if known else math.inf
+        else:
+            info["gradient_norm_estimate"] = math.sqrt(square) if self.filled else math.inf
         return Step(self.weights, evaluations / self.problem.n_sequences, info=info, memory=self._state())
 
     def _settle(self) -> float:
         """Bring `settled` up to date; the squared norm of the gradient by it."""
         return settle(self.vector, self.places, 2.0 * self.problem.c2, *self.settled, self.lanes)
+
+    def _proximal_norm(self, a: float) -> float:
+        """|w - soft(w - s (d + 2 c2 w), s c1)| / s, with s = a / n: what the gradient's norm is without thresholds."""
+        (w, d), s = self.settled, a / self.problem.n_sequences
+        return norm(w - proximal_step(w, d + 2.0 * self.problem.c2 * w, s, self.problem.c1)) / s
 
     def run_epoch(self) -> Step:
         """As many draws as there are blocks (what is left of them after Ctrl-C), in slices short enough for Ctrl-C."""

@@ -89,12 +89,14 @@ def add_up_cell(vector, c):
     vector.centre_cells[c, 1] += since * vector.cells[c, 0] - drifted * slope_cell(vector, c)
 
 
-@means(lazy_vector.visit_row, BallVector)
-def visit_row(vector, r, target, place, lanes):
-    add_up_row(vector, r, lanes)
-    for b in range(0, vector.rows.shape[1], len(lanes)):
-        v = add_scaled(-vector.state[S], slope_row(vector, r, b, lanes), load(vector.rows, 2 * r, b, lanes))
-        store(target, place, b, add_scaled(vector.state[BETA], v, load(vector.centre_rows, 2 * r, b, lanes)))
+@means(lazy_vector.visit_rows, BallVector)
+def visit_rows(vector, rows, target, lanes):
+    for o in range(len(rows)):
+        r = np.int64(rows[o])
+        add_up_row(vector, r, lanes)
+        for b in range(0, vector.rows.shape[1], len(lanes)):
+            v = add_scaled(-vector.state[S], slope_row(vector, r, b, lanes), load(vector.rows, 2 * r, b, lanes))
+            store(target, o, b, add_scaled(vector.state[BETA], v, load(vector.centre_rows, 2 * r, b, lanes)))
 
 
 @means(lazy_vector.visit_cells, BallVector)

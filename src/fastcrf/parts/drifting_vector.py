@@ -54,15 +54,17 @@ def flush(vector, lanes):
     vector.state[0], vector.state[1] = 1.0, 0.0
 
 
-@means(lazy_vector.visit_row, DriftingVector)
-def visit_row(vector, r, target, place, lanes):
+@means(lazy_vector.visit_rows, DriftingVector)
+def visit_rows(vector, rows, target, lanes):
     beta, S = vector.state[0], vector.state[1]
-    since = vector.stamps[r] - S
-    vector.stamps[r] = S
-    for b in range(0, vector.rows.shape[1], len(lanes)):
-        v = add_scaled(since, load(vector.rows, 2 * r + 1, b, lanes), load(vector.rows, 2 * r, b, lanes))
-        store(vector.rows, 2 * r, b, v)
-        store(target, place, b, scale(beta, v))
+    for o in range(len(rows)):
+        r = np.int64(rows[o])
+        since = vector.stamps[r] - S
+        vector.stamps[r] = S
+        for b in range(0, vector.rows.shape[1], len(lanes)):
+            v = add_scaled(since, load(vector.rows, 2 * r + 1, b, lanes), load(vector.rows, 2 * r, b, lanes))
+            store(vector.rows, 2 * r, b, v)
+            store(target, o, b, scale(beta, v))
 
 
 @means(lazy_vector.visit_cells, DriftingVector)

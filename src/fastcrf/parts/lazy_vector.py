@@ -26,8 +26,8 @@ from fastcrf.types import FeatureMap, Floats
 
 
 @verb
-def visit_row(vector, r, target, place, lanes):  # type: ignore[no-untyped-def]
-    """Bring row r up to date and copy its weights to target[place]. Writes: vector, target."""
+def visit_rows(vector, rows, target, lanes):  # type: ignore[no-untyped-def]
+    """Bring `rows` up to date and copy their weights to target. Writes: vector, target."""
 
 
 @verb
@@ -117,15 +117,11 @@ def collect_values(places, ridge, weights, drift):
 
 
 @kernel
-def gather(vector, support, i, weights, edge_scores, n_labels, lanes):
+def gather(vector, support, i, weights, edge_scores, lanes):
     """Bring the weights of block i up to date and copy them. Writes: vector, weights (local), edge_scores."""
-    first = support.row_starts[i]
-    for r in range(first, support.row_starts[i + 1]):
-        visit_row(vector, np.int64(support.rows[r]), weights.rows, r - first, lanes)
+    visit_rows(vector, support.rows[support.row_starts[i] : support.row_starts[i + 1]], weights.rows, lanes)
     visit_cells(vector, support.cells[support.cell_starts[i] : support.cell_starts[i + 1]], weights.cells)
-    transitions = len(vector.stamps) - n_labels
-    for j in range(n_labels):
-        visit_row(vector, transitions + j, edge_scores, j, lanes)
+    visit_rows(vector, support.edges, edge_scores, lanes)
 
 
 @kernel

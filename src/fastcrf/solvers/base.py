@@ -56,6 +56,8 @@ REGISTRY: dict[str, Line] = {
     "saga-nus-two-sample": Line("fastcrf.solvers.saga_nus_two_sample", "SAGANUSTwoSample"),
     "svrg": Line("fastcrf.solvers.svrg", "SVRG"),
     "emgd": Line("fastcrf.solvers.emgd", "EMGD"),
+    "prox-saga": Line("fastcrf.solvers.prox_saga", "ProxSAGA"),
+    "prox-svrg": Line("fastcrf.solvers.prox_svrg", "ProxSVRG"),
     "accelerated-gradient": Line("fastcrf.solvers.accelerated_gradient", "AcceleratedGradient"),
 }
 
