@@ -20,7 +20,7 @@ def test_emgd_equals_its_dense_twin_for_the_same_draws(c2, step, project):
     corpus = random_corpus(3, lengths=(3, 1, 4, 2, 3, 2), values=given, weights=given)
     problem = Problem(corpus, random_features(3), c2=c2)
     n, passes = problem.n_sequences, 0.0
-    uniforms = [epoch_uniforms(7, period, 2 * n) for period in range(1, 7)]
+    uniforms = [epoch_uniforms(7, period, 4 * n) for period in range(1, 5)]
     known = lipschitz_bounds(corpus, problem.features).max() if step == "theory" else None
     twin = dense_sag.emgd(corpus, problem.features, 2 * c2 / n, uniforms, known, project)
     steps = EMGD(step, project, seed=7).iterate(problem, np.zeros(problem.n_weights))
@@ -46,7 +46,7 @@ def weights_by_period(problem, uniforms, lipschitz, **options):
 @pytest.mark.parametrize("step", ["search", "theory"])
 def test_emgd_equals_its_dense_twin_where_draws_end_on_the_sphere(step):
     problem = Problem(random_corpus(3, lengths=(3, 1, 4, 2, 3, 2)), random_features(3), c2=0.3)
-    uniforms = [epoch_uniforms(7, period, 12) for period in range(1, 7)]
+    uniforms = [epoch_uniforms(7, period, 24) for period in range(1, 5)]
     known = lipschitz_bounds(problem.corpus, problem.features).max() if step == "theory" else None
     solver = EMGD(step, seed=7)
     memory = next(solver.iterate(problem, np.zeros(problem.n_weights))).memory
@@ -67,7 +67,7 @@ def test_the_ball_of_a_searched_step_holds_the_optimum():
 
 def test_emgd_converges_linearly_to_the_optimum():
     problem = Problem(learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 6), random_features(0), c2=0.5)
-    for step in islice(iterations(problem, EMGD()), 80):
+    for step in islice(iterations(problem, EMGD()), 60):
         gap = problem.certificate(step.weights, step.objective, step.gradient)
     assert gap.relative < 1e-10
 
@@ -114,5 +114,5 @@ def test_a_step_within_a_period_is_at_the_mean_so_far():
     problem = Impatient(learnable_corpus(0, lengths=[3, 1, 5, 2, 4]), random_features(0), c2=0.5)
     steps = iterations(problem, EMGD())
     step = next(step for step in steps if step.memory["epoch"] == 1 and step.memory["drawn"] == 4)
-    periods = [epoch_uniforms(0, 1, 10)[:4], []]
+    periods = [epoch_uniforms(0, 1, 20)[:4], []]
     np.testing.assert_allclose(step.weights, weights_by_period(problem, periods, None)[1], rtol=1e-10, atol=1e-12)

@@ -23,6 +23,11 @@ which the optimum is for certain.
 A Step is T draws and the snapshot that follows, so that it has the exact objective and gradient of its weights. The g_i
 are stored (as marginals); draws are lazy (parts/ball_vector.py), so that they cost what their sequences cost.
 
+Measured with c2 = 0.5 on the OCR letters: "search" comes within 1e-2, 1e-4 and 1e-6 of the optimum after 91, 316 and
+694 effective passes (1.4e-7 after 901), 1.8 times those of `svrg`. T = 2n takes 101 passes to 1e-2, T = 8n 103. The
+balls of "search" did not matter: `project=False` took the same course. The step of "theory" is too short to be of use
+there: after 151 passes (T = 2n) the objective is still six times the lowest.
+
 Differs from the paper: the penalty is exact instead of a part of each loss; the first Delta is |D| / lambda, which is
 at least the distance that the paper assumes to be known.
 """
@@ -54,7 +59,7 @@ class EMGD:
 
     step: str = "search"
     project: bool = True
-    inner_passes: float = 2.0
+    inner_passes: float = 4.0
     first_lipschitz: float = 1.0
     seed: int = 0
 

@@ -18,6 +18,11 @@ Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
 A Step is M draws and the snapshot that follows, so that it has the exact objective and gradient of its weights. The g_i
 are stored (as marginals), so that a draw evaluates one gradient instead of the paper's two.
 
+Measured with c2 = 0.5, in effective passes: on the OCR letters "nus" comes within 1e-2, 1e-4 and 1e-8 of the optimum
+after 22, 52 and 160 (three seeds), "uniform" after 51, 176 and more than 600. With M = n, "nus" takes 22, 62 and 201;
+on CoNLL-2000 it is within 1.2 and 1.6 % after 61 passes (two seeds), with M = 2n within 0.7 and 0.9 %: hence the
+default. With caution 2, the 52 passes become 88.
+
 Differs from the papers: the penalty is exact instead of a part of each g_i; the L's are searched and the step is SAG's;
 Xiao & Zhang draw in proportion to L_i alone, which needs all L_i in advance. The next w~ is the last w (Johnson &
 Zhang's option I).
