@@ -12,8 +12,12 @@ As `sag`, but the step is right in the mean:
 with i drawn uniformly, L searched by Algorithm 2 of schmidt2015, and a = 1 / (3 (L + lambda)), the step of the theory.
 
 Differs from the paper: the penalty is exact instead of a part of each g_i; d is divided by the number m of sequences
-seen, as SAG does, so that the first epoch is not spent on zeros; the very first search goes down as well as up. SAG's
-longer step 1 / (L + lambda) is not for SAGA: on small problems it circles around the optimum.
+seen, as SAG does, so that the first epoch is not spent on zeros; the very first search goes down as well as up.
+
+caution=3 is the step of the theory. caution=1 is SAG's step, with which SAGA is as fast as SAG where there are many
+sequences: to a relative gap of 1e-2 it takes 36 passes on the OCR letters and 80 on CoNLL-2000 (SAG: 34 and 80), where
+caution=3 takes 110 and more than 90 (c2 = 0.5, one seed). With few sequences it circles around the optimum: of six
+random problems of six sequences it solved none, caution=2 four, caution=3 all. Hence the default.
 """
 
 from __future__ import annotations

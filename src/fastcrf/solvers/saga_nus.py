@@ -21,6 +21,10 @@ every draw. That is what makes the method practical.
 sampling: "uniform"; "lipschitz", in proportion to the bounds; "mixed", half of the draws so and half so; or n numbers
 to which the p_i are proportional. By the theory uniform draws are the fastest, since a is proportional to min p.
 
+What it costs: on the OCR letters (c2 = 0.5, one seed) 200 passes bring the objective to within 40 % of the optimum with
+step="theory" and uniform draws, to 0.5 % with step="search" (2 % with "mixed", 19 % with "lipschitz" draws). It is here
+for its guarantee; `sag-nus-star` comes to within 1 % in 16 passes.
+
 Differs from the paper: the penalty is exact instead of a part of each g_i, with which the proof holds all the more. C
 is that of the proof, whose last line bounds 1 / (4 L' (4 L' + n lambda)) by 1 / (4 L' + n lambda)^2, which is less.
 """

@@ -12,7 +12,12 @@ asks; the step is that of `saga` with the importance weight that makes it right 
     w <- (1 - a lambda) w - a [ (g - g_i) / (n p_i) + d/m ];   then d <- d - g_i + g,  g_i <- g
 
 Differs from the paper: Proposition 1 proves rates for constants known in advance; here they are searched. As in `saga`,
-d is divided by the number m of sequences seen, and SAG's longer step is not taken: it may circle around the optimum.
+d is divided by the number m of sequences seen.
+
+caution=3, the default, is the only one that solved every small problem it was tried on (see `saga`). caution=1, SAG's
+step, may circle even on large ones: on CoNLL-2000 it is still 4e-3 above the optimum after 90 passes, although it is as
+fast as `sag-nus-star` on the OCR letters. To a relative gap of 1e-3, caution=1.5, 2 and 3 take 47, 53 and 71 passes on
+CoNLL-2000 (`sag-nus-star`: 36), caution=2 and 3 take 37 and 52 on the OCR letters (25); c2 = 0.5, one seed each.
 """
 
 from __future__ import annotations

@@ -20,6 +20,9 @@ where SAGA with uniform draws has the largest:
 with L' = L + lambda. step="search": L_j is searched at the visits of j as in `sag-nus-star`, from that bound downwards
 at first.
 
+What it costs: on the OCR letters (c2 = 0.5, one seed), step="search" takes 53, 89 and 136 passes to relative gaps of
+1e-2, 1e-3 and 1e-4, where `sag-nus-star` takes 16, 25 and 34; step="theory" is 25 % above the optimum after 151.
+
 Differs from the paper: the step is that of the proof, 1 / (4 mean L), where the text prints 1 / (4 max L); the distance
 is squared, and the bracket is that of the start, which the text misses, too. The penalty is exact instead of a part of
 each g_i, with which the proof holds all the more.
