@@ -11,9 +11,10 @@ import time
 
 import pytest
 
-from fastcrf.cli.compare import find_dataset, read_solver
+from fastcrf.cli.compare import find_dataset, listed, read_solver
 from fastcrf.cli.source import source_of
 from fastcrf.data.items import write_items
+from fastcrf.solvers import base
 
 
 @pytest.fixture
@@ -37,11 +38,18 @@ def test_the_table_shows_how_each_ended_and_who_was_first(compare, corpus):
         assert f"\n{solver} " in result.stdout
 
 
-def test_without_a_list_every_solver_that_handles_the_penalty_runs(compare, corpus):
+def test_without_a_list_the_usual_solvers_that_handle_the_penalty_run(compare, corpus):
     found = json.loads(compare(corpus, "--c1", 1, "--c2", 0, "--passes", 5, "--json").stdout)
     assert "owlqn" in {run["solver"] for run in found[0]["runs"]}
     assert "lbfgs" not in {run["solver"] for run in found[0]["runs"]}
     assert "skipped" not in {run["status"] for run in found[0]["runs"]}
+
+
+def test_all_solvers_are_those_that_handle_the_penalty():
+    for penalty, kind in (((0.0, 1.0), "l2"), ((1.0, 0.0), "l1"), ((1.0, 1.0), "l1+l2")):
+        able = {name for name in base.names() if kind in base.solver_class(name).handles}
+        assert set(listed("all", penalty)) == able
+        assert set(listed(None, penalty)) < able
 
 
 def test_json_tells_what_the_table_tells(compare, corpus):

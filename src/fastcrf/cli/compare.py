@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from fastcrf.lab.store import Rows
     from fastcrf.types import Solver
 
+USUAL = ("lbfgs", "owlqn", "l2sgd", "sgd", "sag-nus-star", "prox-saga")  # what one would choose among in practice
+
 
 def compare(
     data: Annotated[
@@ -25,7 +27,9 @@ def compare(
     ],
     solvers: Annotated[
         str | None,
-        typer.Option(metavar="A,B,...", help="See `fastcrf solvers`.  [default: all that handle the penalty]"),
+        typer.Option(
+            metavar="A,B,...", help="See `fastcrf solvers`; all: every one.  [default: a handful for the penalty]"
+        ),
     ] = None,
     c1: Annotated[float, typer.Option(help="Weight of the L1 penalty |w|.", min=0.0)] = 0.0,
     c2: Annotated[float, typer.Option(help="Weight of the L2 penalty |w|^2.", min=0.0)] = 1.0,
@@ -87,7 +91,7 @@ def compare(
     for path in filter(None, (figure, rows)):
         check_folder(Path(path).absolute())
     penalty = Penalty(c1, c2)
-    chosen = dict(map(read_solver, solvers.split(","))) if solvers else able(penalty)
+    chosen = dict(map(read_solver, listed(solvers, penalty)))
     limits = Limits(tol, passes, seconds)
     limits.rules()  # wrong limits are told before anything is read
     experiment = Experiment(
@@ -161,13 +165,15 @@ def watcher(quiet: bool) -> Watcher:
     return NOBODY if quiet else Watcher(lambda sentence: typer.echo(sentence, err=True), lambda: Progress(interval=5.0))
 
 
-def able(penalty: tuple[float, float]) -> dict[str, Solver]:
-    """Every solver that handles the penalty."""
+def listed(solvers: str | None, penalty: tuple[float, float]) -> list[str]:
+    """The solvers that the user named, or `all`, or the usual ones that handle the penalty."""
     from fastcrf.objective.regulariser import make_regulariser
-    from fastcrf.solvers.base import make, names, solver_class
+    from fastcrf.solvers.base import names, solver_class
 
+    if solvers and solvers != "all":
+        return solvers.split(",")
     kind = make_regulariser(*penalty).kind
-    return {name: make(name) for name in names() if kind in solver_class(name).handles}
+    return [name for name in (names() if solvers else USUAL) if kind in solver_class(name).handles]
 
 
 def read_solver(text: str) -> tuple[str, Solver]:
