@@ -19,8 +19,8 @@ Differs from the paper: the L2 penalty is exact instead of a part of each g_i. D
 from the start, because thresholds that change with the number of sequences seen could not be caught up on. Without an
 L1 penalty, this is `saga` or `saga-nus-star`.
 
-caution=3 is the step of the theory. caution=1 is faster where there are many sequences: on CoNLL-2000 (c1 = 1, c2 = 0.5,
-one seed) it takes 30, 44 and 73 passes to relative gaps of 1e-3, 1e-4 and 1e-6, on the OCR letters 25, 31 and 58, there
+caution=3 is the step of the theory. caution=1 is faster where sequences are many: on CoNLL-2000 (c1 = 1, c2 = 0.5, one
+seed) it takes 30, 44 and 73 passes to relative gaps of 1e-3, 1e-4 and 1e-6, on the OCR letters 25, 31 and 58, there
 with caution=3 46, 70 and 145; `owlqn` takes 219, 428 and more than 900 passes on CoNLL-2000. With few sequences it may
 circle (see `saga`). With L1 alone nothing makes the objective strongly convex, and the last digits take thousands of
 passes.

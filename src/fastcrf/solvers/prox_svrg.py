@@ -23,8 +23,8 @@ Differs from the paper: the L2 penalty is exact instead of a part of each g_i; t
 advance, and half of the draws are uniform because of that; the next w~ is the last w instead of the mean over a period.
 Without an L1 penalty, this is `svrg`.
 
-It takes 53, 72 and 113 passes to relative gaps of 1e-3, 1e-4 and 1e-6 on CoNLL-2000 (c1 = 1, c2 = 0.5, one seed), and 29,
-43 and 84 on the OCR letters.
+It takes 53, 72 and 113 passes to relative gaps of 1e-3, 1e-4 and 1e-6 on CoNLL-2000 (c1 = 1, c2 = 0.5, one seed), and
+29, 43 and 84 on the OCR letters.
 """
 
 from __future__ import annotations
