@@ -215,3 +215,11 @@ def copy_rows(source, target, n_rows, lanes):
     for r in range(n_rows):
         for b in range(0, source.shape[1], len(lanes)):
             store(target, r, b, load(source, r, b, lanes))
+
+
+@kernel
+def add_rows(source, target, n_rows, lanes):
+    """target[:n_rows] += source[:n_rows]. Writes: target."""
+    for r in range(n_rows):
+        for b in range(0, source.shape[1], len(lanes)):
+            store(target, r, b, add(load(target, r, b, lanes), load(source, r, b, lanes)))

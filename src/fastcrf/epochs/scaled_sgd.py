@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.chain.expectations import score_block
-from fastcrf.chain.lanes import add, aligned_zeros, load, store
+from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.sequences import (
     Sequences,
+    add_rows,
     clear_rows,
     collect_change,
     copy_rows,
@@ -54,14 +55,6 @@ def make_residuals(sequences: Sequences, batch: int) -> Residuals:
     """Room for any `batch` sequences, even the longest so many times. Pages that are never touched cost nothing."""
     longest, Kp = sequences.widest[2], sequences.layout.padded
     return Residuals(aligned_zeros(batch * longest, Kp), aligned_zeros(Kp, Kp))
-
-
-@kernel
-def add_rows(source, target, n_rows, lanes):
-    """target[:n_rows] += source[:n_rows]. Writes: target."""
-    for r in range(n_rows):
-        for b in range(0, source.shape[1], len(lanes)):
-            store(target, r, b, add(load(target, r, b, lanes), load(source, r, b, lanes)))
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 
 from fastcrf.chain.expectations import Table
 from fastcrf.chain.lanes import add, add_scaled, load, multiply, scale, store
-from fastcrf.chain.sequences import clear_rows, collect_change
+from fastcrf.chain.sequences import add_rows, clear_rows, collect_change
 from fastcrf.kernel import kernel, means, verb
 
 
@@ -126,14 +126,6 @@ def expect_bigrams(space, t, bigrams, n_labels, lanes):
         for b in range(0, bigrams.shape[1], len(lanes)):
             reached = scale(alpha[t - 1, j], load(follow, t, b, lanes))
             store(bigrams, j, b, multiply(reached, load(forward, j, b, lanes)))
-
-
-@kernel
-def add_rows(source, target, n_rows, lanes):
-    """target[:n_rows] += source[:n_rows]. Writes: target."""
-    for r in range(n_rows):
-        for b in range(0, source.shape[1], len(lanes)):
-            store(target, r, b, add(load(target, r, b, lanes), load(source, r, b, lanes)))
 
 
 @kernel
