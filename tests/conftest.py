@@ -3,17 +3,26 @@
 A second signature (an int where the others pass a float, a read-only or strided array, a literal where the others pass
 a variable) means that some user waits for the compiler again. Only the type of `lanes`, the lane width, may differ, the
 type of data that verbs have a meaning for, and the precision of stored gradients.
+
+Hypothesis tries the same examples in every run, so that the same code has the same verdict; HYPOTHESIS_PROFILE=explore
+tries new ones.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import defaultdict
 
+import hypothesis
 import pytest
 from numba import types
 
 from fastcrf.kernel import MEANINGS
+
+hypothesis.settings.register_profile("same", derandomize=True)
+hypothesis.settings.register_profile("explore", derandomize=False)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 FORGIVEN = defaultdict(set)  # {kernel: signatures that a test caused on purpose}
 
