@@ -57,6 +57,14 @@ def keep(memory):
 
 
 @each_solver
+def test_a_word_is_no_truth_value(name):
+    """On the command line, `-o skipping=no` is a word; as a truth value it would be True."""
+    for option in (option for option, default in base.options_of(name).items() if isinstance(default, bool)):
+        with pytest.raises(ValueError, match=f"{name}: {option} must be true or false; got {option}='no'"):
+            base.make(name, **{option: "no"})
+
+
+@each_solver
 def test_it_is_a_solver_with_options_that_work_as_they_are(name):
     solver = base.make(name)
     assert isinstance(solver, Solver)

@@ -85,6 +85,18 @@ def test_a_probability_that_is_not_above_zero_is_refused(numbers):
         SAGANUS(sampling=numbers)
 
 
+@pytest.mark.parametrize("sampling", [5, None, True, "often"])
+def test_a_sampling_that_is_neither_a_name_nor_numbers_is_a_sentence(sampling):
+    with pytest.raises(ValueError, match="uniform, lipschitz, mixed, or one number for each sequence; got sampling="):
+        SAGANUS(sampling=sampling)
+
+
+def test_probabilities_may_be_an_array():
+    numbers = np.array([3, 1, 2, 1, 0.5, 2.5])
+    assert SAGANUS(sampling=numbers) == SAGANUS(sampling=list(numbers))
+    np.testing.assert_array_equal(SAGANUS(sampling=numbers).probabilities(np.ones(6)), numbers)
+
+
 def test_the_wrong_number_of_probabilities_is_refused():
     problem = small_problem(0.3)
     with pytest.raises(ValueError, match="one number for each of the 6 sequences; got 2"):

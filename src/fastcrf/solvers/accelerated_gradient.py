@@ -30,6 +30,7 @@ import numpy as np
 
 from fastcrf.parts.line_search import evaluate
 from fastcrf.parts.proximal import proximal_step
+from fastcrf.solvers.options import check_truth
 from fastcrf.types import Diverged, Floats, Step
 from fastcrf.vectors import dot, norm
 
@@ -53,6 +54,9 @@ class AcceleratedGradient:
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
 
     restart: bool = True
+
+    def __post_init__(self) -> None:
+        check_truth(self.name, "restart", self.restart)
 
     def iterate(
         self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None

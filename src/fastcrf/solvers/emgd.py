@@ -21,7 +21,8 @@ which the optimum is for certain.
 `project=False`, and lambda = 0, which bounds no distance: no balls. The method then is SVRG with means for snapshots.
 
 A Step is T draws and the snapshot that follows, so that it has the exact objective and gradient of its weights. The g_i
-are stored (as marginals); draws are lazy (parts/ball_vector.py), so that they cost what their sequences cost.
+are stored, in the smallest form (parts/memory_modes.py); draws are lazy (parts/ball_vector.py), so that they cost what
+their sequences cost.
 
 Measured with c2 = 0.5 on the OCR letters: "search" comes within 1e-2, 1e-4 and 1e-6 of the optimum after 91, 316 and
 694 effective passes (1.4e-7 after 901), 1.8 times those of `svrg`. T = 2n takes 101 passes to 1e-2, T = 8n 103. The
@@ -43,7 +44,7 @@ import numpy as np
 from fastcrf.epochs.mixed_gradient import MixedGradientRun
 from fastcrf.parts.lipschitz import Constants, known_constant, one_constant
 from fastcrf.parts.lipschitz_bounds import lipschitz_bounds
-from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.solvers.options import check_choice, check_positive, check_truth, check_whole
 from fastcrf.types import Floats, Step
 
 
@@ -65,6 +66,7 @@ class EMGD:
 
     def __post_init__(self) -> None:
         check_choice(self.name, "step", self.step, ("search", "theory"))
+        check_truth(self.name, "project", self.project)
         for option in ("inner_passes", "first_lipschitz"):
             check_positive(self.name, option, getattr(self, option))
         check_whole(self.name, "seed", self.seed, 0)

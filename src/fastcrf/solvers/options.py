@@ -19,6 +19,12 @@ def check_positive(solver: str, option: str, value: object) -> None:
         raise ValueError(f"{solver}: {option} must be a number above 0; got {option}={value!r}.")
 
 
+def check_truth(solver: str, option: str, value: object) -> None:
+    """`value` must be True or False: a word such as "no" would count as True."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{solver}: {option} must be true or false; got {option}={value!r}.")
+
+
 def check_choice(solver: str, option: str, value: object, choices: Collection[str]) -> None:
     """`value` must be one of `choices`."""
     if value not in choices:

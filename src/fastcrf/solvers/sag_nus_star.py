@@ -24,6 +24,7 @@ from typing import ClassVar
 
 from fastcrf.parts.lipschitz import Constants, own_constants
 from fastcrf.solvers.average_gradient import AverageGradient
+from fastcrf.solvers.options import check_truth
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,10 @@ class SAGNUSStar(AverageGradient):
     name: ClassVar[str] = "sag-nus-star"
 
     skipping: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_truth(self.name, "skipping", self.skipping)
 
     def rule(self, n: int) -> Constants:
         return own_constants(n, self.first_lipschitz, self.skipping)

@@ -31,7 +31,7 @@ is that of the proof, whose last line bounds 1 / (4 L' (4 L' + n lambda)) by 1 /
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -62,11 +62,15 @@ class SAGANUS:
 
     def __post_init__(self) -> None:
         check_choice(self.name, "step", self.step, STEPS)
-        if isinstance(self.sampling, str):
-            check_choice(self.name, "sampling", self.sampling, SAMPLINGS)
-        else:
+        if isinstance(self.sampling, Iterable) and not isinstance(self.sampling, str):
+            object.__setattr__(self, "sampling", tuple(self.sampling))  # an array, too, can be compared and saved now
             for i, number in enumerate(self.sampling):
                 check_positive(self.name, f"sampling[{i}]", number)
+        elif self.sampling not in SAMPLINGS:
+            raise ValueError(
+                f"{self.name}: sampling must be one of {', '.join(SAMPLINGS)}, or one number for each sequence; "
+                f"got sampling={self.sampling!r}."
+            )
         check_whole(self.name, "seed", self.seed, 0)
 
     def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:

@@ -27,7 +27,7 @@ from typing import ClassVar
 
 from fastcrf.parts.lipschitz import Constants, own_constants
 from fastcrf.solvers.average_gradient import AverageGradient
-from fastcrf.solvers.options import check_positive
+from fastcrf.solvers.options import check_positive, check_truth
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class SAGANUSStar(AverageGradient):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_truth(self.name, "skipping", self.skipping)
         check_positive(self.name, "caution", self.caution)
 
     def rule(self, n: int) -> Constants:
