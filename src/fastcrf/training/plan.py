@@ -115,7 +115,8 @@ def _options(name: str, given: Given) -> dict[str, Any]:
     options = {}
     for parameter in filter(given.__contains__, SOLVER_PARAMETERS):
         option = RENAMED.get(parameter, parameter)
-        if option not in known:
+        another = parameter in RENAMED and isinstance(known.get(option), str)  # sag's memory is no number of pairs
+        if option not in known or another:
             raise _unknown(name, parameter, given)
         options[option] = given[parameter]
     if "linesearch" in given:
