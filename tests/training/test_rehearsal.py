@@ -1,5 +1,7 @@
 """The kernels are ready before the clock runs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,28 @@ def test_each_solver_is_rehearsed_once_a_process_and_the_problem_is_left_alone(p
         rehearse(problem, make(name))
     assert runs == ["lbfgs", "sag"]
     assert problem.value(np.zeros(problem.n_weights)) == before
+
+
+@pytest.fixture
+def rehearsed(monkeypatch):
+    """The (solver, c1) of every rehearsal."""
+    runs = []
+    monkeypatch.setattr(
+        rehearsal, "minimize", lambda *args, **_: runs.append((args[1], args[0].c1)) or SimpleNamespace(status="")
+    )
+    return runs
+
+
+def test_an_l1_penalty_has_a_rehearsal_of_its_own(problem, rehearsed):
+    sparse = Problem(problem.corpus, problem.features, c1=0.5, c2=1.0)
+    for one in (problem, sparse, problem, sparse):
+        rehearse(one, make("prox-saga"))
+    assert [c1 for _, c1 in rehearsed] == [0.0, 0.5]
+
+
+def test_a_number_for_each_sequence_is_left_out_of_a_rehearsal_with_two(problem, rehearsed):
+    rehearse(problem, make("saga-nus", sampling=[1.0] * problem.n_sequences, seed=3))
+    assert rehearsed == [(make("saga-nus", seed=3), 0.0)]
 
 
 def test_a_penalty_that_does_not_fit_is_left_for_the_run_to_report(problem):

@@ -18,19 +18,26 @@ REHEARSED: set[tuple[object, ...]] = set()  # of this process: each has kernels 
 
 def rehearse(problem: Problem, solver: Solver) -> None:
     """Take two steps on the first two sequences, once in a process for each solver, its options that are words (they
-    choose kernels, numbers do not) and lane width.
+    choose kernels, numbers do not), whether there is an L1 penalty (which has kernels of its own), and lane width.
 
     What goes wrong here goes wrong in the run, where it is reported. Ctrl-C means the run, so it is passed on.
     """
     words = (value for value in dataclasses.astuple(solver) if isinstance(value, str))  # type: ignore[call-overload]
-    key = solver.name, *words, problem.likelihood.layout.width
+    key = solver.name, *words, problem.c1 > 0.0, problem.likelihood.layout.width
     if key in REHEARSED:
         return
     REHEARSED.add(key)
     small = Problem(first_sequences(problem.corpus, 2), problem.features, problem.c1, problem.c2, problem.n_jobs)
     with suppress(ValueError, ArithmeticError):
-        if minimize(small, solver, stop=[MaxSteps(2)]).status == "interrupted":
+        if minimize(small, of_any_corpus(solver), stop=[MaxSteps(2)]).status == "interrupted":
             raise KeyboardInterrupt
+
+
+def of_any_corpus(solver: Solver) -> Solver:
+    """The solver with the defaults of options that hold a number for each sequence: they would not fit two."""
+    fields = dataclasses.fields(solver)  # type: ignore[arg-type]
+    defaults = {field.name: field.default for field in fields if isinstance(getattr(solver, field.name), tuple)}
+    return dataclasses.replace(solver, **defaults)  # type: ignore[type-var]
 
 
 def first_sequences(corpus: Corpus, n: int) -> Corpus:
