@@ -55,7 +55,7 @@ def in_words(comparisons: list[Comparison]) -> str:
 
 def judge(claim: Claim, comparisons: list[Comparison]) -> str:
     found = [[ratio(claim, comparison, gap) for gap in GAPS] for comparison in comparisons]
-    head = ("solver", *(f"{gap:.0e}" for gap in GAPS))
+    head = ("dataset", *(f"{gap:.0e}" for gap in GAPS))
     lines = [
         [comparison.problem["dataset"], *("-" if math.isnan(r) else f"{r:.2f}" for r in ratios)]
         for comparison, ratios in zip(comparisons, found, strict=True)
@@ -67,9 +67,11 @@ def judge(claim: Claim, comparisons: list[Comparison]) -> str:
 
 
 def ratio(claim: Claim, comparison: Comparison, gap: float) -> float:
-    """Infinite where `one` did not come within the gap, 0 where `other` did not, NaN where neither did."""
+    """Infinite where `one` did not come within the gap, 0 where `other` did not, NaN where neither did or was run."""
     solvers = comparison.by_solver()
-    one, other = (median_cost(solvers[name], gap, "passes") if name in solvers else None for name in claim[1:3])
+    if not {claim.one, claim.other} <= set(solvers):
+        return math.nan
+    one, other = (median_cost(solvers[name], gap, "passes") for name in (claim.one, claim.other))
     if one is None or other is None:
         return math.nan if one is other else math.inf if one is None else 0.0
     return one / other
