@@ -23,7 +23,8 @@ class AverageGradient:
     less (schmidt2015, section 7); docs/batches.md has figures.
 
     memory: how gradients are kept, which has no effect on where the run goes: "mixed", "marginals", "sparse", "naive",
-    or "auto", the smallest; precision: of what is kept, "double" or "single" (parts/memory_modes.py).
+    or "auto", the smallest ("mixed" if that is hardly larger); precision: of what is kept, "double" or "single"
+    (parts/memory_modes.py).
     """
 
     name: ClassVar[str]

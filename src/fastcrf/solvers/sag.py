@@ -17,7 +17,7 @@ A Step is n draws. `info["gradient_norm_estimate"]` is n |d/n + lambda w|, the p
 until every sequence has been seen (the printed "m < n and" of line 3 must read "or").
 
 Differs from the paper: the search compares with > instead of >=, with slack for rounding; the very first search goes
-down as well as up, so that too large a first L does no harm; g_i is stored as marginals.
+down as well as up, so that too large a first L does no harm.
 """
 
 from __future__ import annotations

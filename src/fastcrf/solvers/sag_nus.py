@@ -14,8 +14,9 @@ As `sag`, with a Lipschitz constant L_i for each sequence, all 1 at first, and m
     max L <- 2^(-1/n) max L
 
 Differs from the paper: the search compares with > instead of >=, with slack for rounding; the very first search goes
-down as well as up, so that too large a first L does no harm; g_i is stored as marginals.
-`sag-nus-star` halves less and skips needless searches.
+down as well as up. The other L_i and max L still start at `first_lipschitz`: where that is 2^k times too large, they
+take about k visits each to come down. `sag-nus-star` starts each L_i from the mean of those it knows, halves less, and
+skips needless searches.
 """
 
 from __future__ import annotations

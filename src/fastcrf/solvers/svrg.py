@@ -16,7 +16,8 @@ Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
 `sag-nus-star`, whose skipping of searches makes a draw cost little more than one evaluation instead of two.
 
 A Step is M draws and the snapshot that follows, so that it has the exact objective and gradient of its weights. The g_i
-are stored (as marginals), so that a draw evaluates one gradient instead of the paper's two.
+are stored, in the smallest form (parts/memory_modes.py), so that a draw evaluates one gradient instead of the paper's
+two.
 
 Measured with c2 = 0.5, in effective passes: on the OCR letters "nus" comes within 1e-2, 1e-4 and 1e-8 of the optimum
 after 22, 52 and 160 (three seeds), "uniform" after 51, 176 and more than 600. With M = n, "nus" takes 22, 62 and 201;
