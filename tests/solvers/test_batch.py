@@ -13,7 +13,7 @@ from fastcrf.solvers.sag_nus_star import SAGNUSStar
 from fastcrf.solvers.saga import SAGA
 from fastcrf.solvers.saga_nus_star import SAGANUSStar
 from fastcrf.solvers.svrg import SVRG
-from reference import dense_sag
+from reference import dense_sag, dense_svrg
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
 LENGTHS = (3, 1, 4, 2, 3, 2, 1)
@@ -66,7 +66,7 @@ def test_svrg_draws_blocks_as_its_dense_twin_does():
     problem = small_problem()
     blocks = np.split(np.random.default_rng([SEED, 0, 2]).permutation(len(LENGTHS)), [2, 4])
     uniforms = [epoch_uniforms(SEED, period, 2 * len(blocks)) for period in range(1, 5)]
-    twin = dense_sag.svrg(problem.corpus, problem.features, 2 * C2 / len(LENGTHS), uniforms, blocks=blocks)
+    twin = dense_svrg.svrg(problem.corpus, problem.features, 2 * C2 / len(LENGTHS), uniforms, blocks=blocks)
     passes = 0.0
     for step, (w, d, evaluations) in zip(SVRG(batch=3, seed=SEED).iterate(problem, start(problem)), twin, strict=False):
         passes += step.passes

@@ -9,7 +9,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.parts.lipschitz_bounds import lipschitz_bounds
 from fastcrf.parts.sampling import epoch_uniforms
 from fastcrf.solvers.emgd import EMGD
-from reference import dense_sag
+from reference import dense_svrg
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
 
@@ -22,7 +22,7 @@ def test_emgd_equals_its_dense_twin_for_the_same_draws(c2, step, project):
     n, passes = problem.n_sequences, 0.0
     uniforms = [epoch_uniforms(7, period, 4 * n) for period in range(1, 5)]
     known = lipschitz_bounds(corpus, problem.features).max() if step == "theory" else None
-    twin = dense_sag.emgd(corpus, problem.features, 2 * c2 / n, uniforms, known, project)
+    twin = dense_svrg.emgd(corpus, problem.features, 2 * c2 / n, uniforms, known, project)
     steps = EMGD(step, project, seed=7).iterate(problem, np.zeros(problem.n_weights))
     for w, d, evaluations, radius in twin:
         step = next(steps)
@@ -39,7 +39,7 @@ def iterations(problem, solver):
 
 def weights_by_period(problem, uniforms, lipschitz, **options):
     lam = 2 * problem.c2 / problem.n_sequences
-    twin = dense_sag.emgd(problem.corpus, problem.features, lam, uniforms, lipschitz, **options)
+    twin = dense_svrg.emgd(problem.corpus, problem.features, lam, uniforms, lipschitz, **options)
     return np.array([w for w, *_ in twin])
 
 

@@ -8,10 +8,10 @@ import pytest
 from fastcrf.objective.problem import Problem
 from fastcrf.parts.sampling import epoch_uniforms
 from fastcrf.solvers.svrg import SVRG
-from reference import dense_sag
+from reference import dense_svrg
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
-TWINS = {"uniform": dense_sag.svrg, "nus": dense_sag.svrg_nus}
+TWINS = {"uniform": dense_svrg.svrg, "nus": dense_svrg.svrg_nus}
 
 
 @pytest.mark.parametrize("sampling", TWINS)
