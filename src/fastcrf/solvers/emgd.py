@@ -20,7 +20,8 @@ shrink faster than the distance to the optimum, and the run stays behind.
 which the optimum is for certain.
 `project=False`, and lambda = 0, which bounds no distance: no balls. The method then is SVRG with means for snapshots.
 
-A Step is T draws and the snapshot that follows, so that it has the exact objective and gradient of its weights. The g_i
+A Step is T draws and the snapshot that follows, so that it has the exact objective and gradient of its weights;
+`info["radius"]` is Delta, in the scale of the weights. The g_i
 are stored, in the smallest form (parts/memory_modes.py); draws are lazy (parts/ball_vector.py), so that they cost what
 their sequences cost.
 
