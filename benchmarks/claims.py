@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fastcrf.lab.summary import Comparison, median_cost
+from fastcrf.lab.summary import Comparison, median, median_cost
 from fastcrf.lab.tables import table
 
 GAPS = (1e-2, 1e-4, 1e-6, 1e-8)
@@ -53,25 +53,41 @@ def in_words(comparisons: list[Comparison]) -> str:
     return "\n\n".join(judge(claim, comparisons) for claim in CLAIMS)
 
 
+class Ratio(NamedTuple):
+    """What is known of a ratio: a run that ended before it came within the gap bounds it from one side only."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.low:.2f}"
+        return f">{self.low:.2f}" if self.high == math.inf else f"<{self.high:.2f}"
+
+
 def judge(claim: Claim, comparisons: list[Comparison]) -> str:
     found = [[ratio(claim, comparison, gap) for gap in GAPS] for comparison in comparisons]
-    head = ("dataset", *(f"{gap:.0e}" for gap in GAPS))
     lines = [
-        [comparison.problem["dataset"], *("-" if math.isnan(r) else f"{r:.2f}" for r in ratios)]
+        [comparison.problem["dataset"], *("-" if ratio is None else str(ratio) for ratio in ratios)]
         for comparison, ratios in zip(comparisons, found, strict=True)
     ]
-    known = [r for ratios in found for r in ratios if not math.isnan(r)]
-    within = sum(claim.least <= r <= claim.most for r in known)
-    verdict = f"{within} of {len(known)} ratios are within {claim.least:.2g} .. {claim.most:.2g}"
+    known = [ratio for ratios in found for ratio in ratios if ratio is not None]
+    within = sum(claim.least <= ratio.low and ratio.high <= claim.most for ratio in known)
+    outside = sum(ratio.high < claim.least or ratio.low > claim.most for ratio in known)
+    verdict = f"{within} ratios are within {claim.least:.2g} .. {claim.most:.2g}, {outside} are not"
+    head = ("solver", *(f"{gap:.0e}" for gap in GAPS))
     return f"{claim.sentence} (passes of {claim.one} / {claim.other}): {verdict}\n{table(head, lines)}"
 
 
-def ratio(claim: Claim, comparison: Comparison, gap: float) -> float:
-    """Infinite where `one` did not come within the gap, 0 where `other` did not, NaN where neither did or was run."""
+def ratio(claim: Claim, comparison: Comparison, gap: float) -> Ratio | None:
+    """None where one of the two did not run, or neither came within the gap."""
     solvers = comparison.by_solver()
-    if not {claim.one, claim.other} <= set(solvers):
-        return math.nan
-    one, other = (median_cost(solvers[name], gap, "passes") for name in (claim.one, claim.other))
-    if one is None or other is None:
-        return math.nan if one is other else math.inf if one is None else 0.0
-    return one / other
+    if claim.one not in solvers or claim.other not in solvers:
+        return None
+    one, other = solvers[claim.one], solvers[claim.other]
+    until, until_other = median_cost(one, gap, "passes"), median_cost(other, gap, "passes")
+    if until is not None and until_other is not None:
+        return Ratio(until / until_other, until / until_other)
+    if until_other is not None:
+        return Ratio((median(one, "passes") or 0.0) / until_other, math.inf)
+    return None if until is None else Ratio(0.0, until / (median(other, "passes") or math.nan))
