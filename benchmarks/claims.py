@@ -75,7 +75,7 @@ def judge(claim: Claim, comparisons: list[Comparison]) -> str:
     within = sum(claim.least <= ratio.low and ratio.high <= claim.most for ratio in known)
     outside = sum(ratio.high < claim.least or ratio.low > claim.most for ratio in known)
     verdict = f"{within} ratios are within {claim.least:.2g} .. {claim.most:.2g}, {outside} are not"
-    head = ("solver", *(f"{gap:.0e}" for gap in GAPS))
+    head = ("dataset", *(f"{gap:.0e}" for gap in GAPS))
     return f"{claim.sentence} (passes of {claim.one} / {claim.other}): {verdict}\n{table(head, lines)}"
 
 

@@ -91,7 +91,7 @@ def table(head: tuple[str, ...], lines: list[list[str]]) -> str:
     """Aligned columns: words to the left, numbers to the right."""
     rows = [list(head), *lines]
     widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
-    words = [k for k in range(len(head)) if head[k] in ("solver", "ended")]
+    words = [k for k in range(len(head)) if head[k] in ("solver", "ended", "dataset")]
     return "\n".join(
         "  ".join(f"{cell:<{width}}" if k in words else f"{cell:>{width}}"
                   for k, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
