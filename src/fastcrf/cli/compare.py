@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from fastcrf.lab.store import Rows
     from fastcrf.types import Solver
 
-USUAL = ("lbfgs", "owlqn", "l2sgd", "sgd", "sag-nus-star", "prox-saga")  # what one would choose among in practice
+USUAL = ("lbfgs", "l2sgd", "sgd", "sag-nus-star")  # what one would choose among in practice
+USUAL_SPARSE = ("owlqn", "prox-saga", "prox-svrg")  # the same where there is an L1 penalty
 
 
 def compare(
@@ -173,7 +174,8 @@ def listed(solvers: str | None, penalty: tuple[float, float]) -> list[str]:
     if solvers and solvers != "all":
         return solvers.split(",")
     kind = make_regulariser(*penalty).kind
-    return [name for name in (names() if solvers else USUAL) if kind in solver_class(name).handles]
+    known = names() if solvers else USUAL_SPARSE if penalty[0] > 0.0 else USUAL
+    return [name for name in known if kind in solver_class(name).handles]
 
 
 def read_solver(text: str) -> tuple[str, Solver]:
