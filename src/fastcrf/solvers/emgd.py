@@ -21,9 +21,8 @@ which the optimum is for certain.
 `project=False`, and lambda = 0, which bounds no distance: no balls. The method then is SVRG with means for snapshots.
 
 A Step is T draws and the snapshot that follows, so that it has the exact objective and gradient of its weights;
-`info["radius"]` is Delta, in the scale of the weights. The g_i
-are stored, in the smallest form (parts/memory_modes.py); draws are lazy (parts/ball_vector.py), so that they cost what
-their sequences cost.
+`info["radius"]` is Delta, in the scale of the weights. The g_i are stored, in the smallest form
+(parts/memory_modes.py); draws are lazy (parts/ball_vector.py), so that they cost what their sequences cost.
 
 Measured with c2 = 0.5 on the OCR letters: "search" comes within 1e-2, 1e-4 and 1e-6 of the optimum after 91, 316 and
 694 effective passes (1.4e-7 after 901), 1.8 times those of `svrg`. T = 2n takes 101 passes to 1e-2, T = 8n 103. The
