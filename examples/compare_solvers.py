@@ -9,7 +9,7 @@ from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.addresses import address_items, make_addresses
 from fastcrf.data.corpus import encode_training
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.base import make
+from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, MaxPasses
 

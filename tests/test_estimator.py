@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from fastcrf import CRF, load
 from fastcrf.data.errors import DataError
-from fastcrf.solvers.lbfgs import LBFGS
+from fastcrf.solvers.batch.lbfgs import LBFGS
 from reference.toy_sequences import toy_sequences
 
 X, Y = toy_sequences(40)

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fastcrf import CRF, metrics, scorers
-from fastcrf.solvers.lbfgs import LBFGS
+from fastcrf.solvers.batch.lbfgs import LBFGS
 from reference.toy_sequences import toy_sequences
 
 X, Y = toy_sequences(30)

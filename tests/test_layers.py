@@ -15,12 +15,12 @@ LAYERS = {
     "types": 0,
     "kernel": 0,
     "vectors": 1,
+    "proximal": 1,
     "metrics": 0,
     "data": 1,
     "chain": 1,
     "objective": 2,
-    "parts": 2,
-    "epochs": 3,
+    "draws": 3,
     "model": 3,
     "solvers": 4,
     "training": 5,
@@ -35,12 +35,12 @@ SKLEARN_FREE = (
     "types",
     "kernel",
     "vectors",
+    "proximal",
     "data",
     "chain",
     "model",
     "objective",
-    "parts",
-    "epochs",
+    "draws",
     "solvers",
     "training",
 )
@@ -85,6 +85,19 @@ def test_imports_go_down_only(path):
         there = name.split(".")[1]
         assert there in LAYERS, f"{here} imports {name} from the package itself"
         assert there == here or LAYERS[there] < LAYERS[here], f"{here} (layer {LAYERS[here]}) imports {name}"
+
+
+def family_of(module: str) -> str | None:
+    """The family that a module belongs to: fastcrf.solvers.batch.lbfgs -> batch."""
+    _, part, name, *_ = (*module.split("."), "", "")
+    return name if part == "solvers" and name and (PACKAGE / part / name).is_dir() else None
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if part_of(p) == "solvers"], ids=lambda path: path.stem)
+def test_families_of_solvers_never_import_each_other(path):
+    here = family_of("fastcrf." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts))
+    for name in filter(lambda name: name.startswith("fastcrf."), imported_modules(path)):
+        assert family_of(name) in (None, here), f"{path.stem} of the family {here} imports {name}"
 
 
 @pytest.mark.parametrize("path", [p for p in SOURCES if part_of(p) in SKLEARN_FREE], ids=lambda p: p.stem)

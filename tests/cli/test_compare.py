@@ -14,7 +14,7 @@ import pytest
 from fastcrf.cli.compare import find_dataset, listed, read_solver
 from fastcrf.cli.source import source_of
 from fastcrf.data.items import write_items
-from fastcrf.solvers import base
+from fastcrf.solvers import registry
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_without_a_list_the_usual_solvers_that_handle_the_penalty_run(compare, c
 
 def test_all_solvers_are_those_that_handle_the_penalty():
     for penalty, kind in (((0.0, 1.0), "l2"), ((1.0, 0.0), "l1"), ((1.0, 1.0), "l1+l2")):
-        able = {name for name in base.names() if kind in base.solver_class(name).handles}
+        able = {name for name in registry.names() if kind in registry.solver_class(name).handles}
         assert set(listed("all", penalty)) == able
         assert set(listed(None, penalty)) < able
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import fastcrf
 from fastcrf.cli.main import app
-from fastcrf.solvers.base import names
+from fastcrf.solvers.registry import names
 
 COMMANDS = ["demo", "train", "tag", "evaluate", "solvers"]
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf.lab.faces import Face, finish
-from fastcrf.solvers.base import make
+from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxPasses
 from reference.toy_problem import ToyProblem

@@ -12,7 +12,7 @@ from fastcrf.lab.experiment import Experiment, Limits, Objective, Penalty
 from fastcrf.lab.optimum import Optimum, find_optimum
 from fastcrf.lab.runner import run_experiment
 from fastcrf.lab.store import Store
-from fastcrf.solvers.base import make
+from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxSteps
 from reference.toy_sequences import toy_sequences

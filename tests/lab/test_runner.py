@@ -16,7 +16,7 @@ from fastcrf.lab.dataset import make_dataset
 from fastcrf.lab.experiment import Experiment, Limits, Objective, Penalty, Trial
 from fastcrf.lab.runner import Watcher, cut, run_experiment, run_trial
 from fastcrf.lab.store import Store
-from fastcrf.solvers.base import make, names
+from fastcrf.solvers.registry import make, names
 from fastcrf.types import Diverged, Step
 from reference.toy_sequences import toy_sequences
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fastcrf.chain import layout as layout_module
-from fastcrf.chain.sequences import make_sequences, make_workspace
-from fastcrf.parts.drifting_vector import make_drifting
-from fastcrf.parts.lazy_vector import drift, gather, settle, turn
+from fastcrf.chain.blocks import make_sequences, make_workspace
+from fastcrf.draws.drifting_vector import make_drifting
+from fastcrf.draws.lazy_vector import drift, gather, settle, turn
 from reference.plain_proximal import soft
 from reference.random_corpora import random_corpus, random_features
 

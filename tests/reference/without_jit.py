@@ -17,7 +17,7 @@ from fastcrf.data.corpus import Encoder, encode_training
 from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers import base
+from fastcrf.solvers import registry
 from reference.random_corpora import random_corpus, random_features
 
 EPOCHS = 3
@@ -30,7 +30,7 @@ def toy_problem(c1=0.0):
 def toy_problems(name):
     """(kind of penalty, problem): those on which a solver runs here."""
     problems = {"l2": toy_problem(), "l1+l2": toy_problem(c1=0.3)}
-    return [(kind, problem) for kind, problem in problems.items() if kind in base.solver_class(name).handles]
+    return [(kind, problem) for kind, problem in problems.items() if kind in registry.solver_class(name).handles]
 
 
 def figures():
@@ -48,9 +48,9 @@ def figures():
         "path scores": path_scores(problem.corpus, problem.features, weights, problem.corpus.labels).tolist(),
         "attributes": attributes_by_template(),
     }
-    for name in base.names():
+    for name in registry.names():
         for kind, toy in toy_problems(name):
-            steps = islice(base.make(name).iterate(toy, np.zeros(toy.n_weights)), EPOCHS)
+            steps = islice(registry.make(name).iterate(toy, np.zeros(toy.n_weights)), EPOCHS)
             found[f"{name}, {kind}"] = [number for step in steps for number in (step.passes, *step.weights.tolist())]
     return found
 
@@ -90,7 +90,7 @@ def counted_passes(name, problem):
         for module, verb, original in replaced:
             setattr(module, verb, counting(original))
         reported = 0.0
-        for step in islice(base.make(name).iterate(problem, np.zeros(problem.n_weights)), EPOCHS):
+        for step in islice(registry.make(name).iterate(problem, np.zeros(problem.n_weights)), EPOCHS):
             reported += step.passes
             rows.append((reported, count / problem.n_sequences))
     finally:
@@ -100,6 +100,6 @@ def counted_passes(name, problem):
 
 
 if __name__ == "__main__":
-    drawing = [name for name in base.names() if "sequences" in base.solver_class(name).needs]
+    drawing = [name for name in registry.names() if "sequences" in registry.solver_class(name).needs]
     passes = {f"{name}, {kind}": counted_passes(name, toy) for name in drawing for kind, toy in toy_problems(name)}
     print(json.dumps({"figures": figures(), "passes": passes}))

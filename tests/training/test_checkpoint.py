@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.base import make
+from fastcrf.solvers.registry import make
 from fastcrf.training.checkpoint import Checkpoint, CheckpointError
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxSteps

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from fastcrf.solvers.lbfgs import LBFGS
-from fastcrf.solvers.owlqn import OWLQN
+from fastcrf.solvers.batch.lbfgs import LBFGS
+from fastcrf.solvers.batch.owlqn import OWLQN
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, GradientNorm, HeldOut, MaxPasses, MaxSteps, RelativeDecrease
 from fastcrf.training.trace import COLUMNS

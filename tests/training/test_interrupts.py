@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from fastcrf.solvers.lbfgs import LBFGS
+from fastcrf.solvers.batch.lbfgs import LBFGS
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import GradientNorm, MaxSteps
 from reference.toy_problem import ToyProblem

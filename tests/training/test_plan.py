@@ -8,9 +8,9 @@ import numpy as np
 import pycrfsuite
 import pytest
 
-from fastcrf.solvers import base
-from fastcrf.solvers.lbfgs import LBFGS
-from fastcrf.solvers.owlqn import OWLQN
+from fastcrf.solvers import registry
+from fastcrf.solvers.batch.lbfgs import LBFGS
+from fastcrf.solvers.batch.owlqn import OWLQN
 from fastcrf.training.checks import functions, seed_of
 from fastcrf.training.plan import CRFSUITE, make_plan
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease
@@ -95,7 +95,7 @@ def test_the_table_of_limits_holds_crfsuites_own_defaults(name):
 
 @pytest.mark.parametrize("name", [*CRFSUITE, "averaged-perceptron", "passive-aggressive"])
 def test_crfsuites_algorithms_are_there_or_said_to_be_missing(name):
-    if name in base.names():
+    if name in registry.names():
         assert plan(algorithm=name).solver.name == name
     else:
         with pytest.raises(
@@ -106,7 +106,7 @@ def test_crfsuites_algorithms_are_there_or_said_to_be_missing(name):
 
 def test_a_stopping_rule_that_crfsuite_does_not_have_is_refused(monkeypatch):
     """l2sgd knows no epsilon, ap no period: as in CRFsuite, they say so."""
-    monkeypatch.setitem(base.REGISTRY, "ap", base.REGISTRY["lbfgs"])
+    monkeypatch.setitem(registry.REGISTRY, "ap", registry.REGISTRY["lbfgs"])
     assert RelativeDecrease(10, 1e-6) in plan(algorithm="l2sgd").stop
     assert plan(algorithm="AP", c2=0).stop == (MaxSteps(100), GradientRatio(0.0))
     with pytest.raises(ValueError, match="does not know the parameter epsilon=1"):
@@ -161,8 +161,8 @@ def test_a_named_solver_with_a_seed_gets_it(monkeypatch):
     class Stochastic(LBFGS):
         seed: int = 5
 
-    monkeypatch.setattr("fastcrf.solvers.lbfgs.Stochastic", Stochastic, raising=False)
-    monkeypatch.setitem(base.REGISTRY, "stochastic", base.Line("fastcrf.solvers.lbfgs", "Stochastic"))
+    monkeypatch.setattr("fastcrf.solvers.batch.lbfgs.Stochastic", Stochastic, raising=False)
+    monkeypatch.setitem(registry.REGISTRY, "stochastic", registry.Line("fastcrf.solvers.batch.lbfgs", "Stochastic"))
     assert plan(algorithm="stochastic").solver.seed == 0
     assert plan(algorithm="stochastic", random_state=11).solver.seed == 11
 

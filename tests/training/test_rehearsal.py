@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.base import make
+from fastcrf.solvers.registry import make
 from fastcrf.training import rehearsal
 from fastcrf.training.rehearsal import first_sequences, rehearse
 from reference.random_corpora import random_corpus, random_features

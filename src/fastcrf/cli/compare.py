@@ -169,7 +169,7 @@ def watcher(quiet: bool) -> Watcher:
 def listed(solvers: str | None, penalty: tuple[float, float]) -> list[str]:
     """The solvers that the user named, or `all`, or the usual ones that handle the penalty."""
     from fastcrf.objective.regulariser import make_regulariser
-    from fastcrf.solvers.base import names, solver_class
+    from fastcrf.solvers.registry import names, solver_class
 
     if solvers and solvers != "all":
         return solvers.split(",")
@@ -181,7 +181,7 @@ def listed(solvers: str | None, penalty: tuple[float, float]) -> list[str]:
 def read_solver(text: str) -> tuple[str, Solver]:
     """`sgd:batch=10` as a label and a solver."""
     from fastcrf.cli.train import read_option
-    from fastcrf.solvers.base import make
+    from fastcrf.solvers.registry import make
 
     name, *options = text.strip().split(":")
     return text.strip(), make(name, **dict(map(read_option, options)))

@@ -20,7 +20,7 @@ def solvers(
     fastcrf solvers
     fastcrf solvers --json
     """
-    from fastcrf.solvers.base import describe, names
+    from fastcrf.solvers.registry import describe, names
 
     descriptions = [describe(name) for name in names()]
     if as_json:

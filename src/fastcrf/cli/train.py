@@ -158,7 +158,7 @@ def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[s
 
 def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds: float | None) -> Plan:
     """The plan for CRF's parameters, with options of the solver that it chose, and with a limit of time."""
-    from fastcrf.solvers.base import make
+    from fastcrf.solvers.registry import make
     from fastcrf.training.checks import above
     from fastcrf.training.plan import make_plan
     from fastcrf.training.stopping import MaxSeconds

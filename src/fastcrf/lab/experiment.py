@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from fastcrf.lab.dataset import Dataset
 from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.base import check
+from fastcrf.solvers.registry import check
 from fastcrf.training.checks import above, whole
 from fastcrf.training.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
 from fastcrf.types import Solver

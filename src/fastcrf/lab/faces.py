@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.objective.certificate import Certificate
-from fastcrf.solvers.base import make
+from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import GradientNorm, MaxPasses, Rule
 from fastcrf.types import Floats

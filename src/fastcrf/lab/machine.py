@@ -14,7 +14,7 @@ from typing import Any
 
 from fastcrf import __version__
 
-ALGORITHMS = ("chain", "objective", "parts", "epochs", "solvers")  # what decides where a run goes, and how fast
+ALGORITHMS = ("chain", "objective", "draws", "solvers")  # what decides where a run goes, and how fast
 PACKAGE = Path(__file__).parents[1]
 STATUS = Path("/proc/self/status")
 PEAK_RESET = Path("/proc/self/clear_refs")

@@ -15,7 +15,7 @@ from fastcrf.lab.experiment import Objective
 from fastcrf.lab.faces import finish
 from fastcrf.lab.resuming import minimize_resumably
 from fastcrf.lab.store import Row, Rows, Store
-from fastcrf.solvers.base import make
+from fastcrf.solvers.registry import make
 from fastcrf.training.stopping import CertifiedGap, MaxPasses
 from fastcrf.types import Floats
 

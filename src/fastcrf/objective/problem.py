@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from fastcrf.chain.blocks import make_sequences
 from fastcrf.chain.layout import make_layout, make_positions
-from fastcrf.chain.sequences import make_sequences
 from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_gap
 from fastcrf.objective.likelihood import Likelihood
-from fastcrf.objective.part import Part, occurring_features, partition
+from fastcrf.objective.movable import Part, occurring_features, partition
 from fastcrf.objective.regulariser import make_regulariser
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 

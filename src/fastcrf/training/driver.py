@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from fastcrf.solvers.base import check
+from fastcrf.solvers.registry import check
 from fastcrf.training.certifier import Certifier
 from fastcrf.training.checkpoint import Checkpoint, Saved
 from fastcrf.training.interrupts import Interrupt, catch_interrupt

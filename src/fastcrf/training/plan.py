@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fastcrf.solvers import base
+from fastcrf.solvers import registry
 from fastcrf.training.checks import above, at_least, seed_of, whole
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease, Rule
 from fastcrf.types import Solver
@@ -69,7 +69,7 @@ def make_plan(parameters: Given) -> Plan:
         solver, penalty = _named(name, algorithm, given)
     else:
         limits = OURS
-        solver, penalty = _checked(algorithm, given), _penalty(given, base.default_penalty(algorithm))
+        solver, penalty = _checked(algorithm, given), _penalty(given, registry.default_penalty(algorithm))
     _check_known(solver.name, given, limits)
     goals = _goals(given, limits, certifiable=any(penalty))
     tol = next((goal.tol for goal in goals if isinstance(goal, CertifiedGap)), 0.0)
@@ -84,15 +84,15 @@ def spelled(algorithm: str) -> str:
 
 def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float, float]]:
     """Solver and penalty for a name. The penalty decides between lbfgs and owlqn, so it is settled first."""
-    known = ", ".join(("auto", *base.names()))
-    if name in CRFSUITE and name not in base.names():
+    known = ", ".join(("auto", *registry.names()))
+    if name in CRFSUITE and name not in registry.names():
         raise ValueError(f"algorithm={algorithm!r} is not part of this version of fastcrf; use one of {known}.")
-    if name != "auto" and name not in base.names():
+    if name != "auto" and name not in registry.names():
         raise ValueError(f"There is no algorithm {algorithm!r}; use one of {known}, or a Solver object.")
     name = "lbfgs" if name == "auto" else name
-    penalty = _penalty(given, base.default_penalty(base.solver_class(name)))
-    name = base.resolve(name, penalty[0])
-    return base.make(name, **_options(name, given)), penalty
+    penalty = _penalty(given, registry.default_penalty(registry.solver_class(name)))
+    name = registry.resolve(name, penalty[0])
+    return registry.make(name, **_options(name, given)), penalty
 
 
 def _checked(algorithm: Any, given: Given) -> Solver:
@@ -111,7 +111,7 @@ def _penalty(given: Given, default: tuple[float, float]) -> tuple[float, float]:
 
 def _options(name: str, given: Given) -> dict[str, Any]:
     """The options of a named solver, among them the seed."""
-    known = base.options_of(name)
+    known = registry.options_of(name)
     options = {}
     for parameter in filter(given.__contains__, SOLVER_PARAMETERS):
         option = RENAMED.get(parameter, parameter)

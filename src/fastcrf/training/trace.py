@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fastcrf.parts.line_search import evaluate
-from fastcrf.parts.orthant import pseudo_gradient
+from fastcrf.solvers.batch.line_search import evaluate
+from fastcrf.solvers.batch.orthant import pseudo_gradient
 from fastcrf.types import Floats, Step
 from fastcrf.vectors import norm
 

@@ -1,0 +1,80 @@
+"""The features that a corpus can move, for solvers that draw sequences.
+
+A model may have features of attributes that do not occur in the corpus at hand (it was warm-started from a larger one).
+Their gradient is that of the penalty alone; weights that start at 0 stay there. Solvers that draw leave them out, so
+that what they do between two epochs costs what the corpus costs, not what the model costs.
+
+Solvers that draw several sequences at once divide the corpus into blocks, at random but once and for all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.blocks import Sequences
+from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+
+
+class Part(NamedTuple):
+    """Some of a problem's features, and the corpus in terms of them."""
+
+    features: FeatureMap
+    places: Longs  # their places in the whole weight vector; [0] when these are all features
+    sequences: Sequences
+
+    def take(self, whole: Floats) -> Floats:
+        """The weights of this part: `whole` itself when that is all, else a copy."""
+        return whole[self.places] if len(self.places) else whole
+
+    def put(self, weights: Floats, whole: Floats) -> None:
+        """Copy the weights of this part back. Writes: whole."""
+        if len(self.places):
+            whole[self.places] = weights
+
+
+def occurring_features(corpus: Corpus, features: FeatureMap) -> tuple[FeatureMap, Longs] | None:
+    """(the features of the attributes that occur in the corpus, their places); None when all occur."""
+    occurs = np.zeros(features.n_attributes, np.bool_)
+    occurs[corpus.attributes] = True
+    sizes = np.diff(features.offsets)
+    if occurs[sizes > 0].all():
+        return None
+    kept = np.repeat(occurs, sizes)
+    some = features._replace(
+        offsets=np.concatenate(([0], np.cumsum(np.where(occurs, sizes, 0)))), labels=features.labels[kept]
+    )
+    transitions = np.arange(features.n_state, features.n_weights)
+    return some, np.concatenate((np.flatnonzero(kept), transitions))
+
+
+def partition(corpus: Corpus, n_blocks: int, seed: int) -> tuple[Corpus, Longs]:
+    """(the sequences in an order that `seed` alone decides, first sequence of each block and their number).
+
+    Blocks differ by one sequence at most: a small one would have a large Lipschitz constant.
+    """
+    n = corpus.n_sequences
+    order = np.random.default_rng([seed, 0, 2]).permutation(n)
+    return reorder(corpus, order), np.arange(n_blocks + 1) * n // n_blocks
+
+
+def reorder(corpus: Corpus, order: np.ndarray) -> Corpus:
+    """The sequences of a corpus in another order."""
+    starts, positions = rearrange(corpus.starts, order)
+    offsets, occurrences = rearrange(corpus.offsets, positions)
+    return Corpus(
+        starts=starts,
+        offsets=offsets,
+        attributes=corpus.attributes[occurrences],
+        values=corpus.values[occurrences] if len(corpus.values) else corpus.values,
+        labels=corpus.labels[positions],
+        weights=corpus.weights[order] if len(corpus.weights) else corpus.weights,
+    )
+
+
+def rearrange(bounds: Longs, order: np.ndarray) -> tuple[Longs, Longs]:
+    """Stretches bounds[i]:bounds[i + 1] one behind the other in another order: (their new bounds, what they hold)."""
+    sizes = np.diff(bounds)[order]
+    moved = np.concatenate(([0], np.cumsum(sizes)))
+    return moved, np.arange(moved[-1]) + np.repeat(bounds[order] - moved[:-1], sizes)

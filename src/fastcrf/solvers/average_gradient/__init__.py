@@ -1,0 +1,1 @@
+"""SAG and its relatives: stored gradients reduce the variance of each draw."""

@@ -1,0 +1,117 @@
+"""The loss of a block of sequences along a direction, and the search for its Lipschitz constant.
+
+schmidt2015, Algorithm 2:
+
+    while nll(w - g / L) > nll(w) - |g|^2 / (2 L):   L <- 2 L
+
+Along a direction the label scores are linear, so the scores of g are gathered once and each trial is one forward
+recursion (a sequence) on U - step * (scores of g); w - g / L is never formed. The very first search of a run starts
+from a guess and goes down as well as up, so that too large a guess does no harm. Two guards against rounding near the
+optimum: a slack of a few units in the last place, and at most 60 doublings.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.blocks import Sequences, gold_score, refresh_edges
+from fastcrf.chain.expectations import log_partition
+from fastcrf.chain.forward_backward import Edges, make_edges
+from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, keep, load, multiply, store, total, zeros
+from fastcrf.kernel import kernel
+
+EPSILON = 2.220446049250313e-16
+MOST_DOUBLINGS = 60
+
+
+class Ray(NamedTuple):
+    """Scores at the start and scores of the direction, of labels and of transitions, and room for a trial's."""
+
+    scores: np.ndarray  # [T, Kp] label scores at w
+    slopes: np.ndarray  # [T, Kp] label scores of the direction; padding 0
+    edge_slopes: np.ndarray  # [Kp, Kp] transition scores of the direction
+    trial: Edges  # transition scores at the trial point
+    bias: np.ndarray  # [1, Kp] zeros, on which slopes are summed up
+
+
+def make_ray(sequences: Sequences) -> Ray:
+    longest, K, Kp = sequences.widest[2], sequences.layout.n_labels, sequences.layout.padded
+    trial = make_edges(np.zeros((K, K)), Kp)
+    areas = aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), aligned_zeros(Kp, Kp)
+    return Ray(*areas, trial, aligned_zeros(1, Kp))
+
+
+@kernel
+def mask_change(support, i, change, edge_change, n_labels, lanes):
+    """Clear the slots that are not features; return the squared norm of the rest. Writes: change, edge_change."""
+    Kp, W = edge_change.shape[1], len(lanes)
+    squares = zeros(lanes)
+    first = support.row_starts[i]
+    for r in range(first, support.row_starts[i + 1]):
+        for b in range(0, Kp, W):
+            row = keep(support.masks[support.rows[r], b // W], load(change.rows, r - first, b, lanes))
+            store(change.rows, r - first, b, row)
+            squares = add(squares, multiply(row, row))
+    transitions = len(support.masks) - n_labels
+    for j in range(n_labels):
+        for b in range(0, Kp, W):
+            row = keep(support.masks[transitions + j, b // W], load(edge_change, j, b, lanes))
+            store(edge_change, j, b, row)
+            squares = add(squares, multiply(row, row))
+    of_cells = 0.0
+    for c in range(support.cell_starts[i + 1] - support.cell_starts[i]):
+        of_cells += change.cells[c] * change.cells[c]
+    return total(squares) + of_cells
+
+
+@kernel
+def loss_along(chains, i, step, ray, edge_scores, lattice, n_labels, lanes):
+    """Weighted loss of block i at w - step * direction, by forward recursions. Writes: lattice, ray.trial."""
+    Kp, W, starts = edge_scores.shape[1], len(lanes), chains.starts
+    base = starts[chains.blocks[i]]
+    for t in range(starts[chains.blocks[i + 1]] - base):
+        for b in range(0, Kp, W):
+            there = add_scaled(-step, load(ray.slopes, t, b, lanes), load(ray.scores, t, b, lanes))
+            store(lattice.scores, t, b, there)
+    for j in range(n_labels):
+        for b in range(0, Kp, W):
+            there = add_scaled(-step, load(ray.edge_slopes, j, b, lanes), load(edge_scores, j, b, lanes))
+            store(ray.trial.scores, j, b, there)
+    trial = refresh_edges(ray.trial, n_labels, lattice.bias, lanes)
+    loss = 0.0
+    for c in range(chains.blocks[i], chains.blocks[i + 1]):
+        weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
+        first, last = starts[c] - base, starts[c + 1] - base
+        gold = gold_score(chains.labels[starts[c] : starts[c + 1]], lattice.scores, first, trial.scores)
+        loss += weight * (log_partition(lattice, first, last, trial, n_labels, lanes) - gold)
+    return loss
+
+
+@kernel
+def holds(chains, i, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
+    """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: lattice, ray.trial."""
+    there = loss_along(chains, i, 1.0 / L, ray, edge_scores, lattice, n_labels, lanes)
+    return not there > loss - square / (2.0 * L) + 4.0 * EPSILON * max(1.0, abs(loss))
+
+
+@kernel
+def search_lipschitz(chains, i, loss, square, L, down, ray, edge_scores, lattice, n_labels, lanes):
+    """(L that satisfies Algorithm 2, trials spent); `down`: the last such of L, L/2, L/4, ..., if L does.
+
+    Loss and its gradient's square norm are sums over block i, and so is L. Writes: lattice, ray.trial.
+    """
+    falling = False
+    for trials in range(1, MOST_DOUBLINGS + 1):  # one call of `holds`: each is inlined, recursion and all
+        if holds(chains, i, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
+            if not down:
+                return L, trials
+            falling = True
+            L *= 0.5
+        elif falling:
+            return 2.0 * L, trials
+        else:
+            down = False
+            L *= 2.0
+    return L, MOST_DOUBLINGS

@@ -1,0 +1,90 @@
+"""Limited-memory BFGS.
+
+Liu & Nocedal (1989), "On the limited memory BFGS method for large scale optimization", Mathematical Programming 45,
+pp. 503-528. For CRFs: Sha & Pereira (2003), "Shallow parsing with conditional random fields", NAACL.
+
+Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
+
+    repeat
+        d ← -H g                                  two-loop recursion over the last m pairs, H0 = (y.s / y.y) I
+        t ← step with the strong Wolfe conditions along d, tried first at 1 (at 1/|g| without pairs)
+        s ← t d, y ← grad F(w + t d) - g          keep the pair if its curvature is positive
+        w ← w + t d
+
+Differs from the paper: the two-loop recursion runs on inner products (`curvature_pairs.py`); the line search is
+Nocedal & Wright's, not Moré & Thuente's; if no step is found, the pairs are dropped and steepest descent is tried once
+before giving up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
+from fastcrf.solvers.batch.line_search import Search, SmoothRay, strong_wolfe
+from fastcrf.solvers.options import check_whole
+from fastcrf.types import Diverged, Floats, Step
+from fastcrf.vectors import dot, norm
+
+NOTHING_TO_GAIN = 1e-6 * np.finfo(np.float64).eps  # a decrease far below the rounding of the objective, relative to it
+
+
+@dataclass(frozen=True)
+class LBFGS:
+    """memory: number of curvature pairs; max_linesearch: gradient evaluations per line search."""
+
+    name: ClassVar[str] = "lbfgs"
+    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+
+    memory: int = 6
+    max_linesearch: int = 20
+
+    def __post_init__(self) -> None:
+        check_whole(self.name, "memory", self.memory, 1)
+        check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
+
+    def iterate(
+        self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Generator[Step, None, str]:
+        pairs = CurvaturePairs(self.memory, problem.n_weights, problem.n_jobs)
+        if memory:
+            w, g = np.array(memory["weights"]), np.array(memory["gradient"])
+            value, passes = float(memory["value"]), 0
+            pairs.restore(memory)
+        else:
+            w, (value, g), passes = weights, problem.gradient(weights), 1
+        if not math.isfinite(value):
+            raise Diverged(f"lbfgs cannot start where the objective is {value}.")
+        info: dict[str, float] = {}
+        while True:
+            state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
+            yield Step(w, passes, value, g, info, state)
+            found, passes = self._search(problem, w, value, g, pairs)
+            if found is None:
+                break
+            pairs.add(found.weights, w, found.gradient, g)
+            w, value, g = found.weights, found.value, found.gradient
+            info = {"step_size": found.step, "trials": passes, "pairs": len(pairs)}
+        if passes:  # what the last, vain search cost
+            yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes, "pairs": 0}, state)
+        return f"lbfgs has nothing left to gain: there is no lower point along the gradient of norm {norm(g):.3g}."
+
+    def _search(self, problem: Any, w: Floats, value: float, g: Floats, pairs: CurvaturePairs) -> Search:
+        """Along the quasi-Newton direction; if that fails, along steepest descent after forgetting the pairs."""
+        direction = pairs.direction(g)
+        slope = dot(g, direction)
+        search = Search(None, 0)
+        if slope < -NOTHING_TO_GAIN * max(1.0, abs(value)):
+            first = 1.0 if len(pairs) else min(1.0, 1.0 / math.sqrt(-slope))
+            search = strong_wolfe(SmoothRay(problem, w, direction), value, slope, first, max_trials=self.max_linesearch)
+        if search.found is None and len(pairs):
+            pairs.forget()
+            again = self._search(problem, w, value, g, pairs)
+            return Search(again.found, search.trials + again.trials)
+        return search

@@ -1,0 +1,140 @@
+"""What every solver promises, and the list of solvers by name.
+
+To add a solver: write its file, add one line to `REGISTRY`. The command line, the documentation, the contract tests and
+the lab find it there. A preset (a published variant that is another solver with other options) is a line alone.
+
+The contract, beyond `fastcrf.types.Solver`; `tests/solvers/test_contract.py` holds every registered solver to it:
+
+* A solver is a frozen dataclass; its options are the fields, each with a working default; a wrong value raises one
+  sentence. Its module's docstring begins with a title and, as second paragraph, the citation for `fastcrf solvers`.
+* `iterate(problem, weights, memory=None)` is a generator. `weights` is the solver's own copy: it may be written.
+* **The first Step is the start**: nothing has moved yet, and it becomes row 0 of the history. A solver that needs the
+  objective there hands it out (`passes=1`, with objective and gradient); one that does not yields `Step(w, passes=0)`.
+  Every later Step is one iteration or epoch of the paper, so that Step k is row k, and nothing is evaluated twice or
+  without need.
+* `passes` counts every evaluation where it happens, those of a vain line search too.
+* Given the `memory` of Step k, the first Step is Step k again (at no passes) and the second equals Step k + 1 bit for
+  bit. The arrays of a given memory are read, never written.
+* A Step that takes longer than about a second asks `problem.asked_to_stop()` between slices of its work, and when told
+  so yields where it is, with a memory that finishes the epoch exactly.
+* `return "sentence"` ends the run: nothing is left to gain. `raise Diverged("sentence")` ends it as a failure. Either
+  sentence is the reason that the user reads.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from fastcrf.objective.regulariser import Regulariser
+from fastcrf.types import NOTHING, Solver
+
+PENALTIES = ("none", "l1", "l2", "l1+l2")
+
+
+class Line(NamedTuple):
+    """Where a solver's class is, imported only when asked for, and the options that make a preset of it."""
+
+    module: str
+    attribute: str
+    options: Mapping[str, Any] = NOTHING
+
+
+REGISTRY: dict[str, Line] = {
+    "lbfgs": Line("fastcrf.solvers.batch.lbfgs", "LBFGS"),
+    "owlqn": Line("fastcrf.solvers.batch.owlqn", "OWLQN"),
+    "sgd": Line("fastcrf.solvers.sgd.sgd", "SGD"),
+    "l2sgd": Line("fastcrf.solvers.sgd.l2sgd", "L2SGD"),
+    "sag": Line("fastcrf.solvers.average_gradient.sag", "SAG"),
+    "sag-nus": Line("fastcrf.solvers.average_gradient.sag_nus", "SAGNUS"),
+    "sag-nus-star": Line("fastcrf.solvers.average_gradient.sag_nus_star", "SAGNUSStar"),
+    "saga": Line("fastcrf.solvers.average_gradient.saga", "SAGA"),
+    "saga-nus-star": Line("fastcrf.solvers.average_gradient.saga_nus_star", "SAGANUSStar"),
+    "saga-nus": Line("fastcrf.solvers.average_gradient.saga_nus", "SAGANUS"),
+    "saga-nus-two-sample": Line("fastcrf.solvers.average_gradient.saga_nus_two_sample", "SAGANUSTwoSample"),
+    "svrg": Line("fastcrf.solvers.average_gradient.svrg", "SVRG"),
+    "emgd": Line("fastcrf.solvers.average_gradient.emgd", "EMGD"),
+    "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),
+    "prox-svrg": Line("fastcrf.solvers.average_gradient.prox_svrg", "ProxSVRG"),
+    "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+}
+
+
+def names() -> tuple[str, ...]:
+    """The names that `make` takes."""
+    return tuple(REGISTRY)
+
+
+def solver_class(name: str) -> Any:
+    """The class behind a name."""
+    if name not in REGISTRY:
+        raise ValueError(f"There is no solver {name!r}; the solvers are {_listed(REGISTRY)}.")
+    line = REGISTRY[name]
+    return getattr(import_module(line.module), line.attribute)
+
+
+def options_of(name: str) -> dict[str, Any]:
+    """Option names of a solver, with their defaults."""
+    defaults = {field.name: field.default for field in dataclasses.fields(solver_class(name))}
+    return defaults | dict(REGISTRY[name].options)
+
+
+def make(name: str, **options: Any) -> Solver:
+    """A solver by its name; an unknown option or a wrong value is one sentence."""
+    cls, known = solver_class(name), options_of(name)
+    for option in options:
+        if option not in known:
+            raise ValueError(f"{name} has no option {option!r}; its options are {_listed(known)}.")
+    return cls(**dict(REGISTRY[name].options) | options)
+
+
+def resolve(name: str, c1: float) -> str:
+    """The solver that runs under a name: `lbfgs` with an L1 penalty is `owlqn`, as in CRFsuite."""
+    return "owlqn" if name == "lbfgs" and c1 > 0.0 else name
+
+
+def default_penalty(solver: Solver) -> tuple[float, float]:
+    """(c1, c2) where the user gave neither: L2 where the solver handles it, else L1, else none."""
+    if "l2" in solver.handles:
+        return 0.0, 1.0
+    return (1.0, 0.0) if "l1" in solver.handles else (0.0, 0.0)
+
+
+def check(problem: Any, solver: Solver) -> None:
+    """Raise one sentence if `solver` cannot run on `problem`."""
+    missing = solver.needs - problem.provides
+    if missing:
+        provided = _listed(sorted(problem.provides)) or "nothing"
+        raise ValueError(f"{solver.name} needs {_listed(sorted(missing))} of the problem, which provides {provided}.")
+    penalty = Regulariser(problem.c1, problem.c2).kind
+    if penalty not in solver.handles:
+        handled = _listed(known for known in PENALTIES if known in solver.handles)
+        able = _listed(name for name in names() if penalty in solver_class(name).handles)
+        raise ValueError(
+            f"{solver.name} is for the penalties {handled}, but here the penalty is {penalty} (c1={problem.c1:g}, "
+            f"c2={problem.c2:g}); change c1 or c2, or use {able or 'another solver'}."
+        )
+
+
+def describe(name: str) -> dict[str, Any]:
+    """What `fastcrf solvers` shows of one solver; only strings, numbers, lists and dicts."""
+    cls = solver_class(name)
+    return {
+        "name": name,
+        "paper": _citation(REGISTRY[name].module),
+        "penalties": [penalty for penalty in PENALTIES if penalty in cls.handles],
+        "needs": sorted(cls.needs),
+        "options": options_of(name),
+    }
+
+
+def _citation(module: str) -> str:
+    """The second paragraph of a solver module's docstring, on one line."""
+    paragraphs = (import_module(module).__doc__ or "").split("\n\n")
+    return " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else ""
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)

@@ -1,0 +1,1 @@
+"""Stochastic gradient descent: one gradient at a time, steps that shrink."""

@@ -1,0 +1,102 @@
+"""CRFsuite's l2sgd: stochastic gradient descent that calibrates its step size and keeps its best epoch.
+
+Okazaki (2007), "CRFsuite: a fast implementation of conditional random fields", train_l2sgd.c, after Shalev-Shwartz,
+Singer & Srebro (2007), "Pegasos: primal estimated sub-gradient solver for SVM", ICML, and Bottou's crfsgd.
+
+Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
+
+    eta <- the best of some short runs on a sample           (step_size_trials.py, recipe "crfsuite")
+    t <- 0, t0 <- 1 / (lambda eta)
+    repeat
+        F <- 0
+        for each sequence i in random order
+            a <- 1 / (lambda (t0 + t));   t <- t + 1
+            w <- (1 - a lambda) w                            (the gradient is that after shrinking)
+            F <- F + nll_i(w);   w <- w - a grad nll_i(w)
+        F <- F + n lambda/2 |w|^2                            the online objective
+        remember w if F is the lowest so far
+
+A Step is one epoch; its weights are those of the best epoch so far, which is what CRFsuite would return if it stopped
+there. CRFsuite's own rule to stop (period and delta) compares online objectives; it is `RelativeDecrease` here.
+
+Differs from CRFsuite: it shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.solvers.sgd.descent import ScaledRun
+from fastcrf.solvers.sgd.schedules import Bottou
+from fastcrf.solvers.sgd.step_size_trials import calibrate
+from fastcrf.types import NOTHING, Floats, Step
+
+
+@dataclass(frozen=True)
+class L2SGD:
+    """calibration_eta: step size of the first trial; calibration_rate: between trials; calibration_samples: sequences
+    of a trial; calibration_candidates: that must do well, on the way up and on the way down; calibration_max_trials:
+    limit of trials; seed: of the order.
+    """
+
+    name: ClassVar[str] = "l2sgd"
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"l2"})
+
+    calibration_eta: float = 0.1
+    calibration_rate: float = 2.0
+    calibration_samples: int = 1000
+    calibration_candidates: int = 10
+    calibration_max_trials: int = 20
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_positive(self.name, "calibration_eta", self.calibration_eta)
+        check_positive(self.name, "calibration_rate", self.calibration_rate)
+        check_whole(self.name, "calibration_samples", self.calibration_samples, 1)
+        check_whole(self.name, "calibration_candidates", self.calibration_candidates, 1)
+        check_whole(self.name, "calibration_max_trials", self.calibration_max_trials, 1)
+        check_whole(self.name, "seed", self.seed, 0)
+
+    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
+        run = ScaledRun(problem, weights, memory, seed=self.seed, shrink_first=True)
+        best = BestEpoch(run.weights, memory or NOTHING)
+        yield best.of(run.step())
+        run.eta = run.eta or self._calibrate(run)
+        while True:
+            yield best.of(run.run_epoch(Bottou(run.eta, run.descent.lam)))
+
+    def _calibrate(self, run: ScaledRun) -> float:
+        return calibrate(
+            run,
+            "crfsuite",
+            lambda eta: Bottou(eta, run.descent.lam),
+            self.calibration_samples,
+            first=self.calibration_eta,
+            rate=self.calibration_rate,
+            candidates=self.calibration_candidates,
+            max_trials=self.calibration_max_trials,
+        )
+
+
+class BestEpoch:
+    """The weights of the epoch with the lowest online objective; before the end of the first epoch, the start."""
+
+    def __init__(self, weights: Floats, memory: Mapping[str, Any]) -> None:
+        self.weights = np.array(memory.get("best_weights", weights))
+        self.objective = float(memory.get("best_objective", math.inf))
+
+    def of(self, step: Step) -> Step:
+        """The step with the best weights so far in place of its own."""
+        objective = step.info.get("online_objective", math.inf)
+        if objective < self.objective:
+            self.objective = objective
+            self.weights[:] = step.weights
+        best = {"best_weights": self.weights, "best_objective": self.objective}
+        return step._replace(weights=self.weights, memory={**step.memory, **best})
