@@ -195,6 +195,7 @@ class AverageGradientRun:
             info["proximal_gradient_norm_estimate"] = self._proximal_norm(a) if known else math.inf
         else:
             info["gradient_norm_estimate"] = math.sqrt(square) if self.filled else math.inf
+        info["largest_slope_estimate"] = self._largest_slope() if self.filled else math.inf
         return Step(self.weights, evaluations / self.problem.n_sequences, info=info, memory=self._state())
 
     def _settle(self) -> float:
@@ -205,6 +206,15 @@ class AverageGradientRun:
         """|w - soft(w - s (d + 2 c2 w), s c1)| / s, with s = a / n: what the gradient's norm is without thresholds."""
         (w, d), s = self.settled, a / self.problem.n_sequences
         return norm(w - proximal_step(w, d + 2.0 * self.problem.c2 * w, s, self.problem.c1)) / s
+
+    def _largest_slope(self) -> float:
+        """n times the paper's |d/n + lambda w|_inf; with thresholds, of the shortest sub-gradient."""
+        (w, d), c1 = self.settled, self.problem.c1
+        slopes = d + 2.0 * self.problem.c2 * w
+        sizes = np.abs(slopes + c1 * np.sign(w)) if c1 > 0.0 else np.abs(slopes)
+        if c1 > 0.0:
+            sizes[w == 0.0] = np.maximum(sizes[w == 0.0] - c1, 0.0)
+        return float(sizes.max(initial=0.0))
 
     def run_epoch(self) -> Step:
         """As many draws as there are blocks (what is left of them after Ctrl-C), in slices short enough for Ctrl-C."""
