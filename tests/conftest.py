@@ -2,7 +2,7 @@
 
 A second signature (an int where the others pass a float, a read-only or strided array, a literal where the others pass
 a variable) means that some user waits for the compiler again. Only the type of `lanes`, the lane width, may differ, the
-type of data that verbs have a meaning for, and the precision of stored gradients.
+type of data that generic functions have a meaning for, and the precision of stored gradients.
 
 Hypothesis tries the same examples in every run, so that the same code has the same verdict; HYPOTHESIS_PROFILE=explore
 tries new ones.
@@ -18,7 +18,7 @@ import hypothesis
 import pytest
 from numba import types
 
-from fastcrf.kernel import MEANINGS
+from fastcrf.generic import GENERICS
 
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)
@@ -39,9 +39,9 @@ def compiled_kernels():
 
 
 def kind(argument):
-    """The type of an argument; all lane widths count as one, all types that verbs tell apart, and both precisions."""
-    if any(getattr(argument, "instance_class", None) in meanings for meanings in MEANINGS.values()):
-        return "data of a verb"
+    """The type of an argument; all lane widths count as one, all types of a generic function, and both precisions."""
+    if any(getattr(argument, "instance_class", None) in generic.meanings for generic in GENERICS):
+        return "data of a generic function"
     if isinstance(argument, types.UniTuple) and argument.dtype == types.int64:
         return "lanes"
     return str(argument).replace("float32", "float64")

@@ -49,7 +49,7 @@ def test_our_own_parameters_are_by_keyword():
 
 
 def test_the_constructor_stores_whatever_it_gets_and_fit_changes_none_of_it():
-    solver, callbacks = LBFGS(memory=3), [lambda row: None]
+    solver, callbacks = LBFGS(pairs=3), [lambda row: None]
     crf = CRF(solver, c2=0.5, callbacks=callbacks, trainer_cls=object, keep_tempfiles=True, n_jobs=2)
     before = crf.get_params()
     assert vars(crf) == before

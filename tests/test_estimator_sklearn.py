@@ -27,7 +27,7 @@ X, Y = toy_sequences(30)
 
 
 def test_clone_copies_every_parameter_and_nothing_that_was_learnt():
-    crf = CRF(LBFGS(memory=4), c2=0.5, n_jobs=1).fit(X, Y)
+    crf = CRF(LBFGS(pairs=4), c2=0.5, n_jobs=1).fit(X, Y)
     copy = clone(crf)
     assert copy.get_params() == crf.get_params()
     with pytest.raises(sklearn.exceptions.NotFittedError):

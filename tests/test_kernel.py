@@ -8,14 +8,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
-import numba
 import numpy as np
 import pytest
 
 import fastcrf
-from fastcrf.kernel import kernel, means, ordered_kernel, source_hash, verb
+from fastcrf.kernel import kernel, ordered_kernel, source_hash
 
 CALLEE = """
 from fastcrf.kernel import kernel
@@ -110,40 +108,3 @@ def test_a_nan_stays_a_nan_and_a_division_by_zero_is_infinite(decorator):
     assert (total, finite, equal) == (math.inf, False, True)
     total, finite, equal = compiled(np.array([1.0, math.nan]))
     assert (math.isnan(total), finite, equal) == (True, False, False)
-
-
-class Metres(NamedTuple):
-    length: float
-
-
-class Feet(NamedTuple):
-    feet: float
-    inches: float
-
-
-@verb
-def in_metres(length):
-    """A length in metres."""
-
-
-@means(in_metres, Metres)
-def metres_in_metres(length):
-    return length.length
-
-
-@means(in_metres, Feet)
-def feet_in_metres(length):
-    return (length.feet + length.inches / 12.0) * 0.3048
-
-
-@kernel
-def twice_in_metres(length):
-    return 2.0 * in_metres(length)
-
-
-@pytest.mark.parametrize("function", [twice_in_metres, twice_in_metres.py_func])
-def test_a_verb_means_what_the_type_of_its_data_says_compiled_or_not(function):
-    assert function(Metres(3.0)) == 6.0
-    assert function(Feet(10.0, 6.0)) == pytest.approx(2 * 3.2004)
-    with pytest.raises((numba.TypingError, KeyError)):
-        function((1.0,))

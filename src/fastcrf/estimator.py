@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model import Model
+from fastcrf.solvers.contract import Solver
 from fastcrf.training.checks import finite, functions
 from fastcrf.training.fitting import Fit, fit_model
 from fastcrf.training.jobs import usable_jobs
@@ -20,7 +21,6 @@ from fastcrf.training.log import training_log
 from fastcrf.training.plan import make_plan
 from fastcrf.training.progress import Progress
 from fastcrf.training.trace import Row
-from fastcrf.types import Solver
 
 PathLike = str | os.PathLike[str]
 NOT_FITTED = "This CRF is not fitted: call fit, or let model_filename be the file of a model."
@@ -35,7 +35,7 @@ class CRF(BaseEstimator):
     tells all about each; in short:
 
     algorithm: "auto" (lbfgs, or owlqn where c1 > 0), the name of a solver (`fastcrf solvers` lists them), or a Solver
-        object such as LBFGS(memory=10). CRFsuite's names come with CRFsuite's stopping rules.
+        object such as LBFGS(pairs=10). CRFsuite's names come with CRFsuite's stopping rules.
     min_freq, all_possible_states, all_possible_transitions: which features there are (0, False, False).
     c1, c2: penalties (the solver's own: for "auto" and "lbfgs" c1=0, c2=1).
     max_iterations: limit of steps (no limit for "lbfgs", else 1000).

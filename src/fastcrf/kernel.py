@@ -2,7 +2,7 @@
 
 Every compiled function of the package is a `kernel`: a module-level function that receives numbers, arrays and
 NamedTuples of arrays (data, never behaviour) and is compiled by Numba at its first call. Where data differ in kind, a
-`verb` has a meaning for each type of NamedTuple.
+generic function has a meaning for each type of NamedTuple (generic.py).
 
 Flags, and why:
 
@@ -20,7 +20,6 @@ in files with kernels or in ``types.py``, because only those are hashed.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 import tempfile
@@ -30,7 +29,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.extending import overload
 from numba.misc.appdirs import user_cache_dir
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -101,36 +99,3 @@ def inlined_kernel(function: Function) -> Function:
 def ordered_kernel(function: Function) -> Function:
     """A kernel whose operations keep their order (fused at most), for arithmetic that cancels on purpose."""
     return compiled(function, {"contract"})
-
-
-MEANINGS: dict[Any, dict[type, Any]] = {}  # of each verb, by the type of its first argument
-
-
-def verb(declared: Function) -> Function:
-    """A function for kernels to call whose meaning depends on the type of its first argument, a NamedTuple.
-
-    `declared` is a name, arguments and a docstring; each type's own file says what it means there, by `means`. Compiled
-    code chooses when it is compiled, so a verb costs nothing; Python, where there is no compiler, at each call.
-    """
-
-    @functools.wraps(declared)
-    def call(data: Any, *others: Any) -> Any:
-        return MEANINGS[call][type(data)](data, *others)
-
-    def choose(data: Any, *others: Any) -> Any:
-        meaning = MEANINGS[call].get(getattr(data, "instance_class", type(None)))
-        return meaning and meaning.py_func
-
-    MEANINGS[call] = {}
-    overload(call, jit_options=flags(FASTMATH), strict=False)(choose)
-    return call  # type: ignore[return-value]
-
-
-def means(declared: Any, data: type) -> Callable[[Function], Function]:
-    """Decorator of a kernel that is what the verb `declared` means for `data`."""
-
-    def register(function: Function) -> Function:
-        MEANINGS[declared][data] = kernel(function)
-        return function
-
-    return register

@@ -73,7 +73,7 @@ def test_a_model_can_be_the_start(train, model):
 
 
 def test_options_reach_the_solver_without_changing_the_stopping_rules(train):
-    plain, with_option = (json.loads(train("-a", "lbfgs", *more).stdout) for more in ([], ["-o", "memory=1"]))
+    plain, with_option = (json.loads(train("-a", "lbfgs", *more).stdout) for more in ([], ["-o", "pairs=1"]))
     assert with_option["steps"] != plain["steps"]
     assert "delta" in plain["reason"]
     assert "delta" in with_option["reason"]
@@ -134,7 +134,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
         (["-o", "c2=1", "--c2", "2"], 2, "c2: is given twice, by --c2 and by --option; leave one of them out."),
         (["-o", "delta=x"], 1, "delta must be a finite number of at least 0; got delta='x'."),
         (["-o", "memori=3"], 1, "lbfgs has no option 'memori'; its options are memory"),
-        (["-o", "memory=none"], 1, "memory must be a whole number"),
+        (["-o", "pairs=none"], 1, "pairs must be a whole number"),
         (["-o", "memory"], 2, "'memory' is not NAME=VALUE"),
         (["--c2", "-1"], 1, "c2 must be a finite number of at least 0"),
         (["--seconds", "0"], 1, "seconds must be a finite number above 0"),

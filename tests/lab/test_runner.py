@@ -16,6 +16,7 @@ from fastcrf.lab.dataset import make_dataset
 from fastcrf.lab.experiment import Experiment, Limits, Objective, Penalty, Trial
 from fastcrf.lab.runner import Watcher, cut, run_experiment, run_trial
 from fastcrf.lab.store import Store
+from fastcrf.memory import Kept
 from fastcrf.solvers.registry import make, names
 from fastcrf.types import Diverged, Step
 from reference.toy_sequences import toy_sequences
@@ -217,6 +218,8 @@ class Wild:
     name: ClassVar[str] = "wild"
     needs: ClassVar[frozenset[str]] = frozenset()
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
+    promises: ClassVar[str] = "no objective"
+    keeps: ClassVar[dict[str, Kept]] = {}
     way: str = "diverged"
 
     def iterate(self, problem, weights, memory=None):

@@ -56,7 +56,7 @@ def test_crfsuites_options_reach_the_solver_under_its_names():
 
 
 def test_a_solver_object_is_taken_as_it_is_with_our_stopping_rules():
-    solver = LBFGS(memory=9)
+    solver = LBFGS(pairs=9)
     assert plan(algorithm=solver).solver is solver
     assert plan(algorithm=solver).stop == (OURS, CertifiedGap(1e-3))
 
@@ -119,7 +119,7 @@ def test_a_stopping_rule_that_crfsuite_does_not_have_is_refused(monkeypatch):
     ("parameters", "sentence"),
     [
         ({"algorithm": "foo"}, "There is no algorithm 'foo'; use one of auto, lbfgs"),
-        ({"algorithm": 3}, "algorithm must be a name or a Solver object, such as LBFGS(memory=10); got 3."),
+        ({"algorithm": 3}, "algorithm must be a name or a Solver object, such as LBFGS(pairs=10); got 3."),
         ({"algorithm": LBFGS}, "algorithm must be a name or a Solver object"),
         ({"algorithm": LBFGS(), "num_memories": 3}, "num_memories=3 has no effect on a Solver object"),
         ({"algorithm": LBFGS(), "linesearch": "Backtracking"}, "linesearch='Backtracking' has no effect on a Solver"),

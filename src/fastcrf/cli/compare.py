@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fastcrf.lab.experiment import Experiment
     from fastcrf.lab.runner import Watcher
     from fastcrf.lab.store import Rows
-    from fastcrf.types import Solver
+    from fastcrf.solvers.contract import Solver
 
 USUAL = ("lbfgs", "l2sgd", "sgd", "sag-nus-star")  # what one would choose among in practice
 USUAL_SPARSE = ("owlqn", "prox-saga", "prox-svrg")  # the same where there is an L1 penalty

@@ -88,7 +88,7 @@ def train(
     fastcrf train train.txt -m model.crf
     fastcrf train train.txt.gz -m model.crf --dev dev.txt --patience 5
     fastcrf train train.txt -m sparse.crf --c1 0.5 --c2 0 --tol 1e-4
-    fastcrf train train.txt -m model.crf -a lbfgs -o memory=20 --seconds 60
+    fastcrf train train.txt -m model.crf -a lbfgs -o pairs=20 --seconds 60
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
@@ -170,10 +170,10 @@ def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds:
 
 
 def read_option(text: str) -> tuple[str, Any]:
-    """`memory=20` as ("memory", 20); what is no number, true, false or null is a string."""
+    """`pairs=20` as ("pairs", 20); what is no number, true, false or null is a string."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
-        raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as memory=20.", param_hint="--option")
+        raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as pairs=20.", param_hint="--option")
     try:
         return name, json.loads(value)
     except ValueError:

@@ -10,7 +10,7 @@ Then half of the steps are tried, and half of these, until none passes zero or a
 whatever it passes; so k steps are at most 2 + log2 k long ones.
 
 The sums of the A_k since the last flush are stored; a stamp is the place of the last visit among them. The memory of
-rows and cells is that of draws/lazy_vector.py.
+rows and cells is that of lazy_vector.py.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from fastcrf.chain.lanes import add_scaled, larger, largest, load, multiply, sca
 from fastcrf.chain.layout import Layout
 from fastcrf.draws import lazy_vector
 from fastcrf.draws.drifting_vector import SMALLEST
-from fastcrf.draws.lazy_vector import Places, make_places, turn_stored
-from fastcrf.kernel import means
+from fastcrf.draws.lazy_vector import Places, make_places
 from fastcrf.types import FeatureMap, Floats
 
 
@@ -48,8 +47,8 @@ def make_proximal(
     return ProximalVector(rows, stamps, cells, state, sums, float(c1)), places
 
 
-@means(lazy_vector.visit_rows, ProximalVector)
-def visit_rows(vector, rows, target, lanes):
+@lazy_vector.read_rows.register(ProximalVector)
+def read_rows_proximal(vector, rows, target, lanes):
     last, c1 = np.int64(vector.state[1]), vector.c1
     for o in range(len(rows)):
         r = np.int64(rows[o])
@@ -75,8 +74,8 @@ def visit_rows(vector, rows, target, lanes):
             store(target, o, b, scale(vector.state[0], load(vector.rows, 2 * r, b, lanes)))
 
 
-@means(lazy_vector.visit_cells, ProximalVector)
-def visit_cells(vector, cells, target):
+@lazy_vector.read_cells.register(ProximalVector)
+def read_cells_proximal(vector, cells, target):
     last, c1 = np.int64(vector.state[1]), vector.c1
     for o in range(len(cells)):
         c = np.int64(cells[o])
@@ -95,28 +94,24 @@ def visit_cells(vector, cells, target):
         target[o] = vector.state[0] * v
 
 
-@means(lazy_vector.flush, ProximalVector)
-def flush(vector, lanes):
+@lazy_vector.flush.register(ProximalVector)
+def flush_proximal(vector, lanes):
     row = np.empty(1, np.uint32)
     for r in range(len(vector.stamps)):
         row[0] = r
-        lazy_vector.visit_rows(vector, row, vector.rows[2 * r : 2 * r + 1], lanes)
+        lazy_vector.read_rows(vector, row, vector.rows[2 * r : 2 * r + 1], lanes)
         vector.stamps[r] = 0.0
     cells, weights = np.arange(len(vector.cells)).astype(np.uint32), np.empty(len(vector.cells))
-    lazy_vector.visit_cells(vector, cells, weights)
+    lazy_vector.read_cells(vector, cells, weights)
     for c in range(len(cells)):
         vector.cells[c, 0] = weights[c]
         vector.cells[c, 2] = 0.0
     vector.state[0], vector.state[1] = 1.0, 0.0
 
 
-@means(lazy_vector.turn, ProximalVector)
-def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
-    turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes)
 
-
-@means(lazy_vector.drift, ProximalVector)
-def drift(vector, shrink, amount, lanes):
+@lazy_vector.advance.register(ProximalVector)
+def advance_proximal(vector, shrink, amount, lanes):
     """w <- soft(shrink * w - amount * d, amount * c1)."""
     vector.state[0] *= shrink
     vector.state[1] += 1.0
@@ -124,3 +119,6 @@ def drift(vector, shrink, amount, lanes):
     vector.sums[k] = vector.sums[k - 1] + amount / vector.state[0]
     if vector.state[0] < SMALLEST or k == len(vector.sums) - 1:
         lazy_vector.flush(vector, lanes)
+
+
+lazy_vector.turn.register(ProximalVector)(lazy_vector.turn_stored)

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from fastcrf.lab.dataset import Dataset
 from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
+from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import check
 from fastcrf.training.checks import above, whole
 from fastcrf.training.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
-from fastcrf.types import Solver
 
 SEED = "seed"  # the option of solvers that draw
 

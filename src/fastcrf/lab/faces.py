@@ -26,7 +26,7 @@ ROUNDS = 20
 PASSES_A_ROUND = 60.0
 SHRINKAGE = 0.01  # of the gradient norm, in a round
 HALVINGS = 6
-MEMORY = 20
+PAIRS = 20
 
 
 class Face:
@@ -87,7 +87,7 @@ def best_on(face: Face, weights: Floats) -> Floats:
     start = weights[face.free]
     goal = SHRINKAGE * float(np.linalg.norm(face.gradient(start)[1]))
     rules: list[Rule] = [GradientNorm(goal), MaxPasses(PASSES_A_ROUND)]
-    return face.embedded(minimize(face, make("lbfgs", memory=MEMORY), start, stop=rules).weights)
+    return face.embedded(minimize(face, make("lbfgs", pairs=PAIRS), start, stop=rules).weights)
 
 
 def step_towards(problem: Any, face: Face, weights: Floats, target: Floats, objective: float) -> Floats | None:

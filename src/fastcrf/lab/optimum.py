@@ -21,7 +21,7 @@ from fastcrf.types import Floats
 
 MAX_PASSES = 1000.0  # then it gives up; without an L2 penalty that may well happen
 ROUNDS = 5  # of OWL-QN and faces
-MEMORY = 20  # curvature pairs: more than the solvers' default, since every digit counts here
+PAIRS = 20  # curvature pairs: more than the solvers' default, since every digit counts here
 
 
 class Optimum(NamedTuple):
@@ -100,7 +100,7 @@ def search(objective: Objective, store: Store, start: Floats | None, tol: float,
     """Quasi-Newton to the wanted accuracy, or as far as it comes; with an L1 penalty, faces in turn with OWL-QN."""
     problem, path = objective.problem(n_jobs), store.state(f"{objective.key}.best")
     sparse = problem.c1 > 0
-    solver = make("owlqn" if sparse else "lbfgs", memory=MEMORY)
+    solver = make("owlqn" if sparse else "lbfgs", pairs=PAIRS)
     found, weights = UNKNOWN, start
     for _ in range(ROUNDS if sparse else 1):
         rules = [CertifiedGap(tol), MaxPasses(MAX_PASSES / ROUNDS if sparse else MAX_PASSES)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from fastcrf.solvers.contract import Solver
 from fastcrf.training.checkpoint import Checkpoint, CheckpointError
 from fastcrf.training.driver import Result, minimize
-from fastcrf.types import Solver
 
 CHECKPOINT_EVERY = 30.0  # seconds
 

@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Sequences
+from fastcrf.chain.blocks import Blocks
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 
 
-class Part(NamedTuple):
+class MovablePart(NamedTuple):
     """Some of a problem's features, and the corpus in terms of them."""
 
     features: FeatureMap
     places: Longs  # their places in the whole weight vector; [0] when these are all features
-    sequences: Sequences
+    blocks: Blocks
 
     def take(self, whole: Floats) -> Floats:
         """The weights of this part: `whole` itself when that is all, else a copy."""

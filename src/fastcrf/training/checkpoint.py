@@ -25,7 +25,8 @@ import safetensors.numpy
 
 from fastcrf import __version__
 from fastcrf.data.atomic_file import replace_file
-from fastcrf.types import Floats, Solver
+from fastcrf.solvers.contract import Solver
+from fastcrf.types import Floats
 
 FORMAT = "fastcrf-checkpoint-1"
 

@@ -15,13 +15,15 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from fastcrf.memory import check_memory
+from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import check
 from fastcrf.training.checkpoint import Checkpoint, Saved
 from fastcrf.training.interrupts import Interrupt, catch_interrupt
 from fastcrf.training.progress import Display, Silent
 from fastcrf.training.stopping import Rule
 from fastcrf.training.trace import COLUMNS, EVALUATED, SPENT, Point, Row, Trace
-from fastcrf.types import NOTHING, Diverged, Floats, Solver, Step
+from fastcrf.types import NOTHING, Diverged, Floats, Step
 
 Steps = Generator[Step, None, str | None]
 Score = Callable[[Floats], float]
@@ -78,6 +80,8 @@ def minimize(
     if saved:
         memory = saved.memory
         run.take_up(saved)
+    if memory:
+        check_memory(solver.name, solver.keeps, memory, problem.n_weights)
     display = progress or Silent()
     reason = "The run was broken off."
     display.start(solver.name)

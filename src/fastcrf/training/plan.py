@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fastcrf.solvers import registry
+from fastcrf.solvers.contract import Solver
 from fastcrf.training.checks import above, at_least, seed_of, whole
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease, Rule
-from fastcrf.types import Solver
 
 Given = Mapping[str, Any]  # parameters that are not None
 
@@ -42,7 +42,7 @@ DEFAULT_TOL = 1e-3
 CALIBRATION = tuple(f"calibration_{name}" for name in ("eta", "rate", "samples", "candidates", "max_trials"))
 MARGIN = ("pa_type", "c", "error_sensitive", "averaging", "variance", "gamma")
 SOLVER_PARAMETERS = ("num_memories", "max_linesearch", *CALIBRATION, *MARGIN)
-RENAMED = {"num_memories": "memory"}
+RENAMED = {"num_memories": "pairs"}
 STOPPING = ("tol", "max_iterations", "max_passes", "epsilon", "period", "delta")
 PARAMETERS = frozenset({"c1", "c2", "linesearch", *STOPPING, *SOLVER_PARAMETERS})  # besides algorithm and random_state
 
@@ -70,6 +70,7 @@ def make_plan(parameters: Given) -> Plan:
     else:
         limits = OURS
         solver, penalty = _checked(algorithm, given), _penalty(given, registry.default_penalty(algorithm))
+    registry.check_penalty(solver, *penalty)
     _check_known(solver.name, given, limits)
     goals = _goals(given, limits, certifiable=any(penalty))
     tol = next((goal.tol for goal in goals if isinstance(goal, CertifiedGap)), 0.0)
@@ -98,7 +99,7 @@ def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float
 def _checked(algorithm: Any, given: Given) -> Solver:
     """A Solver object, which comes with its own options."""
     if isinstance(algorithm, type) or not isinstance(algorithm, Solver):
-        raise ValueError(f"algorithm must be a name or a Solver object, such as LBFGS(memory=10); got {algorithm!r}.")
+        raise ValueError(f"algorithm must be a name or a Solver object, such as LBFGS(pairs=10); got {algorithm!r}.")
     for name in (*SOLVER_PARAMETERS, "linesearch"):
         if name in given:
             raise ValueError(f"{name}={given[name]!r} has no effect on a Solver object; set its own option instead.")
@@ -115,8 +116,7 @@ def _options(name: str, given: Given) -> dict[str, Any]:
     options = {}
     for parameter in filter(given.__contains__, SOLVER_PARAMETERS):
         option = RENAMED.get(parameter, parameter)
-        another = parameter in RENAMED and isinstance(known.get(option), str)  # sag's memory is no number of pairs
-        if option not in known or another:
+        if option not in known:
             raise _unknown(name, parameter, given)
         options[option] = given[parameter]
     if "linesearch" in given:

@@ -9,9 +9,10 @@ import dataclasses
 from contextlib import suppress
 
 from fastcrf.objective.problem import Problem
+from fastcrf.solvers.contract import Solver
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxSteps
-from fastcrf.types import Corpus, Solver
+from fastcrf.types import Corpus
 
 REHEARSED: set[tuple[object, ...]] = set()  # of this process: each has kernels of its own
 

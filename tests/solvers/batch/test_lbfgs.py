@@ -36,7 +36,7 @@ def test_reaches_the_optimum_that_scipy_finds(c2):
 @pytest.mark.parametrize("memory", [1, 3, 20])
 def test_every_step_satisfies_the_wolfe_conditions_and_the_objective_falls(memory):
     toy = ToyProblem(c2=0.1, seed=memory)
-    run = LBFGS(memory=memory).iterate(toy, np.zeros(toy.n_weights))
+    run = LBFGS(pairs=memory).iterate(toy, np.zeros(toy.n_weights))
     before = next(run)
     for now in islice(run, 12):
         move = now.weights - before.weights
@@ -66,7 +66,7 @@ def test_a_long_memory_solves_a_small_quadratic_in_few_steps():
         def gradient(self, w):
             return float(0.5 * w @ (self.diagonal * w)), self.diagonal * w
 
-    assert steps(Quadratic(), LBFGS(memory=20), n=20, start=np.ones(6))[-1].objective < 1e-12
+    assert steps(Quadratic(), LBFGS(pairs=20), n=20, start=np.ones(6))[-1].objective < 1e-12
 
 
 def test_the_line_search_is_not_repeated_when_the_unit_step_will_do():

@@ -35,5 +35,5 @@ class SAG(AverageGradient):
 
     name: ClassVar[str] = "sag"
 
-    def rule(self, n: int) -> Constants:
+    def scheme(self, n: int) -> Constants:
         return one_constant(n, self.first_lipschitz)

@@ -21,12 +21,15 @@ skips needless searches.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.draws.sampling import first_order
+from fastcrf.memory import Kept
+from fastcrf.solvers.average_gradient import run, unseen_first
 from fastcrf.solvers.average_gradient.options import AverageGradient
-from fastcrf.solvers.average_gradient.unseen_first import UnseenFirst, unseen_first
+from fastcrf.solvers.average_gradient.unseen_first import UnseenFirst
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class SAGNUS(AverageGradient):
     """Options: see AverageGradient."""
 
     name: ClassVar[str] = "sag-nus"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | unseen_first.KEEPS
 
-    def rule(self, n: int) -> UnseenFirst:
-        return unseen_first(first_order(self.seed, n), self.first_lipschitz)
+    def scheme(self, n: int) -> UnseenFirst:
+        return unseen_first.unseen_first(first_order(self.seed, n), self.first_lipschitz)

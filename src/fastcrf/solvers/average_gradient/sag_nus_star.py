@@ -39,5 +39,5 @@ class SAGNUSStar(AverageGradient):
         super().__post_init__()
         check_truth(self.name, "skipping", self.skipping)
 
-    def rule(self, n: int) -> Constants:
+    def scheme(self, n: int) -> Constants:
         return own_constants(n, self.first_lipschitz, self.skipping)

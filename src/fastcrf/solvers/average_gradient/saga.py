@@ -15,9 +15,7 @@ Differs from the paper: the penalty is exact instead of a part of each g_i; d is
 seen, as SAG does, so that the first epoch is not spent on zeros; the very first search goes down as well as up.
 
 caution=3 is the step of the theory. caution=1 is SAG's step, with which SAGA is as fast as SAG where there are many
-sequences: to a relative gap of 1e-2 it takes 36 passes on the OCR letters and 80 on CoNLL-2000 (SAG: 34 and 80), where
-caution=3 takes 110 and more than 90 (c2 = 0.5, one seed). With few sequences it circles around the optimum: of six
-random problems of six sequences it solved none, caution=2 four, caution=3 all. Hence the default.
+sequences; with few it circles around the optimum (docs/sag-family.md has figures). Hence the default.
 """
 
 from __future__ import annotations
@@ -43,5 +41,5 @@ class SAGA(AverageGradient):
         super().__post_init__()
         check_positive(self.name, "caution", self.caution)
 
-    def rule(self, n: int) -> Constants:
+    def scheme(self, n: int) -> Constants:
         return one_constant(n, self.first_lipschitz, self.caution)

@@ -22,9 +22,7 @@ sampling: "uniform"; "lipschitz", in proportion to the bounds; "mixed", half of 
 to which the p_i are proportional. By the theory uniform draws are the fastest, since a is proportional to min p;
 "mixed" is the default because non-uniform draws are what the method is about.
 
-What it costs: on the OCR letters (c2 = 0.5, one seed) 200 passes bring the objective to within 40 % of the optimum with
-step="theory" and uniform draws, to 0.5 % with step="search" (2 % with "mixed", 19 % with "lipschitz" draws). It is here
-for its guarantee; `sag-nus-star` comes to within 1 % in 16 passes.
+It is here for its guarantee, not for its speed (docs/sag-family.md).
 
 Differs from the paper: the penalty is exact instead of a part of each g_i, with which the proof holds all the more. C
 is that of the proof, whose last line bounds 1 / (4 L' (4 L' + n lambda)) by 1 / (4 L' + n lambda)^2, which is less.
@@ -34,13 +32,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from fastcrf.solvers.average_gradient.given_probabilities import given_probabilities
+from fastcrf.draws.drifting_vector import make_drifting
+from fastcrf.draws.lazy_weights import LazyWeights
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.average_gradient import run
+from fastcrf.solvers.average_gradient.given_probabilities import KEEPS, given_probabilities
 from fastcrf.solvers.average_gradient.lipschitz_bounds import lipschitz_bounds
-from fastcrf.solvers.average_gradient.snapshots import FilledRun
+from fastcrf.solvers.average_gradient.options import epochs
+from fastcrf.solvers.average_gradient.run import Run
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.types import Floats, Step
 
@@ -51,15 +56,20 @@ LEAST = 0.01  # of the mean bound: even a sequence whose loss is linear is drawn
 
 @dataclass(frozen=True)
 class SAGANUS:
-    """step: "search" or "theory"; sampling: "uniform", "lipschitz", "mixed" or n numbers; seed: of the draws."""
+    """step: "search" or "theory"; sampling: "uniform", "lipschitz", "mixed" or n numbers; seed: of the draws;
+    steps_per_epoch: Steps in n draws.
+    """
 
     name: ClassVar[str] = "saga-nus"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+    promises: ClassVar[str] = "optimum"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | KEEPS
 
     step: str = "search"
     sampling: str | Sequence[float] = "mixed"
     seed: int = 0
+    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
         check_choice(self.name, "step", self.step, STEPS)
@@ -73,14 +83,18 @@ class SAGANUS:
                 f"got sampling={self.sampling!r}."
             )
         check_whole(self.name, "seed", self.seed, 0)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
-    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
         bounds = lipschitz_bounds(problem.corpus, problem.features)
-        rule = given_probabilities(self.probabilities(bounds), bounds.max() or 1.0, self.step == "search")
-        run = FilledRun(problem, weights, memory, rule, self.seed)
-        yield run.step() if memory else run.run_epoch()
-        while True:
-            yield run.run_epoch()
+        scheme = given_probabilities(self.probabilities(bounds), bounds.max() or 1.0, self.step == "search")
+        run = Run(
+            self.name, problem, weights, memory, scheme, partial(LazyWeights, make=make_drifting), seed=self.seed,
+            filling=True, correction=1.0, steps=self.steps_per_epoch,
+        )  # fmt: skip
+        yield from epochs(run, resumed=bool(memory))
 
     def probabilities(self, bounds: Floats) -> Floats:
         """Numbers to which the p_i are proportional, all above 0."""

@@ -15,9 +15,7 @@ Differs from the paper: Proposition 1 proves rates for constants known in advanc
 d is divided by the number m of sequences seen.
 
 caution=3, the default, is the only one that solved every small problem it was tried on (see `saga`). caution=1, SAG's
-step, may circle even on large ones: on CoNLL-2000 it is still 4e-3 above the optimum after 90 passes, although it is as
-fast as `sag-nus-star` on the OCR letters. To a relative gap of 1e-3, caution=1.5, 2 and 3 take 47, 53 and 71 passes on
-CoNLL-2000 (`sag-nus-star`: 36), caution=2 and 3 take 37 and 52 on the OCR letters (25); c2 = 0.5, one seed each.
+step, may circle even on large ones (docs/sag-family.md).
 """
 
 from __future__ import annotations
@@ -45,5 +43,5 @@ class SAGANUSStar(AverageGradient):
         check_truth(self.name, "skipping", self.skipping)
         check_positive(self.name, "caution", self.caution)
 
-    def rule(self, n: int) -> Constants:
+    def scheme(self, n: int) -> Constants:
         return own_constants(n, self.first_lipschitz, self.skipping, self.caution)

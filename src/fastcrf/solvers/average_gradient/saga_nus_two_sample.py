@@ -32,35 +32,96 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
+
+from fastcrf.chain.expectations import Table
+from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.draws.drifting_vector import make_drifting
+from fastcrf.draws.evaluation import evaluate
+from fastcrf.draws.lazy_vector import advance, turn
+from fastcrf.draws.lazy_weights import LazyWeights
+from fastcrf.draws.sampling import draw_uniform
+from fastcrf.draws.storage import StoredGradients
+from fastcrf.kernel import kernel
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.average_gradient import run
 from fastcrf.solvers.average_gradient.lipschitz_bounds import lipschitz_bounds
-from fastcrf.solvers.average_gradient.proportional import proportional
-from fastcrf.solvers.average_gradient.two_samples import TwoSampleRun
+from fastcrf.solvers.average_gradient.loop import visit
+from fastcrf.solvers.average_gradient.options import epochs
+from fastcrf.solvers.average_gradient.proportional import KEEPS, proportional
+from fastcrf.solvers.average_gradient.run import Run
+from fastcrf.solvers.average_gradient.scheme import draw, step_size
 from fastcrf.solvers.options import check_choice, check_whole
 from fastcrf.types import Floats, Step
-
-STEPS = ("search", "theory")
 
 
 @dataclass(frozen=True)
 class SAGANUSTwoSample:
-    """step: "search" or "theory"; seed: of the draws."""
+    """step: "search" or "theory"; seed: of the draws; steps_per_epoch: Steps in n draws of two."""
 
     name: ClassVar[str] = "saga-nus-two-sample"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+    promises: ClassVar[str] = "optimum"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | KEEPS
 
     step: str = "search"
     seed: int = 0
+    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
-        check_choice(self.name, "step", self.step, STEPS)
+        check_choice(self.name, "step", self.step, ("search", "theory"))
         check_whole(self.name, "seed", self.seed, 0)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
-    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        rule = proportional(lipschitz_bounds(problem.corpus, problem.features), self.step == "search")
-        run = TwoSampleRun(problem, weights, memory, rule, self.seed)
-        yield run.step() if memory else run.run_epoch()
-        while True:
-            yield run.run_epoch()
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        scheme = proportional(lipschitz_bounds(problem.corpus, problem.features), self.step == "search")
+        run = Run(
+            self.name, problem, weights, memory, scheme, partial(LazyWeights, make=make_drifting), seed=self.seed,
+            filling=True, steps=self.steps_per_epoch,
+        )  # fmt: skip
+        aside = with_room_of_its_own(run.gradients)
+
+        def draw_two(uniforms: Floats) -> int:
+            return two_sample_draws(
+                run.blocks, uniforms, run.lam, run.lazy.vector, run.gradients, aside, scheme, run.space,
+                run.direction, run.lazy.lanes,
+            )  # fmt: skip
+
+        yield from epochs(run, resumed=bool(memory), draws=draw_two, uniforms=2)
+
+
+def with_room_of_its_own(gradients: StoredGradients) -> StoredGradients:
+    """The same stored gradients, with other room for a change."""
+    rows, cells = gradients.change
+    change = Table(aligned_zeros(*rows.shape), np.zeros_like(cells))
+    return gradients._replace(change=change, edge_change=aligned_zeros(*gradients.edge_change.shape))
+
+
+@kernel
+def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, scheme, space, direction, lanes):
+    """A draw for each pair of uniforms; the number of forward(-backward) recursions. Writes: all state.
+
+    Blocks j, for the step, and r, for the stored gradients, are evaluated at the same w.
+    """
+    support, bounds, K = blocks.support, blocks.chains.bounds, blocks.layout.n_labels
+    n, evaluations = len(blocks.chains.starts) - 1, 0
+    for k in range(len(uniforms)):
+        (j, p), r = draw(scheme, uniforms[k, 0], lam), draw_uniform(uniforms[k, 1], len(bounds) - 1)
+        evaluations += visit(blocks, j, 0.0, vector, gradients, scheme, space, direction, lanes)[0]
+        evaluate(blocks, r, 1.0, vector, aside, space, lanes)
+        evaluations += bounds[r + 1] - bounds[r]
+        a = step_size(scheme, lam)
+        shrink = 1.0 - a * lam
+        step = 1.0 / (n * p) * a / shrink
+        turn(vector, support, j, 0.0, step, gradients.change, gradients.edge_change, K, lanes)
+        # `advance` is going to apply a / n of the new part of d, which is not due before the next step.
+        turn(vector, support, r, 1.0, -a / n / shrink, aside.change, aside.edge_change, K, lanes)
+        advance(vector, shrink, a / n, lanes)
+    return evaluations

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.kernel import kernel
+from fastcrf.memory import WEIGHTS, Kept, MemoryMismatch, take
 from fastcrf.types import Floats
 from fastcrf.vectors import add_scaled, dot_with_three
 
@@ -25,6 +26,9 @@ from fastcrf.vectors import add_scaled, dot_with_three
 LEAST_CURVATURE = 1e-10
 BLOCK = 512  # weights that stay in the first-level cache while all rows pass by
 SHARD = 1 << 15  # weights that make it worth waking a thread
+
+
+KEEPS = {"basis": WEIGHTS, "gram": Kept(), "order": Kept(dtype="int64", low=0)}
 
 
 class CurvaturePairs:
@@ -115,18 +119,23 @@ class CurvaturePairs:
         rows = 2 * self.used
         return {"basis": self.basis[:rows], "gram": self.gram[:rows, :rows], "order": np.array(self.order, np.int64)}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a copy of `state`, bit for bit."""
-        rows = len(state["gram"])
+    def restore(self, name: str, state: Mapping[str, Any]) -> None:
+        """Go on from a copy of `state`, bit for bit; `name` is that of the solver, for messages."""
+        rows = len(state["basis"])
         if rows > len(self.basis):
-            raise ValueError(
-                f"A memory of {rows // 2} curvature pairs cannot be continued with memory={self.capacity}; "
-                f"use memory={rows // 2} or start without it."
+            raise MemoryMismatch(
+                f"The saved state of {name} has {rows // 2} curvature pairs, which cannot be continued with "
+                f"pairs={self.capacity}; use pairs={rows // 2} or start without it."
             )
-        self.used = rows // 2
-        self.basis[:rows] = state["basis"]
-        self.gram[:rows, :rows] = state["gram"]
-        self.order = [int(slot) for slot in state["order"]]
+        take(name, "basis", state, self.basis[:rows])
+        take(name, "gram", state, self.gram[:rows, :rows])
+        order = np.asarray(state["order"]).tolist()
+        if sorted(order) != sorted(set(order) & set(range(rows // 2))):
+            raise MemoryMismatch(
+                f"The saved state of {name} cannot be used: 'order' holds {order}, but there are {rows // 2} curvature "
+                "pairs; start anew without it."
+            )
+        self.used, self.order = rows // 2, order
 
 
 @kernel

@@ -1,0 +1,61 @@
+"""Functions for kernels to call whose meaning depends on the type of their first argument: `functools.singledispatch`
+for compiled code.
+
+    @generic
+    def length(data): \"\"\"In metres.\"\"\"
+
+    @length.register(Feet)
+    def length_of_feet(data):
+        return 0.3048 * data.feet
+
+A type is a NamedTuple of arrays and numbers. Compiled code chooses when it is compiled, so that a generic function
+costs nothing; Python, where there is no compiler, at each call. Generic functions that are declared in one file belong
+together: every type that has a meaning for one of them has a meaning for all (`tests/test_generic.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba.core.errors import TypingError
+from numba.extending import overload
+
+from fastcrf.kernel import FASTMATH, flags, kernel
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+GENERICS: list[Any] = []  # every generic function, for the tests
+
+
+def generic(declared: Function) -> Any:
+    """`declared` is a name, arguments and a docstring; `.register(type)` decorates what it means for a type."""
+    meanings: dict[type, Any] = {}
+
+    @functools.wraps(declared)
+    def call(data: Any, *others: Any) -> Any:
+        if type(data) not in meanings:
+            raise TypeError(f"{declared.__name__} has no meaning for {type(data).__name__}.")
+        return meanings[type(data)](data, *others)
+
+    def choose(data: Any, *others: Any) -> Any:
+        cls = getattr(data, "instance_class", type(None))
+        if cls not in meanings:
+            raise TypingError(f"{declared.__name__} has no meaning for {cls.__name__}.")
+        return meanings[cls].py_func
+
+    def register(*types: type) -> Callable[[Function], Function]:
+        """Decorator of what the function means for `types`: a function, which becomes a kernel, or a kernel."""
+
+        def as_meaning(function: Function) -> Function:
+            compiled = function if hasattr(function, "py_func") else kernel(function)
+            meanings.update(dict.fromkeys(types, compiled))
+            return compiled
+
+        return as_meaning
+
+    overload(call, jit_options=flags(FASTMATH), strict=False)(choose)
+    call.register, call.meanings = register, meanings  # type: ignore[attr-defined]
+    GENERICS.append(call)
+    return call

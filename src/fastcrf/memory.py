@@ -1,0 +1,78 @@
+"""What a solver remembers between two Steps, declared once.
+
+The `memory` of a Step holds named arrays and numbers, all that is needed to go on exactly. A solver declares them in
+`keeps`: what their length follows, their type, the value of what is new, and the range outside of which no run can have
+left them. Whoever saves a memory, checks one that comes from a file, carries it over to another penalty, extends it by
+attributes that turn up late or spreads it over machines relies on this list and knows nothing of the solver.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+AXES = ("weights", "sequences", "none")
+
+
+class Kept(NamedTuple):
+    """One array or number of a memory.
+
+    axis:  "weights", its last axis has a place for each weight; "sequences", it says something of each sequence or of
+           each block of them, and new sequences make it useless; "none", its size has to do with neither.
+    fill:  what stands for a weight or sequence that is new.
+    low, high: the least and the largest that any element can be. Infinity is out of range unless it is named.
+    """
+
+    axis: str = "none"
+    dtype: str = "float64"
+    fill: float = 0.0
+    low: float = -math.inf
+    high: float = math.inf
+    infinite: bool = False  # whether a number may be infinite
+    optional: bool = False  # whether a memory may lack it
+
+
+WEIGHTS = Kept("weights")
+COUNT = Kept(dtype="int64", low=0)
+POINT = {"weights": WEIGHTS, "value": Kept(), "gradient": WEIGHTS}  # where a solver is, with the objective there
+
+
+class MemoryMismatch(ValueError):
+    """A memory that this solver cannot go on from; the message is one sentence."""
+
+
+def check_memory(name: str, keeps: Mapping[str, Kept], memory: Mapping[str, Any], n_weights: int) -> None:
+    """Raise a sentence unless `memory` is what the solver `name` keeps for so many weights. Reads every number."""
+    for item, kept in keeps.items():
+        if item in memory:
+            _check_item(name, item, kept, np.asarray(memory[item]), n_weights)
+        elif not kept.optional:
+            raise MemoryMismatch(f"The saved state of {name} lacks {item!r}; start anew without it.")
+
+
+def _check_item(name: str, item: str, kept: Kept, array: np.ndarray, n_weights: int) -> None:
+    wanted = np.dtype(kept.dtype)
+    if array.dtype.kind != wanted.kind and not (wanted.kind == "f" and array.dtype.kind in "iu" and array.ndim == 0):
+        raise _mismatch(name, item, f"holds {array.dtype} where {wanted} belongs")
+    if kept.axis == "weights" and (array.ndim == 0 or array.shape[-1] != n_weights):
+        raise _mismatch(name, item, f"has the shape {array.shape}, but there are {n_weights} weights")
+    if wanted.kind == "f" and (np.isnan(array).any() or not (kept.infinite or np.isfinite(array).all())):
+        raise _mismatch(name, item, "holds a number that is not finite")
+    if array.size and not (kept.low <= array.min() and array.max() <= kept.high):
+        raise _mismatch(name, item, f"holds numbers outside of {kept.low:g} to {kept.high:g}")
+
+
+def take(name: str, item: str, memory: Mapping[str, Any], room: np.ndarray) -> None:
+    """Copy an array of a memory into `room`, which has the shape and type that this run needs. Writes: room."""
+    array = np.asarray(memory[item])
+    if array.shape != room.shape or array.dtype != room.dtype:
+        found, needed = f"{array.dtype}{list(array.shape)}", f"{room.dtype}{list(room.shape)}"
+        raise _mismatch(name, item, f"is {found} where these data and options need {needed}")
+    room[...] = array
+
+
+def _mismatch(name: str, item: str, what: str) -> MemoryMismatch:
+    return MemoryMismatch(f"The saved state of {name} cannot be used: {item!r} {what}; start anew without it.")
