@@ -26,9 +26,9 @@ import claims
 import corpora
 
 from fastcrf.cli.compare import read_solver
-from fastcrf.lab.corpora import NAMED
 from fastcrf.lab.experiment import Experiment, Limits, Penalty
 from fastcrf.lab.figures import check_figure, save_figure
+from fastcrf.lab.named_datasets import NAMED
 from fastcrf.lab.runner import Watcher, run_experiment
 from fastcrf.lab.store import Rows, Store, as_lines, cache_folder
 from fastcrf.lab.summary import compare

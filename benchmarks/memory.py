@@ -18,7 +18,7 @@ import os
 import corpora
 import numpy as np
 
-from fastcrf.lab.corpora import from_literature
+from fastcrf.lab.named_datasets import from_literature
 from fastcrf.parts.memory_modes import MODES, bytes_by_mode, choose_mode
 
 SETS = "ocr-letters,conll2000,conll2002-ned,ud-ewt-xpos"

@@ -16,6 +16,7 @@ LAYERS = {
     "kernel": 0,
     "vectors": 1,
     "metrics": 0,
+    "checks": 0,
     "data": 1,
     "chain": 1,
     "objective": 2,
@@ -31,7 +32,9 @@ LAYERS = {
     "cli": 9,
     "__main__": 10,
 }
+ROOMS_OF_DATA = {"errors": 0, "encoding": 1, "files": 2, "templates": 3, "model_file": 4, "corpora": 4}
 SKLEARN_FREE = (
+    "checks",
     "types",
     "kernel",
     "vectors",
@@ -85,6 +88,15 @@ def test_imports_go_down_only(path):
         there = name.split(".")[1]
         assert there in LAYERS, f"{here} imports {name} from the package itself"
         assert there == here or LAYERS[there] < LAYERS[here], f"{here} (layer {LAYERS[here]}) imports {name}"
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "data").rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_the_rooms_of_data_know_those_below_only(path):
+    here, *_ = path.relative_to(PACKAGE / "data").with_suffix("").parts
+    for name in imported_modules(path):
+        if name.startswith("fastcrf.data."):
+            there = name.split(".")[2]
+            assert there == here or ROOMS_OF_DATA[there] < ROOMS_OF_DATA[here], f"data/{here} imports {name}"
 
 
 @pytest.mark.parametrize("path", [p for p in SOURCES if part_of(p) in SKLEARN_FREE], ids=lambda p: p.stem)

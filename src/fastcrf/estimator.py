@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from fastcrf.checks import finite, functions
 from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model import Model
-from fastcrf.training.checks import finite, functions
+from fastcrf.training.crfsuite_log import training_log
 from fastcrf.training.fitting import Fit, fit_model
 from fastcrf.training.jobs import usable_jobs
-from fastcrf.training.log import training_log
 from fastcrf.training.plan import make_plan
 from fastcrf.training.progress import Progress
 from fastcrf.training.trace import Row

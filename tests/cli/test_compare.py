@@ -13,7 +13,7 @@ import pytest
 
 from fastcrf.cli.compare import find_dataset, listed, read_solver
 from fastcrf.cli.source import source_of
-from fastcrf.data.items import write_items
+from fastcrf.data.files.item_files import write_items
 from fastcrf.solvers import base
 
 

@@ -8,8 +8,8 @@ import re
 import pytest
 from seqeval.metrics import f1_score, precision_score, recall_score
 
-from fastcrf.cli import reading
-from fastcrf.data.readers import read_columns
+from fastcrf.cli import reading_bar
+from fastcrf.data.files.column_files import read_columns
 from fastcrf.model import Model
 
 CRFPP = "U00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[0,1]/%x[1,1]\nB\n"
@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_one_sentence(run, corpus, model, tmp_path, monkeyp
 def test_a_bar_shows_what_share_of_a_large_file_has_been_read(run, corpus, tmp_path, monkeypatch):
     shares = []
 
-    class Recorder(reading.Bar):
+    class Recorder(reading_bar.Bar):
         def __call__(self, share):
             shares.append(share)
             super().__call__(share)
@@ -150,8 +150,8 @@ def test_a_bar_shows_what_share_of_a_large_file_has_been_read(run, corpus, tmp_p
             shares.append("closed")
             super().close()
 
-    monkeypatch.setattr(reading, "Bar", Recorder)
-    monkeypatch.setattr("fastcrf.data.readers.BLOCK", 500)
+    monkeypatch.setattr(reading_bar, "Bar", Recorder)
+    monkeypatch.setattr("fastcrf.data.files.column_files.BLOCK", 500)
     assert run("train", corpus, "-m", tmp_path / "m", "--jobs", 1, "--max-iterations", 1).exit_code == 0
     assert shares[-1] == "closed"
     assert all(0 < share <= 1 for share in shares[:-1])

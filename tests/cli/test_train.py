@@ -10,9 +10,9 @@ import sys
 import numpy as np
 import pytest
 
-from fastcrf.cli.outcome import save
+from fastcrf.cli.fit_report import save
 from fastcrf.cli.train import read_option
-from fastcrf.data.addresses import make_addresses
+from fastcrf.data.corpora.addresses import make_addresses
 from fastcrf.model import Model
 from fastcrf.training.driver import Result
 from fastcrf.training.fitting import Fit

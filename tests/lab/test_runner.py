@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from fastcrf.lab import resuming, runner
+from fastcrf.lab import resumable_run, runner
 from fastcrf.lab.dataset import make_dataset
 from fastcrf.lab.experiment import Experiment, Limits, Objective, Penalty, Trial
 from fastcrf.lab.runner import Watcher, cut, run_experiment, run_trial
@@ -116,7 +116,7 @@ def test_running_again_trains_nothing_and_gives_the_same_rows(dataset, tmp_path,
     def refuse(*_, **__):
         raise AssertionError("something was trained")
 
-    for module, name in [(runner, "minimize"), (resuming, "minimize"), (runner, "run_trial")]:
+    for module, name in [(runner, "run_briefly"), (resumable_run, "minimize"), (runner, "run_trial")]:
         monkeypatch.setattr(module, name, refuse)
     assert run_experiment(experiment, Store(tmp_path)) == before
 
@@ -150,7 +150,7 @@ class Killed(BaseException):
 def test_a_killed_run_goes_on_where_it_was_and_ends_the_same(dataset, tmp_path, monkeypatch, solver):
     experiment = experiment_on(dataset, solver, passes=40.0)
     whole = run_experiment(experiment, Store(tmp_path / "whole"))
-    monkeypatch.setattr(resuming, "CHECKPOINT_EVERY", 0.0)
+    monkeypatch.setattr(resumable_run, "CHECKPOINT_EVERY", 0.0)
     measured = []
 
     def die_at_the_seventh_step(weights):
@@ -244,8 +244,8 @@ def test_a_failure_is_not_kept(dataset, tmp_path):
 
 def test_kernels_are_warm_before_the_clock_runs(dataset, tmp_path, monkeypatch):
     calls = []
-    true_minimize, true_run = runner.minimize, runner.run_trial
-    monkeypatch.setattr(runner, "minimize", lambda *a, **k: calls.append("sample") or true_minimize(*a, **k))
+    true_warm_up, true_run = runner.run_briefly, runner.run_trial
+    monkeypatch.setattr(runner, "run_briefly", lambda *a, **k: calls.append("sample") or true_warm_up(*a, **k))
     monkeypatch.setattr(runner, "run_trial", lambda *a, **k: calls.append("run") or true_run(*a, **k))
     run_experiment(experiment_on(dataset, "lbfgs", "sgd"), Store(tmp_path))
     assert calls == ["sample", "sample", "run", "run"]

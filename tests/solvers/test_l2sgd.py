@@ -10,8 +10,8 @@ import pytest
 
 from fastcrf import CRF
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.addresses import address_items, make_addresses
-from fastcrf.data.corpus import encode_training
+from fastcrf.data.corpora.addresses import address_items, make_addresses
+from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.epochs import scaled_sgd, step_size_trials
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.l2sgd import L2SGD
@@ -45,7 +45,7 @@ def same_orders(monkeypatch):
         orders = crfsuite_shuffles.orders(SEED, N, 80)
 
         def order(seed, epoch, n):
-            return orders[epoch] if n == N else np.arange(n)  # the rehearsal is smaller
+            return orders[epoch] if n == N else np.arange(n)  # the warm-up is smaller
 
         for module in (scaled_sgd, step_size_trials):
             monkeypatch.setattr(module, "epoch_permutation", order)

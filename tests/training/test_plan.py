@@ -8,10 +8,10 @@ import numpy as np
 import pycrfsuite
 import pytest
 
+from fastcrf.checks import functions, seed_of
 from fastcrf.solvers import base
 from fastcrf.solvers.lbfgs import LBFGS
 from fastcrf.solvers.owlqn import OWLQN
-from fastcrf.training.checks import functions, seed_of
 from fastcrf.training.plan import CRFSUITE, make_plan
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from fastcrf.cli.source import Source
+    from fastcrf.cli.data_files import TrainingFiles
     from fastcrf.lab.dataset import Dataset
     from fastcrf.lab.experiment import Experiment
     from fastcrf.lab.runner import Watcher
@@ -76,9 +76,9 @@ def compare(
     fastcrf compare train.txt --solvers lbfgs,sag-nus-star,sgd --c2 0.5 --passes 30 --repeat 3
     fastcrf compare conll2000 ocr-letters --c1 1 --c2 0 --solvers owlqn --json
     """
-    from fastcrf.cli.output import check_folder
-    from fastcrf.cli.source import source_of
-    from fastcrf.data.atomic_file import replace_file
+    from fastcrf.cli.data_files import training_files
+    from fastcrf.cli.output_file import check_folder
+    from fastcrf.data.files.atomic_write import replace_file
     from fastcrf.lab.experiment import Experiment, Limits, Penalty
     from fastcrf.lab.figures import check_figure, save_figure
     from fastcrf.lab.store import as_lines
@@ -96,7 +96,7 @@ def compare(
     limits = Limits(tol, passes, seconds)
     limits.rules()  # wrong limits are told before anything is read
     experiment = Experiment(
-        [find_dataset(name, dev, source_of(template, None, items)) for name in data],
+        [find_dataset(name, dev, training_files(template, None, items)) for name in data],
         [penalty],
         chosen,
         range(repeat),
@@ -115,19 +115,19 @@ def compare(
         save_figure(found, figure)
 
 
-def find_dataset(name: str, dev: str | None, source: Source) -> Dataset:
+def find_dataset(name: str, dev: str | None, inputs: TrainingFiles) -> Dataset:
     """A file, or else a corpus that is known by name; `dev` is a file of held-out data."""
-    from fastcrf.lab.corpora import NAMED, divided
     from fastcrf.lab.dataset import make_dataset
+    from fastcrf.lab.named_datasets import NAMED, divided
 
     if name in NAMED and not Path(name).is_file():
         if dev is not None:
             raise typer.BadParameter(f"is for files; {name} has held-out data of its own.", param_hint="--dev")
         return NAMED[name]()
-    labelled = source.files.labelled(name)
+    labelled = inputs.files.labelled(name)
     weights: Iterable[float] | None = labelled.weights
     if dev is not None:
-        held_out = source.files.labelled(dev)
+        held_out = inputs.files.labelled(dev)
         train: tuple[Any, Any] = labelled.X, labelled.y
         test: tuple[Any, Any] = held_out.X, held_out.y
     else:
@@ -138,9 +138,9 @@ def find_dataset(name: str, dev: str | None, source: Source) -> Dataset:
         Path(name).name,
         *train,
         test,
-        attributes=source.attributes,
+        attributes=inputs.attributes,
         sample_weight=weights,
-        transitions=source.transitions,
+        transitions=inputs.transitions,
     )
 
 
@@ -148,7 +148,7 @@ def run(experiment: Experiment, cache: str | None, watcher: Watcher) -> Rows:
     """The rows of the experiment; what Ctrl-C breaks off is kept."""
     from fastcrf.lab.runner import run_experiment
     from fastcrf.lab.store import Store, cache_folder
-    from fastcrf.training.compiling import announce_compilation
+    from fastcrf.training.warm_up import announce_compilation
 
     try:
         with announce_compilation():

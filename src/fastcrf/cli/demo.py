@@ -37,10 +37,10 @@ def demo(
 
     from rich.console import Console
 
-    from fastcrf.cli.exhibits import addresses, digits
-    from fastcrf.cli.outcome import outcome_in_words, outcome_of, save
-    from fastcrf.cli.output import check_folder
-    from fastcrf.cli.report import scores_in_words, scores_of
+    from fastcrf.cli.demo_tasks import addresses, digits
+    from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
+    from fastcrf.cli.output_file import check_folder
+    from fastcrf.cli.score_report import scores_in_words, scores_of
     from fastcrf.training.fitting import fit_model
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.plan import make_plan

@@ -25,11 +25,11 @@ def evaluate(
     fastcrf evaluate test.txt -m model.crf
     fastcrf evaluate test.txt.gz -m model.crf --json
     """
-    from fastcrf.cli.inputs import files_of
-    from fastcrf.cli.reading import read_labelled
-    from fastcrf.cli.report import scores_in_words, scores_of, types_in_words
+    from fastcrf.cli.data_files import files_of
+    from fastcrf.cli.reading_bar import read_labelled
+    from fastcrf.cli.score_report import scores_in_words, scores_of, types_in_words
     from fastcrf.model import Model
-    from fastcrf.training.compiling import announce_compilation
+    from fastcrf.training.warm_up import announce_compilation
 
     trained = Model.load(model)
     labelled = read_labelled(files_of(trained, items), data)

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from fastcrf import __version__
+from fastcrf.cli.command_errors import Commands
 from fastcrf.cli.compare import compare
 from fastcrf.cli.demo import demo
 from fastcrf.cli.evaluate import evaluate
-from fastcrf.cli.group import Commands
 from fastcrf.cli.solvers import solvers
 from fastcrf.cli.tag import tag
 from fastcrf.cli.train import train

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from fastcrf.cli.data_files import DataFiles, Unit
+    from fastcrf.model import Model, Scored
+
+AT_ONCE = 1000  # sequences that are tagged together
 
 
 def tag(
@@ -34,13 +42,69 @@ def tag(
     fastcrf tag new.txt -m model.crf --scores --marginals
     echo "12 Oak Street, Springfield IL 62704" | tr ' ' '\\n' | fastcrf tag - -m model.crf
     """
-    from fastcrf.cli.inputs import files_of
-    from fastcrf.cli.output import whole_output
-    from fastcrf.cli.tagging import tagged_lines
+    from fastcrf.cli.data_files import files_of
+    from fastcrf.cli.output_file import whole_output
     from fastcrf.model import Model
-    from fastcrf.training.compiling import announce_compilation
+    from fastcrf.training.warm_up import announce_compilation
 
     with announce_compilation(), whole_output(output) as text:
         trained = Model.load(model)
         lines = tagged_lines(trained, files_of(trained, items), data, scores, marginals)
         text.writelines(f"{line}\n" for line in lines)
+
+
+def tagged_lines(
+    model: Model, files: DataFiles, path: str, scores: bool = False, marginals: bool = False
+) -> Iterator[str]:
+    """The lines of a file, each with its label and what else is asked for; blank lines stay.
+
+    With `scores` a line with the probability of the labels comes before each sequence, and that of each label beside
+    it; `marginals` are the probabilities of all labels.
+    """
+    from fastcrf.data.files.text_lines import name_of, read_lines
+
+    name = name_of(path)
+    lines = Counted(read_lines(path, name))
+    units, done = files.units(lines, name), 0
+    while batch := list(islice(units, AT_ONCE)):
+        for unit, found in zip(batch, answers(model, batch, scores or marginals), strict=True):
+            yield from [""] * (unit.line - 1 - done)
+            if scores:
+                yield f"# {found.probability:.6f}"
+            for t, columns in enumerate(unit.columns):
+                yield "\t".join([*columns, *answer(found, t, scores, marginals)])
+            done = unit.line - 1 + len(unit.columns)
+    yield from [""] * (lines.count - done)
+
+
+def answers(model: Model, batch: list[Unit], with_probabilities: bool) -> list[Scored]:
+    """Labels of each sequence, with probabilities if they are needed."""
+    from fastcrf.model import Scored
+
+    sequences = [unit.sequence for unit in batch]
+    if with_probabilities:
+        return model.scored(sequences)
+    return [Scored(labels, 1.0, []) for labels in model.tag(sequences)]
+
+
+def answer(found: Scored, t: int, scores: bool, marginals: bool) -> list[str]:
+    """The columns that are added to token t."""
+    label: Any = found.labels[t]
+    columns = [str(label)]
+    if scores:
+        columns.append(f"{found.marginals[t][label]:.6f}")
+    if marginals:
+        columns += [f"{each}/{probability:.6f}" for each, probability in found.marginals[t].items()]
+    return columns
+
+
+class Counted:
+    """Lines, and how many of them have been read."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.lines, self.count = lines, 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.lines:
+            self.count += 1
+            yield line

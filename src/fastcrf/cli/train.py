@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fastcrf.cli.group import INTERRUPTED
+from fastcrf.cli.command_errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from fastcrf.training.plan import Plan
@@ -93,10 +93,10 @@ def train(
     fastcrf train items.txt -m model.crf --items
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     """
-    from fastcrf.cli.outcome import outcome_in_words, outcome_of, save
-    from fastcrf.cli.output import check_folder
-    from fastcrf.cli.reading import read_labelled
-    from fastcrf.cli.source import source_of
+    from fastcrf.cli.data_files import training_files
+    from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
+    from fastcrf.cli.output_file import check_folder
+    from fastcrf.cli.reading_bar import read_labelled
     from fastcrf.model import Model
     from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.fitting import fit_model
@@ -111,14 +111,14 @@ def train(
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
     plan = make_plan_with(given, options, seconds)
-    source = source_of(template, template_kind, items)
-    labelled = read_labelled(source.files, data, quiet)
-    held_out = read_labelled(source.files, dev, quiet) if dev else None
+    inputs = training_files(template, template_kind, items)
+    labelled = read_labelled(inputs.files, data, quiet)
+    held_out = read_labelled(inputs.files, dev, quiet) if dev else None
     fit = fit_model(
         labelled.X,
         labelled.y,
         plan,
-        attributes=source.attributes,
+        attributes=inputs.attributes,
         sample_weight=labelled.weights,
         dev=(held_out.X, held_out.y) if held_out else None,
         min_count=min_count,
@@ -126,7 +126,7 @@ def train(
             "min_freq": min_freq,
             "all_states": all_states,
             "all_transitions": all_transitions,
-            "transitions": source.transitions,
+            "transitions": inputs.transitions,
         },
         start=Model.load(init) if init else None,
         patience=patience,
@@ -135,7 +135,7 @@ def train(
         checkpoint=Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None,
         options={"parameters": given},
     )
-    save(fit, source.files.remembered(), model)
+    save(fit, inputs.files.remembered(), model)
     outcome = {**outcome_of(fit, plan), "model": model}
     if as_json:
         typer.echo(json.dumps(outcome, indent=2))
@@ -158,8 +158,8 @@ def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[s
 
 def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds: float | None) -> Plan:
     """The plan for CRF's parameters, with options of the solver that it chose, and with a limit of time."""
+    from fastcrf.checks import above
     from fastcrf.solvers.base import make
-    from fastcrf.training.checks import above
     from fastcrf.training.plan import make_plan
     from fastcrf.training.stopping import MaxSeconds
 

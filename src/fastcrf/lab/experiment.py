@@ -12,11 +12,11 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from fastcrf.checks import above, whole
 from fastcrf.lab.dataset import Dataset
 from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.base import check
-from fastcrf.training.checks import above, whole
 from fastcrf.training.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
 from fastcrf.types import Solver
 

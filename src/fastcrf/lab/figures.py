@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from fastcrf.data.atomic_file import replace_file
+from fastcrf.data.files.atomic_write import replace_file
 from fastcrf.displays import ConvergenceDisplay, import_pyplot
 from fastcrf.lab.page import page
 from fastcrf.lab.store import Row, Rows

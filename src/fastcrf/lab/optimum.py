@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fastcrf.lab.experiment import Objective
-from fastcrf.lab.faces import finish
-from fastcrf.lab.resuming import minimize_resumably
+from fastcrf.lab.l1_polishing import finish
+from fastcrf.lab.resumable_run import minimize_resumably
 from fastcrf.lab.store import Row, Rows, Store
 from fastcrf.solvers.base import make
 from fastcrf.training.stopping import CertifiedGap, MaxPasses

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +16,11 @@ import numpy as np
 from fastcrf.lab.experiment import Experiment, Limits, Objective, Trial
 from fastcrf.lab.machine import MEGABYTE, machine_facts, measured
 from fastcrf.lab.optimum import find_optimum
-from fastcrf.lab.resuming import minimize_resumably
+from fastcrf.lab.resumable_run import minimize_resumably
 from fastcrf.lab.store import Row, Rows, Store, plain
-from fastcrf.training.driver import Score, minimize
+from fastcrf.training.driver import Score
 from fastcrf.training.progress import Display
-from fastcrf.training.stopping import MaxSteps
-
-WARM_UP_STEPS = 2
+from fastcrf.training.warm_up import run_briefly
 
 # How a run ended, in words that a table can show.
 CONVERGED, OUT_OF_PASSES, OUT_OF_TIME = "converged", "out of passes", "out of time"
@@ -64,8 +61,7 @@ def warm_up(trials: list[Trial], watcher: Watcher) -> None:
     """Let every kernel that the trials need be compiled or loaded: a few steps on a few sequences, off the clock."""
     for trial in {trial.label: trial for trial in trials}.values():
         sample = Objective(trial.objective.dataset.sample(), trial.objective.penalty)
-        with suppress(Exception):  # what goes wrong here goes wrong in the run, where it is reported
-            minimize(sample.problem(trial.n_jobs), trial.solver, stop=[MaxSteps(WARM_UP_STEPS)], watch=scores(sample))
+        run_briefly(sample.problem(trial.n_jobs), trial.solver, scores(sample))
     if trials:
         watcher.say(f"{trials[0].objective.dataset.name}: kernels are ready.")
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.data.atomic_file import replace_file
+from fastcrf.data.files.atomic_write import replace_file
 from fastcrf.types import Floats
 
 Row = dict[str, Any]

@@ -24,7 +24,7 @@ import safetensors
 import safetensors.numpy
 
 from fastcrf import __version__
-from fastcrf.data.atomic_file import replace_file
+from fastcrf.data.files.atomic_write import replace_file
 from fastcrf.types import Floats, Solver
 
 FORMAT = "fastcrf-checkpoint-1"

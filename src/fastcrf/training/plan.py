@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fastcrf.checks import above, at_least, seed_of, whole
 from fastcrf.solvers import base
-from fastcrf.training.checks import above, at_least, seed_of, whole
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease, Rule
 from fastcrf.types import Solver
 

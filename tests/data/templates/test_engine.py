@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.data.corpus import Encoder, encode_training
+from fastcrf.data.corpora.feature_sets import chunking
+from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.errors import DataError
-from fastcrf.data.feature_sets import chunking
-from fastcrf.data.readers import read_columns
+from fastcrf.data.files.column_files import read_columns
 from fastcrf.data.templates import gatherer
 from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import load_template, parse_template

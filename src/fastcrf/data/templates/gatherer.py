@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.data.encoding.input_shapes import items_of
+from fastcrf.data.encoding.items import describe
+from fastcrf.data.encoding.vocabulary import growing
 from fastcrf.data.errors import DataError
-from fastcrf.data.features import describe
-from fastcrf.data.sequences import items_of
-from fastcrf.data.templates.forms import Padding
 from fastcrf.data.templates.kernels import NONE, Slots, combine, find_sources, give_out, show
 from fastcrf.data.templates.programme import MarkRow, PairRow, Row
 from fastcrf.data.templates.tables import Tables
-from fastcrf.data.vocabulary import growing
+from fastcrf.data.templates.template import Padding
 from fastcrf.types import Corpus, Ints, Longs
 
 BLOCK = 1 << 15  # slots that are worked on together: rows stay in the cache, and calls of kernels do not count

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from fastcrf.data.templates.forms import Cell, Operation, Template, Where
+from fastcrf.data.templates.template import Cell, Operation, Template, Where
 
 
 class Stream(NamedTuple):
