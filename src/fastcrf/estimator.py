@@ -173,7 +173,7 @@ class CRF(BaseEstimator):
 
     def predict(self, X: Iterable[Any]) -> list[list[Any]]:
         """The best labels of each sequence."""
-        return Sequences(self.model_.tag(X))
+        return Predictions(self.model_.tag(X))
 
     def predict_single(self, xseq: Iterable[Any]) -> list[Any]:
         """The best labels of one sequence."""
@@ -181,7 +181,7 @@ class CRF(BaseEstimator):
 
     def predict_marginals(self, X: Iterable[Any]) -> list[list[dict[Any, float]]]:
         """The probability of each label at each position of each sequence."""
-        return Sequences(self.model_.marginals(X))
+        return Predictions(self.model_.marginals(X))
 
     def predict_marginals_single(self, xseq: Iterable[Any]) -> list[dict[Any, float]]:
         """The probability of each label at each position of one sequence."""
@@ -300,7 +300,7 @@ class CRF(BaseEstimator):
         return estimator
 
 
-class Sequences(list[Any]):
+class Predictions(list[Any]):
     """A list of sequences that NumPy, and so `cross_val_predict`, takes as a 1-D array of lists of any lengths."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

@@ -11,8 +11,9 @@ import time
 
 import pytest
 
-from fastcrf.cli.compare import find_dataset, listed, read_solver
-from fastcrf.cli.source import source_of
+from fastcrf.cli.compare import find_dataset
+from fastcrf.cli.data_files import training_files
+from fastcrf.cli.solver_options import listed_solvers, read_solver
 from fastcrf.data.files.item_files import write_items
 from fastcrf.solvers import base
 
@@ -48,8 +49,8 @@ def test_without_a_list_the_usual_solvers_that_handle_the_penalty_run(compare, c
 def test_all_solvers_are_those_that_handle_the_penalty():
     for penalty, kind in (((0.0, 1.0), "l2"), ((1.0, 0.0), "l1"), ((1.0, 1.0), "l1+l2")):
         able = {name for name in base.names() if kind in base.solver_class(name).handles}
-        assert set(listed("all", penalty)) == able
-        assert set(listed(None, penalty)) < able
+        assert set(listed_solvers("all", *penalty)) == able
+        assert set(listed_solvers(None, *penalty)) < able
 
 
 def test_json_tells_what_the_table_tells(compare, corpus):
@@ -166,5 +167,5 @@ def test_ctrl_c_keeps_what_was_measured_and_says_so(corpus, tmp_path):
 
 
 def test_a_file_has_the_name_of_its_last_part_and_a_fifth_held_out(corpus):
-    dataset = find_dataset(str(corpus), None, source_of(None, None, False))
+    dataset = find_dataset(str(corpus), None, training_files(None, None, False))
     assert (dataset.name, dataset.corpus.n_sequences, dataset.held_out.n_sequences) == ("train.txt", 32, 8)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fastcrf.cli.fit_report import save
-from fastcrf.cli.train import read_option
+from fastcrf.cli.solver_options import read_option
 from fastcrf.data.corpora.addresses import make_addresses
 from fastcrf.model import Model
 from fastcrf.training.driver import Result

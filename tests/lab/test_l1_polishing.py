@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.lab.l1_polishing import Face, finish
+from fastcrf.lab.l1_polishing import Face, polish
 from fastcrf.solvers.base import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxPasses
@@ -49,14 +49,14 @@ def test_a_weight_at_zero_is_free_only_if_the_objective_falls_there():
 def test_it_takes_what_owlqn_found_to_the_optimum(c1, c2):
     problem = ToyProblem(c1=c1, c2=c2)
     rough = minimize(problem, make("owlqn"), stop=[MaxPasses(30)])
-    weights, certificate = finish(problem, rough.weights, 1e-8)
+    weights, certificate = polish(problem, rough.weights, 1e-8)
     assert certificate.relative <= 1e-8
     assert problem.value(weights) <= rough.certificate.objective
 
 
 def test_it_never_goes_up_and_stays_at_an_optimum():
     problem = ToyProblem(c1=1.0, c2=0.1)
-    weights, _ = finish(problem, somewhere(problem, 3), 1e-12)
+    weights, _ = polish(problem, somewhere(problem, 3), 1e-12)
     assert problem.value(weights) <= problem.value(somewhere(problem, 3))
-    again, _ = finish(problem, weights, 1e-15)
+    again, _ = polish(problem, weights, 1e-15)
     assert problem.value(again) <= problem.value(weights)

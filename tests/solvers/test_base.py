@@ -34,12 +34,6 @@ def test_a_preset_is_a_registry_line(monkeypatch):
     assert base.describe("lbfgs-100")["options"] == {"memory": 100, "max_linesearch": 20}
 
 
-def test_lbfgs_with_an_l1_penalty_is_owlqn():
-    assert base.resolve("lbfgs", c1=0.0) == "lbfgs"
-    assert base.resolve("lbfgs", c1=0.1) == "owlqn"
-    assert base.resolve("owlqn", c1=0.1) == "owlqn"
-
-
 def test_penalties_default_to_what_the_solver_is_for():
     assert base.default_penalty(LBFGS()) == (0.0, 1.0)
     assert base.default_penalty(OWLQN()) == (1.0, 0.0)

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from fastcrf.lab.experiment import Experiment
     from fastcrf.lab.runner import Watcher
     from fastcrf.lab.store import Rows
-    from fastcrf.types import Solver
-
-USUAL = ("lbfgs", "l2sgd", "sgd", "sag-nus-star")  # what one would choose among in practice
-USUAL_SPARSE = ("owlqn", "prox-saga", "prox-svrg")  # the same where there is an L1 penalty
 
 
 def compare(
@@ -77,8 +73,8 @@ def compare(
     fastcrf compare conll2000 ocr-letters --c1 1 --c2 0 --solvers owlqn --json
     """
     from fastcrf.cli.data_files import training_files
-    from fastcrf.cli.output_file import check_folder
-    from fastcrf.data.files.atomic_write import replace_file
+    from fastcrf.cli.solver_options import listed_solvers, read_solver
+    from fastcrf.data.files.atomic_write import check_replaceable, replace_file
     from fastcrf.lab.experiment import Experiment, Limits, Penalty
     from fastcrf.lab.figures import check_figure, save_figure
     from fastcrf.lab.store import as_lines
@@ -90,9 +86,9 @@ def compare(
     if figure:
         check_figure(figure)
     for path in filter(None, (figure, rows)):
-        check_folder(Path(path).absolute())
+        check_replaceable(path)
     penalty = Penalty(c1, c2)
-    chosen = dict(map(read_solver, listed(solvers, penalty)))
+    chosen = dict(map(read_solver, listed_solvers(solvers, *penalty)))
     limits = Limits(tol, passes, seconds)
     limits.rules()  # wrong limits are told before anything is read
     experiment = Experiment(
@@ -118,12 +114,12 @@ def compare(
 def find_dataset(name: str, dev: str | None, inputs: TrainingFiles) -> Dataset:
     """A file, or else a corpus that is known by name; `dev` is a file of held-out data."""
     from fastcrf.lab.dataset import make_dataset
-    from fastcrf.lab.named_datasets import NAMED, divided
+    from fastcrf.lab.named_datasets import NAMED_DATASETS, divided
 
-    if name in NAMED and not Path(name).is_file():
+    if name in NAMED_DATASETS and not Path(name).is_file():
         if dev is not None:
             raise typer.BadParameter(f"is for files; {name} has held-out data of its own.", param_hint="--dev")
-        return NAMED[name]()
+        return NAMED_DATASETS[name]()
     labelled = inputs.files.labelled(name)
     weights: Iterable[float] | None = labelled.weights
     if dev is not None:
@@ -164,24 +160,3 @@ def watcher(quiet: bool) -> Watcher:
     from fastcrf.training.progress import Progress
 
     return NOBODY if quiet else Watcher(lambda sentence: typer.echo(sentence, err=True), lambda: Progress(interval=5.0))
-
-
-def listed(solvers: str | None, penalty: tuple[float, float]) -> list[str]:
-    """The solvers that the user named, or `all`, or the usual ones that handle the penalty."""
-    from fastcrf.objective.regulariser import make_regulariser
-    from fastcrf.solvers.base import names, solver_class
-
-    if solvers and solvers != "all":
-        return solvers.split(",")
-    kind = make_regulariser(*penalty).kind
-    known = names() if solvers else USUAL_SPARSE if penalty[0] > 0.0 else USUAL
-    return [name for name in known if kind in solver_class(name).handles]
-
-
-def read_solver(text: str) -> tuple[str, Solver]:
-    """`sgd:batch=10` as a label and a solver."""
-    from fastcrf.cli.train import read_option
-    from fastcrf.solvers.base import make
-
-    name, *options = text.strip().split(":")
-    return text.strip(), make(name, **dict(map(read_option, options)))

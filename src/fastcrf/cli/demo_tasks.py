@@ -27,7 +27,7 @@ SHADES = " ░▒▓█"
 EXAMPLE = "12 Oak Street, Springfield IL 62704"
 
 
-class Exhibit(NamedTuple):
+class DemoTask(NamedTuple):
     title: str
     X_train: list[Any]
     y_train: Labels
@@ -40,7 +40,7 @@ class Exhibit(NamedTuple):
     command: Callable[[str], str]  # given the path of the model
 
 
-def addresses(seed: int, n: int = 4000) -> Exhibit:
+def addresses(seed: int, n: int = 4000) -> DemoTask:
     """Postal addresses, a quarter of them held out. The model takes a file of one token a line."""
     tokens, labels = make_addresses(n, seed)
     X = [column_items([[token] for token in address]) for address in tokens]
@@ -50,7 +50,7 @@ def addresses(seed: int, n: int = 4000) -> Exhibit:
         for words, gold, found in list(zip(tokens[train:], labels[train:], predicted, strict=True))[:SHOWN]:
             console.print(coloured(words, gold, found), "")
 
-    return Exhibit(
+    return DemoTask(
         title=f"{train:,} postal addresses, {len(LABELS)} labels (seed {seed})",
         X_train=X[:train],
         y_train=labels[:train],
@@ -75,7 +75,7 @@ def coloured(words: list[str], gold: list[str], found: list[str]) -> Columns:
     return Columns(parts, padding=(0, 2))
 
 
-def digits(seed: int) -> Exhibit:
+def digits(seed: int) -> DemoTask:
     """Handwritten digits in a meter's log. Pixels are no columns, so the model is used from Python."""
     X_train, X_test, y_train, y_test = make_digits(random_state=seed)
 
@@ -83,7 +83,7 @@ def digits(seed: int) -> Exhibit:
         for log, gold, found in list(zip(X_test, y_test, predicted, strict=True))[:SHOWN]:
             console.print(drawn(log[:SIDE], gold, found))
 
-    return Exhibit(
+    return DemoTask(
         title=f"{len(X_train):,} meter logs of {sum(map(len, X_train)):,} handwritten digits (seed {seed})",
         X_train=X_train,
         y_train=y_train,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import codecs
-import errno
+import io
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -14,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from fastcrf.data.files.atomic_write import check_replaceable, new_file
+
 IN_MEMORY = 1 << 26  # bytes; what is longer waits in a temporary file
 
 
@@ -21,7 +22,7 @@ IN_MEMORY = 1 << 26  # bytes; what is longer waits in a temporary file
 def whole_output(path: str) -> Iterator[TextIO]:
     """A text file to write to. At the end it goes to `path` (`-` is standard output); after an exception, nowhere."""
     target = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
-    with file_beside(target) if path != "-" and may_be_replaced(target) else copied_at_the_end(path) as text:
+    with replaced_at_the_end(target) if path != "-" and may_be_replaced(target) else copied_at_the_end(path) as text:
         yield text
 
 
@@ -31,18 +32,14 @@ def may_be_replaced(path: Path) -> bool:
 
 
 @contextmanager
-def file_beside(path: Path) -> Iterator[TextIO]:
-    """A new file in the folder of `path`, which takes the place of `path` at the end."""
-    check_folder(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(temporary, "x", encoding="utf-8") as file:
-            yield file
-        if path.exists():
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def replaced_at_the_end(path: Path) -> Iterator[TextIO]:
+    """A new file that takes the place of `path` at the end."""
+    check_replaceable(path)
+    with new_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8")
+        yield text
+        text.flush()
+        text.detach()  # the file is closed by who opened it
 
 
 @contextmanager
@@ -57,13 +54,3 @@ def copied_at_the_end(path: str) -> Iterator[TextIO]:
         else:
             with open(path, "w", encoding="utf-8") as target:
                 shutil.copyfileobj(file, target)
-
-
-def check_folder(path: Path) -> None:
-    """Raise, before the work is done rather than after it, if no file can be made beside `path`."""
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "This is a folder, pipe or device and cannot be replaced by a file", str(path))
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(errno.EACCES, "No permission to write into the folder", str(path.parent))

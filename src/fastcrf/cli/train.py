@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -95,8 +94,9 @@ def train(
     """
     from fastcrf.cli.data_files import training_files
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
-    from fastcrf.cli.output_file import check_folder
     from fastcrf.cli.reading_bar import read_labelled
+    from fastcrf.cli.solver_options import read_option
+    from fastcrf.data.files.atomic_write import check_replaceable
     from fastcrf.model import Model
     from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.fitting import fit_model
@@ -106,7 +106,7 @@ def train(
     if resume and not checkpoint:
         raise typer.BadParameter("says to go on, but not from where; add --checkpoint FILE.", param_hint="--resume")
     for path in filter(None, (model, checkpoint)):
-        check_folder(Path(path).absolute())
+        check_replaceable(path)
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
@@ -167,14 +167,3 @@ def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds:
     solver = make(plan.solver.name, **{**vars(plan.solver), **options}) if options else plan.solver
     limits = () if seconds is None else (MaxSeconds(above("seconds", seconds, 0.0)),)
     return plan._replace(solver=solver, stop=(*plan.stop, *limits))
-
-
-def read_option(text: str) -> tuple[str, Any]:
-    """`memory=20` as ("memory", 20); what is no number, true, false or null is a string."""
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as memory=20.", param_hint="--option")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value

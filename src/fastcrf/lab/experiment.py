@@ -62,7 +62,7 @@ class Objective:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class PlannedRun:
     """One run: a solver with its options and its seed on an objective. `label` is what tables and figures call it."""
 
     objective: Objective
@@ -119,10 +119,10 @@ class Experiment:
         for dataset, penalty in product(self.datasets, self.penalties):
             yield Objective(dataset, penalty)
 
-    def trials(self, objective: Objective) -> Iterator[Trial]:
+    def planned_runs(self, objective: Objective) -> Iterator[PlannedRun]:
         for label, solver in self.solvers.items():
             for seeded in with_seeds(solver, self.seeds):
-                yield Trial(objective, label, seeded, self.n_jobs)
+                yield PlannedRun(objective, label, seeded, self.n_jobs)
 
 
 def with_seeds(solver: Solver, seeds: Sequence[int]) -> list[Solver]:

@@ -66,7 +66,7 @@ class Face:
         return Certificate(self.value(free) if objective is None else objective, -np.inf)
 
 
-def finish(problem: Any, weights: Floats, tol: float) -> tuple[Floats, Certificate]:
+def polish(problem: Any, weights: Floats, tol: float) -> tuple[Floats, Certificate]:
     """Lower weights, and their certificate; at best within `tol` of the optimum, at worst what was given."""
     for _ in range(ROUNDS):
         smooth, gradient = problem.gradient(weights)

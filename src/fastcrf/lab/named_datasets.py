@@ -7,7 +7,7 @@ from typing import Any
 
 from fastcrf.data.corpora.addresses import make_addresses
 from fastcrf.data.corpora.digits import make_digits
-from fastcrf.data.corpora.known_sets import SOURCES
+from fastcrf.data.corpora.known_sets import KNOWN_SETS
 from fastcrf.data.corpora.loaders import load
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.lab.dataset import Dataset, make_dataset
@@ -32,7 +32,7 @@ def digits(seed: int = 0) -> Dataset:
 
 def from_literature(name: str, **features: Any) -> Dataset:
     """A set with its own attributes; its test part is held out."""
-    parts = list(SOURCES[name].parts)
+    parts = list(KNOWN_SETS[name].parts)
     test = next(part for part in parts if part in TEST_SUBSETS)
     X, y = load(name, subset=parts[0], items=True, return_X_y=True)
     return make_dataset(name, X, y, load(name, subset=test, items=True, return_X_y=True), **features)
@@ -44,8 +44,8 @@ def divided(sequences: Iterable[Any]) -> tuple[list[Any], list[Any]]:
     return [sequence for k, sequence in enumerate(every, 1) if k % HELD_OUT], every[HELD_OUT - 1 :: HELD_OUT]
 
 
-NAMED: dict[str, Callable[[], Dataset]] = {
+NAMED_DATASETS: dict[str, Callable[[], Dataset]] = {
     "addresses": addresses,
     "digits": digits,
-    **{name: lambda name=name: from_literature(name) for name in SOURCES},  # type: ignore[misc]
+    **{name: lambda name=name: from_literature(name) for name in KNOWN_SETS},  # type: ignore[misc]
 }

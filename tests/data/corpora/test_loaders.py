@@ -12,7 +12,7 @@ import pytest
 
 from fastcrf.data.corpora import loaders
 from fastcrf.data.corpora.feature_sets import FEATURE_SETS
-from fastcrf.data.corpora.known_sets import SOURCES, Part, Source, letters_from_stanford
+from fastcrf.data.corpora.known_sets import KNOWN_SETS, KnownSet, Part, letters_from_stanford
 from fastcrf.data.corpora.loaders import get_data_home, load
 from fastcrf.data.errors import DataError
 from reference.data_folder import corpus_file
@@ -49,7 +49,7 @@ def toy(server, monkeypatch):
     folder, address = server
     (folder / "train.txt.gz").write_bytes(gzip.compress(TRAIN))
     parts = {"train": Part("train", sha256(TRAIN), f"{address}/train.txt.gz"), "test": Part("test", sha256(TEST))}
-    monkeypatch.setitem(SOURCES, "toy", Source(parts, "chunking", "Made up for this test."))
+    monkeypatch.setitem(KNOWN_SETS, "toy", KnownSet(parts, "chunking", "Made up for this test."))
     return folder
 
 
@@ -107,7 +107,7 @@ def test_a_truncated_download_is_one_sentence(toy, tmp_path):
 
 def test_nobody_answering_is_one_sentence(toy, tmp_path, monkeypatch):
     nowhere = Part("train", sha256(TRAIN), "http://127.0.0.1:9/train.txt.gz")
-    monkeypatch.setitem(SOURCES, "toy", Source({"train": nowhere}, "chunking", ""))
+    monkeypatch.setitem(KNOWN_SETS, "toy", KnownSet({"train": nowhere}, "chunking", ""))
     with pytest.raises(DataError, match=r"Cannot download http://127\.0\.0\.1:9"):
         load("toy", data_home=tmp_path)
 
@@ -137,9 +137,9 @@ def test_an_unknown_name_is_one_sentence_that_lists_the_known(name, subset, word
 
 
 def test_every_set_has_a_loader_and_a_feature_set():
-    named = {getattr(loaders, f"load_{name.replace('-', '_')}").args[0] for name in SOURCES if name != "toy"}
-    assert named == set(SOURCES)
-    assert {source.feature_set for source in SOURCES.values()} <= set(FEATURE_SETS)
+    named = {getattr(loaders, f"load_{name.replace('-', '_')}").args[0] for name in KNOWN_SETS if name != "toy"}
+    assert named == set(KNOWN_SETS)
+    assert {source.feature_set for source in KNOWN_SETS.values()} <= set(FEATURE_SETS)
 
 
 def test_letters_are_converted_from_the_original_format():
@@ -185,7 +185,7 @@ COUNTS = {  # sequences and tokens
 
 @pytest.mark.parametrize(("name", "subset"), COUNTS, ids=" ".join)
 def test_the_real_sets_have_their_known_sizes(name, subset):
-    part = next(iter(SOURCES[name].parts.values()))
+    part = next(iter(KNOWN_SETS[name].parts.values()))
     home = corpus_file(f"{name}/{part.file}.txt.gz").parents[1]
     corpus = load(name, subset=subset, data_home=home, download_if_missing=False)
     sequences, tokens = COUNTS[name, subset]

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 
-from fastcrf.data.encoding.items import FeatureError, flatten
+from fastcrf.data.encoding.items import ItemError, flatten
 from reference.raw_corpora import items
 
 
@@ -99,7 +99,7 @@ LOOP["self"] = LOOP
     ],
 )
 def test_what_cannot_be_an_item_gets_one_sentence(item, message):
-    with pytest.raises(FeatureError) as caught:
+    with pytest.raises(ItemError) as caught:
         flatten(item)
     assert caught.value.sentence("The item") == f"The item{message}."
 
@@ -117,10 +117,10 @@ def test_what_cannot_be_an_item_gets_one_sentence(item, message):
     ],
 )
 def test_a_vector_is_answered_with_how_to_name_its_elements(item):
-    with pytest.raises(FeatureError, match=r"name the elements of a vector, as in \{'v': \{str\(k\): x for"):
+    with pytest.raises(ItemError, match=r"name the elements of a vector, as in \{'v': \{str\(k\): x for"):
         flatten(item)
 
 
 def test_an_item_that_contains_itself_is_refused():
-    with pytest.raises(FeatureError, match="contains itself or is nested too deeply"):
+    with pytest.raises(ItemError, match="contains itself or is nested too deeply"):
         flatten(LOOP)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from fastcrf.data.encoding.column_attributes import add_window, affixes, shape
 
-Rows = Sequence[Sequence[str]]
+ColumnRows = Sequence[Sequence[str]]
 Items = list[list[str]]
 
 CHUNKING_TEMPLATES = (  # name and column of a field, first and last offset
@@ -25,14 +25,14 @@ CHUNKING_TEMPLATES = (  # name and column of a field, first and last offset
 )
 
 
-def chunking(rows: Rows) -> Items:
+def chunking(rows: ColumnRows) -> Items:
     """Attributes such as ``w[0]=the`` and ``pos[-1]|pos[0]=DT|NN``, where the sentence has them."""
     items: Items = [[] for _ in rows]
     add_n_grams(items, rows, CHUNKING_TEMPLATES)
     return with_ends(items)
 
 
-def ner(rows: Rows) -> Items:
+def ner(rows: ColumnRows) -> Items:
     """Words, lower case and shapes from -2 to 2, word pairs, affixes of the word and of its neighbours."""
     words = [row[0] for row in rows]
     items: Items = [[*affixes(word)] for word in words]
@@ -45,7 +45,7 @@ def ner(rows: Rows) -> Items:
     return with_ends(items)
 
 
-def pos(rows: Rows) -> Items:
+def pos(rows: ColumnRows) -> Items:
     """The word, its lower case, shape and affixes; the words around it and the pairs with them."""
     words = [row[0] for row in rows]
     items: Items = [[*affixes(word)] for word in words]
@@ -56,7 +56,7 @@ def pos(rows: Rows) -> Items:
     return with_ends(items)
 
 
-def characters(rows: Rows) -> Items:
+def characters(rows: ColumnRows) -> Items:
     """Characters from -2 to 2, pairs inside [-2, 2] and the triple around the position."""
     items: Items = [[] for _ in rows]
     add_window(items, "c", [row[0] for row in rows], range(-2, 3))
@@ -64,13 +64,13 @@ def characters(rows: Rows) -> Items:
     return with_ends(items)
 
 
-def pixels(rows: Rows) -> Items:
+def pixels(rows: ColumnRows) -> Items:
     """``p17`` for each pixel that is set, and a bias."""
     items: Items = [["bias", *(f"p{k}" for k, bit in enumerate(row[-1]) if bit == "1")] for row in rows]
     return with_ends(items)
 
 
-FEATURE_SETS: dict[str, Callable[[Rows], Items]] = {
+FEATURE_SETS: dict[str, Callable[[ColumnRows], Items]] = {
     "chunking": chunking,
     "ner": ner,
     "pos": pos,
@@ -79,7 +79,7 @@ FEATURE_SETS: dict[str, Callable[[Rows], Items]] = {
 }
 
 
-def add_n_grams(items: Items, rows: Rows, templates: Sequence[tuple[str, int, int, int]]) -> None:
+def add_n_grams(items: Items, rows: ColumnRows, templates: Sequence[tuple[str, int, int, int]]) -> None:
     """Append ``name[-1]|name[0]=value|value`` for each template that stays inside the sentence. Writes: items."""
     for field, c, first, last in templates:
         name = "|".join(f"{field}[{offset}]" for offset in range(first, last + 1))

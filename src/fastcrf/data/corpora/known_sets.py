@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-Rows = list[list[str]]
+ColumnRows = list[list[str]]
 
 TEST_FOLD = "0"  # of the OCR letters, as is usual
 
 
-def every(rows: Rows) -> bool:
+def every(rows: ColumnRows) -> bool:
     return True
 
 
-def in_test_fold(rows: Rows) -> bool:
+def in_test_fold(rows: ColumnRows) -> bool:
     return rows[0][2] == TEST_FOLD
 
 
-def in_other_folds(rows: Rows) -> bool:
+def in_other_folds(rows: ColumnRows) -> bool:
     return not in_test_fold(rows)
 
 
@@ -31,10 +31,10 @@ class Part(NamedTuple):
     file: str
     sha256: str
     url: str | None = None
-    belongs: Callable[[Rows], bool] = every
+    belongs: Callable[[ColumnRows], bool] = every
 
 
-class Source(NamedTuple):
+class KnownSet(NamedTuple):
     """A set: its subsets, the attributes that suit it, where it comes from, and which columns are what."""
 
     parts: Mapping[str, Part]
@@ -63,8 +63,8 @@ CONLL2000 = "https://www.clips.uantwerpen.be/conll2000/chunking"
 STANFORD = "https://ai.stanford.edu/~btaskar/ocr/letter.data.gz"
 LETTERS = "65073b2868eacc969eb6eb77aa32663c7ff0528943ff119b6a9eb4f652b69d76"
 
-SOURCES: dict[str, Source] = {
-    "conll2000": Source(
+KNOWN_SETS: dict[str, KnownSet] = {
+    "conll2000": KnownSet(
         {
             "train": Part(
                 "train", "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea", f"{CONLL2000}/train.txt.gz"
@@ -76,7 +76,7 @@ SOURCES: dict[str, Source] = {
         "chunking",
         "Chunks of the Wall Street Journal: Tjong Kim Sang & Buchholz (2000). Columns: word, part of speech, chunk.",
     ),
-    "ocr-letters": Source(
+    "ocr-letters": KnownSet(
         {
             "train": Part("letters", LETTERS, STANFORD, in_other_folds),
             "test": Part("letters", LETTERS, STANFORD, in_test_fold),
@@ -88,7 +88,7 @@ SOURCES: dict[str, Source] = {
         label=1,
         convert=letters_from_stanford,
     ),
-    "conll2002-ned": Source(
+    "conll2002-ned": KnownSet(
         {
             "train": Part("train", "0a419dcb356b62c8cff38515675550b3d5dbea9f45a1c4956328dbd5cc7fcdbc"),
             "testa": Part("testa", "51259d4bfe52462f211d3d0b67173a7ecbfa296e199f6c6bd0895f4c78155057"),
@@ -98,7 +98,7 @@ SOURCES: dict[str, Source] = {
         "Dutch named entities of the shared task of CoNLL-2002: Tjong Kim Sang (2002). Columns: word, part of "
         "speech, entity (IOB2); the -DOCSTART- tokens are kept.",
     ),
-    "conll2002-esp": Source(
+    "conll2002-esp": KnownSet(
         {
             "train": Part("train", "a20d95cab7d88a19a86f8c1ad6329325c99fbd9529ed978cbd7e31d4b01b4008"),
             "testa": Part("testa", "85c17793b77881c53d19017d9d0f1e6fb98b7ddcab54a5f24b05ed1793103c87"),
@@ -108,7 +108,7 @@ SOURCES: dict[str, Source] = {
         "Spanish named entities of the shared task of CoNLL-2002: Tjong Kim Sang (2002). Columns: word, part "
         "of speech (not an official one), entity (IOB2).",
     ),
-    "jnlpba": Source(
+    "jnlpba": KnownSet(
         {
             "train": Part("train", "a34cc39c20de658508d09878c14d9d0cc9318577319c4006dbf58d5c620c0250"),
             "test": Part("test", "5e654faab1eeab275f05f9048782553808214d413f9067d187302378dbddc248"),
@@ -117,7 +117,7 @@ SOURCES: dict[str, Source] = {
         "Named entities of molecular biology, from GENIA: Kim, Ohta, Tsuruoka, Tateisi & Collier (2004). "
         "Columns: word, entity (IOB2).",
     ),
-    "treebank-sample": Source(
+    "treebank-sample": KnownSet(
         {
             "train": Part("train", "f2bebefd94ccb25c563501b548a18fbb2b2788e4ddb9301517aafa520bb90e29"),
             "test": Part("test", "497db64be681efe7e574f07ddd92902338e24479c085ab052bbbe93c1c8321d0"),
@@ -126,7 +126,7 @@ SOURCES: dict[str, Source] = {
         "The free sample of the Penn Treebank, as NLTK has it; the first 3,000 sentences are the training "
         "set. Columns: word, part of speech.",
     ),
-    "ud-ewt-xpos": Source(
+    "ud-ewt-xpos": KnownSet(
         {
             "train": Part("train", "aaff45b7b1dd243fe45f35a623fa2c872becdd0f84fc171d24390f2daad9bfb7"),
             "dev": Part("dev", "f5bdd75b26359464a7a42d6641ac42dda22d2dfeac9b883a2390f49a2ca4d48d"),
@@ -135,7 +135,7 @@ SOURCES: dict[str, Source] = {
         "pos",
         "English Web Treebank of Universal Dependencies: Silveira et al. (2014). Columns: word, XPOS tag.",
     ),
-    "brown-base": Source(
+    "brown-base": KnownSet(
         {
             "train": Part("train", "de10495a817ed7c0c0f55623a0fe20d78444a75d801cfd6a988351b3ce444f12"),
             "test": Part("test", "a4ccbe0d6e50bb6ec07a05d3fa25d446b63b6a6b4155b1a3b20a0162f5bca482"),
@@ -143,7 +143,7 @@ SOURCES: dict[str, Source] = {
         "pos",
         "The Brown corpus, as NLTK has it, with base tags: Francis & Kucera (1979). Columns: word, part of speech.",
     ),
-    "gutenberg-seg": Source(
+    "gutenberg-seg": KnownSet(
         {
             "train": Part("train", "87e4847997041d7499133913ac88c968eb2ac0fb15b184eb1548379b620125fc"),
             "test": Part("test", "ae213c88caaa1885d0fd123144982715c131a571791188f1ae5caad5103c7fc1"),
@@ -151,7 +151,7 @@ SOURCES: dict[str, Source] = {
         "characters",
         "English books of Project Gutenberg without spaces, to be cut into words. Columns: character, B M E or S.",
     ),
-    "usaddress": Source(
+    "usaddress": KnownSet(
         {
             "labeled": Part("labeled", "c2f79d18157b069fb3ed738e15f3662d65349dff1662b1895c767ba32189d145"),
             "labeled-test": Part("labeled-test", "369520b978ac7bec088e297db073b7cdb64b46f2c282e022ee5d110ab300ebcb"),

@@ -22,7 +22,7 @@ from typing import Any
 
 from fastcrf.data.corpora.downloads import check_text, fetch_text, read_text
 from fastcrf.data.corpora.feature_sets import FEATURE_SETS
-from fastcrf.data.corpora.known_sets import SOURCES, Part, Rows, Source
+from fastcrf.data.corpora.known_sets import KNOWN_SETS, ColumnRows, KnownSet, Part
 from fastcrf.data.errors import DataError
 from fastcrf.data.files.column_files import sentences
 
@@ -41,33 +41,33 @@ def load(
     items: bool = False,
     return_X_y: bool = False,
 ) -> Any:
-    """A set of `SOURCES` by its name. The loaders below are this function with the name filled in.
+    """A set of `KNOWN_SETS` by its name. The loaders below are this function with the name filled in.
 
     subset: a part of the set, or "all"; items: attributes by the set's own feature set in place of columns;
     return_X_y: (data, target) instead of a Bunch, which also has `feature_set`, `filenames` and `DESCR`.
     """
-    if name not in SOURCES:
-        raise DataError(f"There is no set {name!r}; the sets are {', '.join(SOURCES)}.")
-    source = SOURCES[name]
-    if subset != "all" and subset not in source.parts:
-        raise DataError(f"{name} has no subset {subset!r}; its subsets are {', '.join((*source.parts, 'all'))}.")
-    parts = source.parts.values() if subset == "all" else [source.parts[subset]]
-    paths = [ensure(name, source, part, get_data_home(data_home), download_if_missing) for part in parts]
+    if name not in KNOWN_SETS:
+        raise DataError(f"There is no set {name!r}; the sets are {', '.join(KNOWN_SETS)}.")
+    known_set = KNOWN_SETS[name]
+    if subset != "all" and subset not in known_set.parts:
+        raise DataError(f"{name} has no subset {subset!r}; its subsets are {', '.join((*known_set.parts, 'all'))}.")
+    parts = known_set.parts.values() if subset == "all" else [known_set.parts[subset]]
+    paths = [ensure(name, known_set, part, get_data_home(data_home), download_if_missing) for part in parts]
     data: list[Any] = []
     target: list[list[str]] = []
     for part, path in zip(parts, paths, strict=True):
-        for rows, labels in read_part(source, part, path):
-            data.append(FEATURE_SETS[source.feature_set](rows) if items else rows)
+        for rows, labels in read_part(known_set, part, path):
+            data.append(FEATURE_SETS[known_set.feature_set](rows) if items else rows)
             target.append(labels)
     if return_X_y:
         return data, target
     from sklearn.utils import Bunch  # here: nobody who tags needs scikit-learn
 
     files = [os.fspath(path) for path in paths]
-    return Bunch(data=data, target=target, feature_set=source.feature_set, filenames=files, DESCR=source.origin)
+    return Bunch(data=data, target=target, feature_set=known_set.feature_set, filenames=files, DESCR=known_set.origin)
 
 
-def ensure(name: str, source: Source, part: Part, home: Path, download_if_missing: bool) -> Path:
+def ensure(name: str, known_set: KnownSet, part: Part, home: Path, download_if_missing: bool) -> Path:
     """The path of a part's file, downloaded if it is not there and may be."""
     path = home / name / f"{part.file}.txt.gz"
     if path.is_file():
@@ -75,21 +75,21 @@ def ensure(name: str, source: Source, part: Part, home: Path, download_if_missin
     if part.url is None:
         raise DataError(
             f"{name} is not in {home}: put {name}/{path.name} there, or set FASTCRF_DATA to the folder that "
-            f"has it; there is no public address to download it from. {source.origin}"
+            f"has it; there is no public address to download it from. {known_set.origin}"
         )
     if not download_if_missing:
         raise DataError(f"{name} is not in {home}; set FASTCRF_DATA, or allow the download from {part.url}.")
-    fetch_text(part.url, path, part.sha256, source.convert)
+    fetch_text(part.url, path, part.sha256, known_set.convert)
     return path
 
 
-def read_part(source: Source, part: Part, path: Path) -> Iterator[tuple[Rows, list[str]]]:
+def read_part(known_set: KnownSet, part: Part, path: Path) -> Iterator[tuple[ColumnRows, list[str]]]:
     """Columns and labels of each sentence of a part, after its text was found to be the right one."""
     text, name = read_text(path), os.fspath(path)
     check_text(text, part.sha256, name)
     for sentence in sentences(text.decode("utf-8").split("\n"), name):
         if part.belongs(sentence.rows):
-            yield [row[source.inputs] for row in sentence.rows], [row[source.label] for row in sentence.rows]
+            yield [row[known_set.inputs] for row in sentence.rows], [row[known_set.label] for row in sentence.rows]
 
 
 load_conll2000 = partial(load, "conll2000")

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.data.encoding.item_gatherer import Pairs, Positions
+from fastcrf.data.encoding.item_gatherer import ItemGatherer, PairIds
 from fastcrf.data.encoding.vocabulary import growing, names_by_id
 from fastcrf.types import Corpus
 
@@ -71,7 +71,7 @@ class ItemAttributes:
     kind: ClassVar[str] = "items"
 
     ids: dict[str, int]
-    pairs: Pairs = field(default_factory=dict, repr=False, compare=False)  # looked up so far, shared by all gatherers
+    pairs: PairIds = field(default_factory=dict, repr=False, compare=False)  # looked up so far, shared by all gatherers
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -79,12 +79,12 @@ class ItemAttributes:
     def names(self) -> list[str]:
         return names_by_id(self.ids)
 
-    def gatherer(self) -> Positions:
-        return Positions(self.ids, only_known=True, pairs=self.pairs)
+    def gatherer(self) -> ItemGatherer:
+        return ItemGatherer(self.ids, only_known=True, pairs=self.pairs)
 
     def learner(self) -> Learner:
         ids = growing(self.ids)
-        return Learner(Positions(ids), lambda: ItemAttributes(dict(ids)))
+        return Learner(ItemGatherer(ids), lambda: ItemAttributes(dict(ids)))
 
     def kept(self, used: NDArray[np.bool_]) -> ItemAttributes:
         return ItemAttributes({name: a for a, name in enumerate(compress(self.names(), used.tolist()))})

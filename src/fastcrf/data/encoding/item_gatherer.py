@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from fastcrf.data.encoding.input_shapes import items_of
-from fastcrf.data.encoding.items import FeatureError, flatten
+from fastcrf.data.encoding.items import ItemError, flatten
 from fastcrf.data.errors import DataError
 from fastcrf.types import Corpus
 
-Pairs = dict[tuple[Any, Any], int]  # (key, value) -> attribute id, or UNKNOWN, for attributes whose value is 1
+PairIds = dict[tuple[Any, Any], int]  # (key, value) -> attribute id, or UNKNOWN, for attributes whose value is 1
 
 UNKNOWN = -1  # an attribute that the model does not know, or whose value is 0: it adds nothing to any score
 MOST_PAIRS = 1 << 18  # a cache that has grown so large (some 50 MB) is emptied: rare pairs must not fill the memory
@@ -27,15 +27,15 @@ LONGEST_VALUE = 100  # longer strings, which seldom come again, are not kept in 
 check_strings = "".join  # the cheapest way to see whether every element is a string: a TypeError where one is not
 
 
-class Positions:
+class ItemGatherer:
     """Attributes of one position after another; `end_sequence` closes a sequence."""
 
     __slots__ = ("attributes", "ids", "offsets", "only_known", "pairs", "starts", "values")
 
-    def __init__(self, ids: Mapping[str, int], only_known: bool = False, pairs: Pairs | None = None) -> None:
+    def __init__(self, ids: Mapping[str, int], only_known: bool = False, pairs: PairIds | None = None) -> None:
         self.ids = ids  # looking up a new name gives it an id, unless `only_known`
         self.only_known = only_known  # names that are not in `ids` become UNKNOWN
-        self.pairs: Pairs = {} if pairs is None else pairs  # a cache of `ids`
+        self.pairs: PairIds = {} if pairs is None else pairs  # a cache of `ids`
         self.starts = array("q", (0,))
         self.offsets = array("q", (0,))
         self.attributes = array("i")
@@ -47,7 +47,7 @@ class Positions:
         try:
             for item in items_of(sequence, place):
                 self.add_item(item)
-        except FeatureError as error:
+        except ItemError as error:
             raise DataError(error.sentence(f"{place}, item {len(self.offsets) - before}")) from None
         return len(self.offsets) - before
 

@@ -11,7 +11,7 @@ An item describes one position of a sequence. It is
 * or any other iterable of `str` or `bytes`: each element is an attribute with value 1.
 
 An attribute that occurs twice is kept twice; values add up in the score. Where python-crfsuite fails obscurely, drops a
-value silently or passes NaN on to the optimiser, `flatten` raises a `FeatureError` that says what to do. One difference
+value silently or passes NaN on to the optimiser, `flatten` raises an `ItemError` that says what to do. One difference
 remains on purpose: a NUL character is part of a name here, while C strings end there.
 """
 
@@ -27,7 +27,7 @@ import numpy as np
 VECTOR_REMEDY = "name the elements of a vector, as in {'v': {str(k): x for k, x in enumerate(vector)}}"
 
 
-class FeatureError(ValueError):
+class ItemError(ValueError):
     """What is wrong with an item and under which key; where the item stands is known to the encoder."""
 
     def __init__(self, fault: str, remedy: str, key: str = "") -> None:
@@ -37,9 +37,9 @@ class FeatureError(ValueError):
     def sentence(self, place: str) -> str:
         return f"{place}{f', key {self.key!r}' if self.key else ''} {self.fault}; {self.remedy}."
 
-    def under(self, key: str) -> FeatureError:
+    def under(self, key: str) -> ItemError:
         """The same fault inside the value of `key`."""
-        return FeatureError(self.fault, self.remedy, f"{key}:{self.key}" if self.key else key)
+        return ItemError(self.fault, self.remedy, f"{key}:{self.key}" if self.key else key)
 
 
 def flatten(item: Any) -> tuple[list[str], list[float]]:
@@ -76,20 +76,20 @@ def flatten_inner(value: Any, key: str) -> tuple[list[str], list[float]]:
     """Attributes of a dict, list or set that is the value of `key`, without the prefix."""
     try:
         return flatten(value)
-    except FeatureError as error:
+    except ItemError as error:
         raise error.under(key) from None
     except RecursionError:
-        raise FeatureError("contains itself or is nested too deeply", "flatten it", key) from None
+        raise ItemError("contains itself or is nested too deeply", "flatten it", key) from None
 
 
 def elements(item: Any) -> Iterable[Any]:
     """The elements of an item that is not a dict."""
     if isinstance(item, Mapping):  # python-crfsuite reads the keys of these and silently loses the values
-        raise FeatureError(f"is {describe(item)}", "convert it by dict(item)")
+        raise ItemError(f"is {describe(item)}", "convert it by dict(item)")
     if hasattr(item, "tocsr"):
-        raise FeatureError(f"is {describe(item)}", VECTOR_REMEDY)
+        raise ItemError(f"is {describe(item)}", VECTOR_REMEDY)
     if not isinstance(item, Iterable):
-        raise FeatureError(f"is {describe(item)}", "give a dict, or a list of strings")
+        raise ItemError(f"is {describe(item)}", "give a dict, or a list of strings")
     return item
 
 
@@ -100,26 +100,26 @@ def text(name: Any) -> str:
     if isinstance(name, bytes):
         return name.decode("utf-8", "surrogateescape")
     remedy = VECTOR_REMEDY if isinstance(name, (float, np.number, np.ndarray)) else "convert it by str()"
-    raise FeatureError(f"has {short(name)} where a string is needed", remedy)
+    raise ItemError(f"has {short(name)} where a string is needed", remedy)
 
 
 def number(value: Any, key: str) -> float:
     """The value of an attribute as a finite float."""
     if value is None:
-        raise FeatureError("has the value None", "leave the key out, or give a string or a number", key)
+        raise ItemError("has the value None", "leave the key out, or give a string or a number", key)
     if isinstance(value, (tuple, frozenset)):
-        raise FeatureError(f"has {describe(value)} as its value", "convert it to a list, set or dict", key)
+        raise ItemError(f"has {describe(value)} as its value", "convert it to a list, set or dict", key)
     if getattr(value, "ndim", 0):
-        raise FeatureError(f"has {describe(value)} as its value", VECTOR_REMEDY, key)
+        raise ItemError(f"has {describe(value)} as its value", VECTOR_REMEDY, key)
     try:
         result = float(value)
     except OverflowError:
         result = float("inf")
     except (TypeError, ValueError):
         remedy = "give a string, a number, or a dict, list or set of strings"
-        raise FeatureError(f"has {describe(value)} as its value", remedy, key) from None
+        raise ItemError(f"has {describe(value)} as its value", remedy, key) from None
     if not isfinite(result):
-        raise FeatureError(f"has the value {result}", "leave the key out, or give a finite number", key)
+        raise ItemError(f"has the value {result}", "leave the key out, or give a finite number", key)
     return result
 
 

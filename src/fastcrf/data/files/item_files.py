@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Any, NamedTuple, TextIO
 
 from fastcrf.data.encoding.input_shapes import checked_weights, items_of, labels_of, pairs_of
-from fastcrf.data.encoding.items import FeatureError, flatten
+from fastcrf.data.encoding.items import ItemError, flatten
 from fastcrf.data.errors import DataError
 from fastcrf.data.files.text_lines import ShareRead, name_of, read_lines
 
@@ -143,7 +143,7 @@ def written_item(item: Any, label: Hashable, place: str) -> str:
     """The line of an item."""
     try:
         names, values = flatten(item)
-    except FeatureError as error:
+    except ItemError as error:
         raise DataError(error.sentence(place)) from None
     text = str(label)
     if not text or text.startswith("@"):
