@@ -171,7 +171,7 @@ def test_loading_names_the_file_and_the_fault(tmp_path):
     path.write_bytes(CONTENT[:-1])
     with pytest.raises(ModelFileError) as caught:
         Model.load(path)
-    assert str(caught.value).startswith(f"Cannot load {path}: this is no fastcrf model, or its end is missing (")
+    assert str(caught.value).startswith(f"Cannot load {path}: this is not a fastcrf model, or it is truncated (")
     with pytest.raises(FileNotFoundError):
         Model.load(tmp_path / "nowhere")
 
@@ -193,8 +193,8 @@ def small_content():
 FORGERIES = [
     ("labels", [], "no labels"),
     ("labels", {"X": 0}, "no labels"),
-    ("labels", ["X", None], "a label that is no string and no number"),
-    ("labels", ["X", ["Y"]], "a label that is no string and no number"),
+    ("labels", ["X", None], "a label that is neither a string nor a number"),
+    ("labels", ["X", ["Y"]], "a label that is neither a string nor a number"),
     ("labels", ["X", "X"], "the same label twice"),
     ("labels", ["X"], "a label id out of range"),
     ("options", None, "no options"),
@@ -236,7 +236,7 @@ def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
 def test_attribute_names_that_are_no_utf8_are_refused():
     arrays, header = small_content()
     arrays["attribute_names"] = np.array([255, 98], np.uint8)
-    with pytest.raises(ModelFileError, match="an attribute name that is no UTF-8"):
+    with pytest.raises(ModelFileError, match="an attribute name that is not UTF-8"):
         Model.from_bytes(container.to_bytes(arrays, header))
 
 

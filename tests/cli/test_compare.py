@@ -108,7 +108,7 @@ def test_solvers_may_have_options():
         (["--solvers", "newton"], "There is no solver 'newton'"),
         (["--solvers", "sgd:speed=3"], "sgd has no option 'speed'"),
         (["--solvers", "sgd:batch"], "is not NAME=VALUE"),
-        (["--figure", "curves.doc"], "A figure ends in"),
+        (["--figure", "curves.doc"], "The name of a figure must end in"),
         (["--figure", "nowhere/curves.html"], "No such folder"),
         (["--passes", "0"], "passes"),
         (["--c2", "-1"], "--c2"),
@@ -162,7 +162,7 @@ def test_ctrl_c_keeps_what_was_measured_and_says_so(corpus, tmp_path):
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (130, "")
-    assert "the same command goes on from here" in stderr
+    assert "run the same command again to continue" in stderr
     assert list((tmp_path / "cache").glob("*.state"))
 
 

@@ -131,7 +131,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
     ("arguments", "code", "sentence"),
     [
         (["-a", "nothing"], 1, "There is no algorithm 'nothing'"),
-        (["-o", "c2=1", "--c2", "2"], 2, "c2: is given twice, by --c2 and by --option; leave one of them out."),
+        (["-o", "c2=1", "--c2", "2"], 2, "c2: is given twice, by --c2 and by --option; remove one of them."),
         (["-o", "delta=x"], 1, "delta must be a finite number of at least 0; got delta='x'."),
         (["-o", "memori=3"], 1, "lbfgs has no option 'memori'; its options are memory"),
         (["-o", "memory=none"], 1, "memory must be a whole number"),

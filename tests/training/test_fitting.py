@@ -98,7 +98,7 @@ def test_patience_without_held_out_data_is_refused_before_anything_runs():
 
 
 def test_empty_held_out_data_are_refused():
-    with pytest.raises(DataError, match="held-out data hold no sequence"):
+    with pytest.raises(DataError, match="held-out data contain no sequence"):
         train(dev=([[]], [[]]))
 
 

@@ -49,7 +49,10 @@ def explain(error: BaseException) -> tuple[str, int]:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror, CANNOT_USE
     if isinstance(error, (ValueError, OSError)):
         return " ".join(str(error).split()), CANNOT_USE
-    return f"unexpected {type(error).__name__}: {error} (a fault of fastcrf; FASTCRF_DEBUG=1 shows where)", OUR_FAULT
+    return (
+        f"unexpected {type(error).__name__}: {error} (a bug in fastcrf; set FASTCRF_DEBUG=1 to see the traceback)",
+        OUR_FAULT,
+    )
 
 
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -25,7 +25,7 @@ def compare(
     solvers: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B,...", help="See `fastcrf solvers`; all: every one.  [default: a handful for the penalty]"
+            metavar="A,B,...", help="Some of `fastcrf solvers`, or all.  [default: a handful that suit the penalty]"
         ),
     ] = None,
     c1: Annotated[float, typer.Option(help="Weight of the L1 penalty |w|.", min=0.0)] = 0.0,
@@ -35,32 +35,36 @@ def compare(
     ] = None,
     template: Annotated[
         str | None,
-        typer.Option("--template", "-t", metavar="FILE", help="Attributes by a template, as in `fastcrf train`."),
+        typer.Option(
+            "--template", "-t", metavar="FILE", help="Make attributes with a template, as in `fastcrf train`."
+        ),
     ] = None,
-    items: Annotated[bool, typer.Option("--items", help="DATA are item files, as CRFsuite reads them.")] = False,
-    passes: Annotated[float, typer.Option(help="Limit of effective passes over the data.")] = 50.0,
-    seconds: Annotated[float | None, typer.Option(help="Limit of seconds in a solver.")] = None,
-    tol: Annotated[float, typer.Option(help="A run ends when proven to be so near the optimum (relative).")] = 1e-6,
-    repeat: Annotated[int, typer.Option(help="Seeds for each solver that draws: 0, 1, ...", min=1)] = 1,
-    jobs: Annotated[int | None, typer.Option(help="Threads.  [default: all cores]")] = None,
+    items: Annotated[bool, typer.Option("--items", help="DATA are item files in CRFsuite's format.")] = False,
+    passes: Annotated[float, typer.Option(help="Maximum number of effective passes over the data.")] = 50.0,
+    seconds: Annotated[float | None, typer.Option(help="Maximum time spent in each solver, in seconds.")] = None,
+    tol: Annotated[
+        float, typer.Option(help="End a run once its certified relative gap to the optimum is at most this.")
+    ] = 1e-6,
+    repeat: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...) for each stochastic solver.", min=1)] = 1,
+    jobs: Annotated[int | None, typer.Option(help="Number of threads.  [default: all cores]")] = None,
     figure: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the curves: .html is interactive; .png, .svg, .pdf.")
+        str | None, typer.Option(metavar="FILE", help="Draw the curves: .html (interactive), .png, .svg or .pdf.")
     ] = None,
     rows: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write every step of every run, as JSON lines.")
+        str | None, typer.Option(metavar="FILE", help="Write every step of every run to this file, as JSON lines.")
     ] = None,
     cache: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where runs are kept.  [default: the user's cache]")
+        str | None, typer.Option(metavar="FOLDER", help="Where runs are kept.  [default: a folder in the user's cache]")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as one JSON list.")] = False,
 ) -> None:
     """Compare solvers on your data.
 
-    Every solver starts at zero. Its time is what it spends itself: compiling, scoring and printing are not counted. Of
-    each run you see how it ended, its distance to the optimum, the held-out error, the non-zero weights, and memory;
-    then who came within which distance first. Runs are kept: the same command again trains nothing, and one that was
-    killed goes on where it was.
+    Every solver starts from zero, and only the time spent inside it counts: compiling, scoring and printing do not. For
+    each run you see how it ended, its distance to the optimum, its held-out error, non-zero weights and memory; then
+    which solver was first to come within each distance. Runs are kept: repeating a command trains nothing, and a run
+    that was killed continues where it stopped.
 
     A solver may have options, as in sgd:batch=10:schedule=sqrt.
 
@@ -150,7 +154,7 @@ def run(experiment: Experiment, cache: str | None, watcher: Watcher) -> Rows:
         with announce_compilation():
             return run_experiment(experiment, Store(cache or cache_folder()), watcher)
     except KeyboardInterrupt:
-        typer.echo("What was measured is kept; the same command goes on from here.", err=True)
+        typer.echo("What has been measured is kept; run the same command again to continue.", err=True)
         raise
 
 

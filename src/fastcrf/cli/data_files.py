@@ -64,7 +64,7 @@ class ColumnFiles:
     def labelled(self, path: str, progress: ShareRead | None = None) -> Labelled:
         first, every = peek(read_columns(path, progress=progress))
         if first is None:
-            raise DataError(f"{name_of(path)} holds no sentence; give one token and its label a line.")
+            raise DataError(f"{name_of(path)} holds no sentences; give one token and its label per line.")
         found = len(first.rows[0]) - 1
         if found < self.n_needed or found != (self.n_columns or found):
             needed = f"the model needs {self.n_columns}" if self.n_columns else f"it takes at least {self.n_needed}"
@@ -99,7 +99,7 @@ class ItemFiles:
         every = read_items(path, progress)
         first = next(every, None)
         if first is None:
-            raise DataError(f"{name_of(path)} holds no item; give a label and its attributes a line.")
+            raise DataError(f"{name_of(path)} holds no items; give one label and its attributes per line.")
         forms, labels = tee(chain([first], every))
 
         def items() -> Iterator[Any]:
@@ -128,9 +128,11 @@ class TrainingFiles(NamedTuple):
 def training_files(template: str | None, template_kind: str | None, items: bool) -> TrainingFiles:
     """The files and attributes that the options of the command ask for."""
     if template_kind and not template:
-        raise typer.BadParameter("says the kind of a template; add --template FILE.", param_hint="--template-kind")
+        raise typer.BadParameter("needs a template; add --template FILE.", param_hint="--template-kind")
     if items and template:
-        raise typer.BadParameter("is for columns, and --items are not; leave one out.", param_hint="--template")
+        raise typer.BadParameter(
+            "is for columns, but --items means item files; leave one of them out.", param_hint="--template"
+        )
     if items:
         return TrainingFiles(ItemFiles())
     if not template:
@@ -146,7 +148,7 @@ def files_of(model: Model, items: bool) -> DataFiles:
     kind, n_columns = model.input.get("kind"), model.input.get("n_columns")
     if kind in ("columns", "template") and isinstance(n_columns, int):
         if items:
-            raise DataError("This model reads columns, not items; leave --items out.")
+            raise DataError("This model reads columns, not items; leave out --items.")
         return ColumnFiles(kind == "template", n_columns)
     if not items:
         raise DataError(

@@ -18,9 +18,10 @@ def demo(
         Task, typer.Option(help="Postal addresses from a grammar, or handwritten digits.")
     ] = Task.addresses,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="The model.  [default: fastcrf-TASK.crf]")
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to save the model.  [default: fastcrf-TASK.crf]"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the corpus.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the corpus.", min=0)] = 0,
 ) -> None:
     """Generate a corpus, train, score and show the result.
 

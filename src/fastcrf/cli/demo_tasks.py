@@ -59,7 +59,7 @@ def addresses(seed: int, n: int = 4000) -> DemoTask:
         y_test=labels[train:],
         show=show,
         input={"kind": "columns", "n_columns": 1},
-        advice="Now yours: a file with one token a line and an empty line between addresses, or",
+        advice="Now try your own: a file with one token per line and a blank line between addresses, or",
         command=lambda path: f"echo '{EXAMPLE}' | tr ' ' '\\n' | fastcrf tag - -m {shlex.quote(path)}",
     )
 
@@ -92,7 +92,7 @@ def digits(seed: int) -> DemoTask:
         y_test=y_test,
         show=show,
         input={"kind": "items"},
-        advice="Now yours, in Python, with dicts of pixels as fastcrf.data.corpora.digits makes them:",
+        advice="Now try your own in Python, with dicts of pixels as fastcrf.data.corpora.digits makes them:",
         command=lambda path: f"import fastcrf; fastcrf.load({path!r}).tag(X)",
     )
 

@@ -52,7 +52,7 @@ def outcome_in_words(outcome: dict[str, Any]) -> str:
         "status": f"{outcome['status']}: {outcome['reason']}",
         "training": f"{outcome['algorithm']} (c1={outcome['c1']:g}, c2={outcome['c2']:g}), {outcome['steps']:,} steps, "
         f"{outcome['passes']:.6g} passes over the data, {outcome['seconds']:.2f} s",
-        "held-out": f"{outcome[DEV_SCORE]:.2%} of the tokens are right" if outcome[DEV_SCORE] is not None else "",
+        "held-out": f"{outcome[DEV_SCORE]:.2%} of the tokens are correct" if outcome[DEV_SCORE] is not None else "",
         "model": f"{outcome['labels']:,} labels, {outcome['attributes']:,} attributes, {outcome['weights']:,} weights; "
         f"saved in {outcome['model']}",
     }

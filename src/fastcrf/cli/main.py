@@ -42,7 +42,7 @@ def fastcrf(
 ) -> None:
     """Train and use conditional random fields for sequence labelling.
 
-    Data are columns: one token a line, an empty line between sequences, and in training the label last. A file may be
+    Data are columns: one token per line, a blank line between sequences and, for training, the label last. Files may be
     gzipped; - is standard input.
 
     Examples:

@@ -12,7 +12,7 @@ def solvers(
 ) -> None:
     """List the training algorithms.
 
-    Of each: its paper, the penalties it handles, what it needs of the problem, its options and their defaults.
+    For each: its paper, the penalties it handles, what it needs from the problem, and its options with their defaults.
 
     Examples:
 

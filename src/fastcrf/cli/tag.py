@@ -17,21 +17,26 @@ AT_ONCE = 1000  # sequences that are tagged together
 
 def tag(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Columns, plain or gzipped; - is standard input.")],
-    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model that `fastcrf train` made.")],
+    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model made by `fastcrf train`.")],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
     ] = "-",
     scores: Annotated[
-        bool, typer.Option("--scores", help="Add the probability of each label, and before a sequence that of all.")
+        bool,
+        typer.Option(
+            "--scores", help="Add the probability of each label and, before each sequence, that of all its labels."
+        ),
     ] = False,
-    marginals: Annotated[bool, typer.Option("--marginals", help="Add label/probability for every label.")] = False,
-    items: Annotated[bool, typer.Option("--items", help="DATA is an item file, as CRFsuite reads them.")] = False,
+    marginals: Annotated[
+        bool, typer.Option("--marginals", help="Add a label/probability column for every label.")
+    ] = False,
+    items: Annotated[bool, typer.Option("--items", help="DATA is an item file in CRFsuite's format.")] = False,
 ) -> None:
     """Label the tokens of a column file.
 
-    Each line is printed with its columns, separated by tabs, and the label as one column more; blank lines stay, so
-    line n of the output belongs to line n of the input. The input may have a column of labels already: it is kept. If
-    a line is broken, its file and number are reported and nothing is written. Of an item file the labels alone are
+    Each line is printed with its columns, separated by tabs, and the label as an extra column. Blank lines stay, so
+    line n of the output belongs to line n of the input. If the input already has a column of labels, it is kept. If
+    a line is broken, its file and number are reported and nothing is written. For an item file only the labels are
     printed. --scores puts a line such as "# 0.912345" before each sequence.
 
     Examples:

@@ -22,16 +22,16 @@ def train(
             "--template",
             "-t",
             metavar="FILE",
-            help="Attributes by a template of CRF++, Wapiti or CRFsuite; a file or crfsuite-chunking.",
+            help="Make attributes with a template of CRF++, Wapiti or CRFsuite: a file, or crfsuite-chunking.",
         ),
     ] = None,
     template_kind: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: what the template looks like]"),
+        typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognised from the template]"),
     ] = None,
-    items: Annotated[bool, typer.Option("--items", help="DATA is an item file, as CRFsuite reads them.")] = False,
+    items: Annotated[bool, typer.Option("--items", help="DATA is an item file in CRFsuite's format.")] = False,
     algorithm: Annotated[
-        str, typer.Option("--algorithm", "-a", metavar="NAME", help="See `fastcrf solvers`; auto chooses.")
+        str, typer.Option("--algorithm", "-a", metavar="NAME", help="One of `fastcrf solvers`; auto chooses for you.")
     ] = "auto",
     option: Annotated[
         list[str] | None,
@@ -39,45 +39,50 @@ def train(
             "--option",
             "-o",
             metavar="NAME=VALUE",
-            help="An option of the algorithm, or a parameter of CRF such as delta; may be repeated.",
+            help="An option of the algorithm, or a parameter of CRF such as delta. Can be repeated.",
         ),
     ] = None,
-    c1: Annotated[float | None, typer.Option(help="Weight of the L1 penalty |w|; makes the model sparse.")] = None,
+    c1: Annotated[
+        float | None, typer.Option(help="Weight of the L1 penalty |w|, which makes the model sparse.")
+    ] = None,
     c2: Annotated[float | None, typer.Option(help="Weight of the L2 penalty |w|^2.  [default: 1]")] = None,
     dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Held-out data, whose token accuracy is shown at each step.")
+        str | None, typer.Option(metavar="FILE", help="Held-out data; their token accuracy is shown after each step.")
     ] = None,
     patience: Annotated[
-        int | None, typer.Option(help="Stop after so many steps without a better --dev accuracy; keep the best.")
+        int | None,
+        typer.Option(help="Stop after this many steps without a better --dev accuracy, and keep the best model."),
     ] = None,
-    init: Annotated[str | None, typer.Option(metavar="FILE", help="A model whose weights are the start.")] = None,
+    init: Annotated[str | None, typer.Option(metavar="FILE", help="Start from the weights of this model.")] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Save the state of training there every half minute.")
+        str | None, typer.Option(metavar="FILE", help="Save the state of training to this file from time to time.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the --checkpoint, if it is there.")] = False,
-    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="Time between checkpoints.")] = 30.0,
-    max_iterations: Annotated[int | None, typer.Option(help="Limit of steps.")] = None,
-    tol: Annotated[float | None, typer.Option(help="Stop when proven to be so near the optimum (relative).")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Limit of seconds in the algorithm.")] = None,
-    min_freq: Annotated[float, typer.Option(help="Drop features that occur less often.")] = 0.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the --checkpoint file if it exists.")] = False,
+    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds between checkpoints.")] = 30.0,
+    max_iterations: Annotated[int | None, typer.Option(help="Maximum number of steps.")] = None,
+    tol: Annotated[
+        float | None, typer.Option(help="Stop once the certified relative gap to the optimum is at most this.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Maximum time spent in the algorithm, in seconds.")] = None,
+    min_freq: Annotated[float, typer.Option(help="Drop features that occur less often than this.")] = 0.0,
     min_count: Annotated[
-        int, typer.Option(help="Drop attributes that occur less often, whatever the label (-f of CRF++).")
+        int, typer.Option(help="Drop attributes that occur less often than this, whatever their label (CRF++'s -f).")
     ] = 1,
     all_states: Annotated[
-        bool, typer.Option("--all-states", help="A weight for every label of each attribute, seen together or not.")
+        bool, typer.Option("--all-states", help="Give every (attribute, label) pair a weight, seen or not.")
     ] = False,
     all_transitions: Annotated[
-        bool, typer.Option("--all-transitions", help="A weight for every pair of labels, seen or not.")
+        bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
     ] = False,
-    jobs: Annotated[int | None, typer.Option(help="Threads.  [default: all cores]")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of stochastic algorithms.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Number of threads.  [default: all cores]")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
 ) -> None:
     """Train a model on a column file.
 
-    Without a template, attributes are made of the columns before the label: words, shapes, prefixes and suffixes of the
-    token and of those beside it. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
+    Without a template, attributes are made from the columns before the label: words, shapes, prefixes and suffixes of
+    the token and its neighbours. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
     after the current step and saves what was learnt. An older model of that name is replaced only when the new one is
     complete.
 
@@ -104,7 +109,7 @@ def train(
     from fastcrf.training.progress import Progress
 
     if resume and not checkpoint:
-        raise typer.BadParameter("says to go on, but not from where; add --checkpoint FILE.", param_hint="--resume")
+        raise typer.BadParameter("needs a checkpoint to continue from; add --checkpoint FILE.", param_hint="--resume")
     for path in filter(None, (model, checkpoint)):
         check_replaceable(path)
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
@@ -150,7 +155,7 @@ def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[s
     from fastcrf.training.plan import PARAMETERS
 
     for name in given.keys() & options.keys() & PARAMETERS:
-        hint = f"is given twice, by --{name.replace('_', '-')} and by --option; leave one of them out."
+        hint = f"is given twice, by --{name.replace('_', '-')} and by --option; remove one of them."
         raise typer.BadParameter(hint, param_hint=name)
     parameters = {name: value for name, value in options.items() if name in PARAMETERS}
     return given | parameters, {name: value for name, value in options.items() if name not in PARAMETERS}

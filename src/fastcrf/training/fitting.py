@@ -61,7 +61,9 @@ class DevSet:
 
     def __init__(self, corpus: Corpus, features: FeatureMap) -> None:
         if not corpus.n_positions:
-            raise DataError("The held-out data hold no sequence with at least one item; give some, or leave them out.")
+            raise DataError(
+                "The held-out data contain no sequence with at least one item; give some, or leave them out."
+            )
         self.corpus, self.features = corpus, features
 
     def accuracy(self, weights: Floats) -> float:
@@ -124,7 +126,7 @@ def fit_model(
         )
     asked = asking.asked or result.status == "interrupted" or (result.status == "finished" and bool(patience_rules))
     if result.status == "interrupted":
-        logger.warning("%s The model of that step is kept. Press Ctrl-C twice to break off at once.", result.reason)
+        logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
     model = Model(labels, *prune(learnt, feature_map, result.weights), options={**options, "training": summary(result)})
     return Fit(model, result, has_converged(result, plan.tol), asked)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("fastcrf")
 
-NOTICE = "fastcrf is compiling its kernels for this machine; that takes some seconds and happens once."
+NOTICE = "fastcrf is compiling its kernels for this machine; this takes a few seconds and happens only once."
 WARM: set[tuple[object, ...]] = set()  # what this process has warmed up: each has kernels of its own
 STEPS = 2
 SEQUENCES = 2

@@ -81,7 +81,7 @@ def test_the_subset_all_joins_the_parts(toy, tmp_path):
 
 def test_another_text_at_the_address_is_refused_and_leaves_no_file(toy, tmp_path):
     (toy / "train.txt.gz").write_bytes(gzip.compress(TRAIN + b"x"))
-    with pytest.raises(DataError, match="not the text that this loader was made for"):
+    with pytest.raises(DataError, match="not the text that this loader expects"):
         load("toy", data_home=tmp_path / "home")
     assert not (tmp_path / "home" / "toy" / "train.txt.gz").exists()
 

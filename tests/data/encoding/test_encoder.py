@@ -176,7 +176,7 @@ def test_encoding_takes_little_more_memory_than_the_arrays():
 ONE = [[["a"]]], [["X"]]
 NAN = float("nan")
 PER_SEQUENCE = "give one list of labels per sequence"
-NO_ITEM = "There is nothing to train on: X holds no sequence with at least one item."
+NO_ITEM = "There is nothing to train on: X contains no sequence with at least one item."
 LEAVE_OUT = "leave the key out, or give a"
 ROWS = "turn each row into a dict such as {'f0': 0.5, 'f1': 1.0}"
 

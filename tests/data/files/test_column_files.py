@@ -15,7 +15,7 @@ from fastcrf.data.errors import DataError
 from fastcrf.data.files.column_files import read_columns
 
 TEXT = "the DT O\ncat NN B\n\nsat VB O\n"
-AS_MANY = "every line needs as many, and a blank line separates sentences"
+AS_MANY = "every line needs as many columns as the first, and a blank line separates sentences"
 ROWS = [[["the", "DT", "O"], ["cat", "NN", "B"]], [["sat", "VB", "O"]]]
 
 

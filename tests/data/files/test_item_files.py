@@ -49,7 +49,7 @@ def test_what_is_written_is_read_back(corpus):
 def test_lines_mean_what_they_mean_to_crfsuite():
     text = "\n@weight:2.5\nB-NP\tw[0]=the\tpos:0.5\ta\\:b:\\n:\nO\t#\tx y:-1e-2\tx y\n\n\n\nO\n"
     with pytest.raises(
-        DataError, match=r"^f:3: '\\\\n:' is no number; write '\\:' for a colon in the name of an attribute\.$"
+        DataError, match=r"^f:3: '\\\\n:' is not a number; write '\\:' for a colon in the name of an attribute\.$"
     ):
         parsed(text)
     first, second = parsed(text.replace("\\n:", ""))
@@ -67,14 +67,14 @@ def test_values_of_one_are_left_out():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("A\ta\n@weight:2", "f:2: a declaration stands before the items of a sequence"),
+        ("A\ta\n@weight:2", "f:2: a declaration must come before the items of a sequence"),
         ("@wait:2", "f:1: there is no declaration '@wait'"),
-        ("@weight", "f:1: '' is no number"),
+        ("@weight", "f:1: '' is not a number"),
         ("@weight:-1", "f:1: the weight -1 is negative"),
         ("\tb", "f:1: the line has no label before the first tab"),
-        ("A\n\nB:I\tb", "f:3: the label 'B:I' holds a plain colon"),
+        ("A\n\nB:I\tb", "f:3: the label 'B:I' contains a plain colon"),
         ("A\ta:nan", "f:1: the value nan is not finite"),
-        ("A\tx:1:2", "f:1: '1:2' is no number"),
+        ("A\tx:1:2", "f:1: '1:2' is not a number"),
     ],
 )
 def test_a_fault_is_named_with_file_and_line(text, message):

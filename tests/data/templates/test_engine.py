@@ -153,7 +153,7 @@ def test_a_wide_window_over_many_short_sentences_takes_bounded_memory():
         ([["the", "cat"]], r"^X\[0\], item 0 is a str; give one row of columns for each token"),
         ([[["the"], None]], r"^X\[0\], item 1 is None; give one row of columns"),
         ([[["a", "b"]], [["a", "b"], ["c"]]], r"^X\[1\] has rows of different lengths"),
-        ([[["a"]]], r"^X\[0\] has 1 columns, and the template reads column 1"),
+        ([[["a"]]], r"^X\[0\] has 1 columns, but the template reads column 1"),
         ([[["a", "b"], ["c", 3]]], r"^X\[0\], item 1 has an int in column 1; convert it by str\(\)"),
     ],
 )

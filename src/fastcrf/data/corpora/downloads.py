@@ -63,6 +63,6 @@ def check_text(text: bytes, sha256: str, name: str) -> None:
     found = hashlib.sha256(text).hexdigest()
     if found != sha256:
         raise DataError(
-            f"{name} is not the text that this loader was made for: its SHA-256 is {found[:16]}..., not "
+            f"{name} is not the text that this loader expects: its SHA-256 is {found[:16]}..., not "
             f"{sha256[:16]}...; get the original, or read the file with fastcrf.data.files.column_files."
         )

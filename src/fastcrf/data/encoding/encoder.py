@@ -70,7 +70,7 @@ def encode_training(
     label_ids: Mapping[Hashable, int] = growing((label, k) for k, label in enumerate(labels or ()))
     corpus, kept, total = encode_pairs(X, y, gatherer, label_ids.__getitem__)
     if not len(kept):
-        raise DataError("There is nothing to train on: X holds no sequence with at least one item.")
+        raise DataError("There is nothing to train on: X contains no sequence with at least one item.")
     if any(label != label for label in label_ids):
         raise DataError("A label in y is NaN, which does not equal itself; give missing labels a name of their own.")
     if sample_weight is not None:

@@ -41,8 +41,8 @@ def sentences(lines: Iterable[str], name: str, n_columns: int | None = None) -> 
         n_columns = n_columns or len(columns)
         if len(columns) != n_columns:
             raise DataError(
-                f"{name}:{number}: found {len(columns)} columns instead of {n_columns}; every line needs as many, "
-                "and a blank line separates sentences."
+                f"{name}:{number}: found {len(columns)} columns instead of {n_columns}; every line needs as many "
+                "columns as the first, and a blank line separates sentences."
             )
         rows.append(columns)
     if rows:

@@ -52,7 +52,7 @@ def item_sequences(lines: Iterable[str], name: str) -> Iterator[ItemSequence]:
             sequence = ItemSequence(0, 1.0, [], [])
         elif line.startswith("@"):
             if sequence.items:
-                raise DataError(f"{place}: a declaration stands before the items of a sequence, not among them.")
+                raise DataError(f"{place}: a declaration must come before the items of a sequence, not among them.")
             sequence = sequence._replace(weight=read_weight(line, place))
         else:
             label, *fields = line.split("\t")
@@ -67,7 +67,7 @@ def item_sequences(lines: Iterable[str], name: str) -> Iterator[ItemSequence]:
 def read_weight(line: str, place: str) -> float:
     name, _, value = line.partition(":")
     if name != "@weight":
-        raise DataError(f"{place}: there is no declaration {name!r}; only @weight:NUMBER can stand here.")
+        raise DataError(f"{place}: there is no declaration {name!r}; only @weight:NUMBER is allowed here.")
     weight = read_number(value, place)
     if weight < 0:
         raise DataError(f"{place}: the weight {value} is negative; give a number >= 0.")
@@ -77,9 +77,11 @@ def read_weight(line: str, place: str) -> float:
 def read_label(field: str, place: str) -> str:
     label, value = split_field(field)
     if value is not None:
-        raise DataError(f"{place}: the label {field!r} holds a plain colon; write '\\:' for a colon in a label.")
+        raise DataError(f"{place}: the label {field!r} contains a plain colon; write '\\:' for a colon in a label.")
     if not label:
-        raise DataError(f"{place}: the line has no label before the first tab; write any label if it is not known.")
+        raise DataError(
+            f"{place}: the line has no label before the first tab; write any label if the true one is not known."
+        )
     return label
 
 
@@ -108,7 +110,7 @@ def read_number(text: str, place: str) -> float:
         number = float(text)
     except ValueError:
         raise DataError(
-            f"{place}: {text!r} is no number; write '\\:' for a colon in the name of an attribute."
+            f"{place}: {text!r} is not a number; write '\\:' for a colon in the name of an attribute."
         ) from None
     if not isfinite(number):
         raise DataError(f"{place}: the value {text} is not finite; leave the attribute out, or give a number.")
@@ -157,6 +159,6 @@ def written_item(item: Any, label: Hashable, place: str) -> str:
 def escaped(name: str, place: str) -> str:
     if not name or UNWRITABLE.search(name):
         raise DataError(
-            f"{place} has the name {name!r}, which an item file cannot hold; use neither tabs nor line ends."
+            f"{place} has the name {name!r}, which an item file cannot hold; avoid empty names, tabs and line breaks."
         )
     return SPECIAL.sub(r"\\\1", name)

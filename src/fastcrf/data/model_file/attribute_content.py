@@ -101,7 +101,7 @@ def read_names(arrays: Arrays, what: str) -> list[str]:
     try:
         return unpack_names(block, offsets)
     except UnicodeDecodeError:
-        raise ModelFileError(f"the model holds an {what} name that is no UTF-8") from None
+        raise ModelFileError(f"the model holds an {what} name that is not UTF-8") from None
 
 
 def counts(parts: Sequence[Any]) -> Longs:

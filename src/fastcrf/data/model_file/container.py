@@ -56,7 +56,7 @@ def from_bytes(data: bytes) -> tuple[Arrays, dict[str, Any]]:
     try:
         tensors = safetensors.deserialize(bytes(data))
     except safetensors.SafetensorError as error:
-        raise ModelFileError(f"this is no fastcrf model, or its end is missing ({error})") from None
+        raise ModelFileError(f"this is not a fastcrf model, or it is truncated ({error})") from None
     metadata = read_metadata(data)
     arrays = {name: as_array(name, tensor) for name, tensor in tensors}
     if metadata.get("sha256") != checksum(arrays, metadata["header"]):
@@ -69,7 +69,7 @@ def read_metadata(data: bytes) -> dict[str, str]:
     size = int.from_bytes(data[:8], "little")
     metadata = json.loads(data[8 : 8 + size]).get("__metadata__") or {}
     if metadata.get("format") != FORMAT or "header" not in metadata:
-        raise ModelFileError("this is a safetensors file, but no fastcrf model")
+        raise ModelFileError("this is a safetensors file, but not a fastcrf model")
     if metadata.get("version") != str(VERSION):
         raise ModelFileError(
             f"this model is in format {metadata.get('version')!r} of fastcrf {metadata.get('library')!r}, and this is "
@@ -91,9 +91,9 @@ def parse_header(text: str) -> dict[str, Any]:
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"the header of the model is no JSON ({error})") from None
+        raise ModelFileError(f"the header of the model is not JSON ({error})") from None
     if not isinstance(header, dict):
-        raise ModelFileError("the header of the model is no JSON object")
+        raise ModelFileError("the header of the model is not a JSON object")
     return header
 
 

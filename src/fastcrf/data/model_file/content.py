@@ -75,7 +75,7 @@ def read_labels(header: Mapping[str, Any]) -> list[Any]:
     labels = header.get("labels")
     if not isinstance(labels, list) or not labels:
         raise ModelFileError("the model is damaged: it has no labels")
-    require(all(type(label) in LABEL_TYPES for label in labels), "a label that is no string and no number")
+    require(all(type(label) in LABEL_TYPES for label in labels), "a label that is neither a string nor a number")
     require(len(set(labels)) == len(labels), "the same label twice")
     return labels
 

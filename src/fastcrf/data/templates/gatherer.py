@@ -162,9 +162,13 @@ def columns_of(rows: list[Any], n_columns: int, place: str) -> list[tuple[Any, .
     try:
         columns = list(zip(*rows, strict=True))
     except ValueError:
-        raise DataError(f"{place} has rows of different lengths; give each token as many columns.") from None
+        raise DataError(
+            f"{place} has rows of different lengths; give every token the same number of columns."
+        ) from None
     if len(columns) < n_columns:
-        raise DataError(f"{place} has {len(columns)} columns, and the template reads column {n_columns - 1} from 0 on.")
+        raise DataError(
+            f"{place} has {len(columns)} columns, but the template reads column {n_columns - 1} (counted from 0)."
+        )
     return columns
 
 
