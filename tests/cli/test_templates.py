@@ -151,7 +151,7 @@ def test_a_bar_shows_what_share_of_a_large_file_has_been_read(run, corpus, tmp_p
             super().close()
 
     monkeypatch.setattr(reading_bar, "Bar", Recorder)
-    monkeypatch.setattr("fastcrf.data.files.column_files.BLOCK", 500)
+    monkeypatch.setattr("fastcrf.data.files.text_lines.BLOCK", 500)
     assert run("train", corpus, "-m", tmp_path / "m", "--jobs", 1, "--max-iterations", 1).exit_code == 0
     assert shares[-1] == "closed"
     assert all(0 < share <= 1 for share in shares[:-1])

@@ -99,7 +99,7 @@ def test_a_checkpoint_of_something_else_is_refused_in_one_sentence(part, changed
     if part == "version":
         monkeypatch.setattr("fastcrf.training.checkpoint.__version__", "9.9")
     before = path.read_bytes()
-    with pytest.raises(CheckpointError, match=f"another {part}") as refusal:
+    with pytest.raises(CheckpointError, match=f"a different {part}") as refusal:
         run("sag", path, resume=True, steps=4, **changed)
     assert str(refusal.value).count(". ") == 0
     assert path.read_bytes() == before
