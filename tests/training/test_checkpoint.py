@@ -47,7 +47,7 @@ def rows_without_times(trace):
 @pytest.mark.parametrize("solver", ["lbfgs", "sgd", "sag-nus-star"])
 def test_a_run_killed_and_continued_gives_the_rows_of_an_uninterrupted_one_bit_for_bit(solver, tmp_path):
     path = tmp_path / "run.state"
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, "-W", "ignore", __file__, solver, str(path)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
