@@ -19,7 +19,7 @@ import corpora
 import numpy as np
 
 from fastcrf.draws.storage import FORMS, bytes_by_form, choose_form
-from fastcrf.lab.corpora import from_literature
+from fastcrf.lab.named_datasets import from_literature
 
 SETS = "ocr-letters,conll2000,conll2002-ned,ud-ewt-xpos"
 MEGABYTE = 1e6

@@ -24,7 +24,7 @@ import peer
 
 import fastcrf
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpus import encode_training
+from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize

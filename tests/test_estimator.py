@@ -211,7 +211,7 @@ def test_before_fit_everything_is_a_not_fitted_error():
 def test_what_a_model_file_does_not_hold_is_a_not_fitted_error_too(crf):
     loaded = CRF.from_bytes(crf.to_bytes())
     for name in OUTCOME:
-        with pytest.raises(NotFittedError, match=f"This CRF has no {name}: a model file does not hold it; call fit"):
+        with pytest.raises(NotFittedError, match=f"This CRF has no {name}: model files do not store it; call fit"):
             getattr(loaded, name)
 
 

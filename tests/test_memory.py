@@ -51,7 +51,7 @@ def test_what_differs_is_named_in_a_sentence(item, value, sentence):
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(MemoryMismatch, match="The saved state of it lacks 'epoch'; start anew without it."):
+    with pytest.raises(MemoryMismatch, match="The saved state of it lacks 'epoch'; start anew without it"):
         check_memory("it", KEEPS, {name: value for name, value in GOOD.items() if name != "epoch"}, 3)
 
 
@@ -60,5 +60,5 @@ def test_an_array_goes_only_where_it_fits():
     take("it", "a", {"a": np.arange(4.0).reshape(2, 2)}, room)
     assert room.tolist() == [[0.0, 1.0], [2.0, 3.0]]
     for wrong in (np.zeros(4), np.zeros((2, 2), np.float32), np.zeros((3, 2))):
-        with pytest.raises(MemoryMismatch, match=r"'a' is float.*\[.*\] where these data and options need float64\[2, 2\]"):
+        with pytest.raises(MemoryMismatch, match=r"'a' is float.* where these data and options need float64\[2, 2\]"):
             take("it", "a", {"a": wrong}, room)

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data import model_content, model_file
-from fastcrf.data.corpus import encode_training
+from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.data.errors import DataError
-from fastcrf.data.model_file import ModelFileError
+from fastcrf.data.model_file import container, content
+from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.model import Model
 from reference import brute_force
 from reference.raw_corpora import few_items, labelled_corpora
@@ -171,7 +171,7 @@ def test_loading_names_the_file_and_the_fault(tmp_path):
     path.write_bytes(CONTENT[:-1])
     with pytest.raises(ModelFileError) as caught:
         Model.load(path)
-    assert str(caught.value).startswith(f"Cannot load {path}: this is no fastcrf model, or its end is missing (")
+    assert str(caught.value).startswith(f"Cannot load {path}: this is not a fastcrf model, or it is truncated (")
     with pytest.raises(FileNotFoundError):
         Model.load(tmp_path / "nowhere")
 
@@ -187,14 +187,14 @@ def ints(*numbers):
 def small_content():
     """Arrays and header of a model with attributes a, b and labels X, Y."""
     model = model_of([[["a"], ["b"], ["a"]]], ["XYY"])
-    return model_content.pack(model.content())
+    return content.pack(model.content())
 
 
 FORGERIES = [
     ("labels", [], "no labels"),
     ("labels", {"X": 0}, "no labels"),
-    ("labels", ["X", None], "a label that is no string and no number"),
-    ("labels", ["X", ["Y"]], "a label that is no string and no number"),
+    ("labels", ["X", None], "a label that is neither a string nor a number"),
+    ("labels", ["X", ["Y"]], "a label that is neither a string nor a number"),
     ("labels", ["X", "X"], "the same label twice"),
     ("labels", ["X"], "a label id out of range"),
     ("options", None, "no options"),
@@ -229,15 +229,15 @@ def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
     (header if part in header else arrays)[part] = forgery
     arrays = {name: array for name, array in arrays.items() if array is not None}
     with pytest.raises(ModelFileError) as caught:
-        Model.from_bytes(model_file.to_bytes(arrays, header))
+        Model.from_bytes(container.to_bytes(arrays, header))
     assert str(caught.value) == f"Cannot load the model: the model is damaged: it has {fault}."
 
 
 def test_attribute_names_that_are_no_utf8_are_refused():
     arrays, header = small_content()
     arrays["attribute_names"] = np.array([255, 98], np.uint8)
-    with pytest.raises(ModelFileError, match="an attribute name that is no UTF-8"):
-        Model.from_bytes(model_file.to_bytes(arrays, header))
+    with pytest.raises(ModelFileError, match="an attribute name that is not UTF-8"):
+        Model.from_bytes(container.to_bytes(arrays, header))
 
 
 @settings(deadline=None)
@@ -252,7 +252,7 @@ def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
         array[place] = data.draw(st.integers(*bounds))
     arrays[name] = array
     try:
-        model = Model.from_bytes(model_file.to_bytes(arrays, header))
+        model = Model.from_bytes(container.to_bytes(arrays, header))
     except ModelFileError:
         return
     assert set(model.tag_one([["a", "b"], ["b"]])) <= {"X", "Y"}

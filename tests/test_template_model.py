@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data import model_content, model_file
-from fastcrf.data.corpus import encode_training
-from fastcrf.data.model_file import ModelFileError
+from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.data.model_file import container, content
+from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
 from fastcrf.model import Model
@@ -138,10 +138,10 @@ FORGERIES = [
 
 @pytest.mark.parametrize(("part", "forgery", "fault"), FORGERIES)
 def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
-    arrays, header = model_content.pack(MODEL.content())
+    arrays, header = content.pack(MODEL.content())
     (header if part in header else arrays)[part] = forgery
     with pytest.raises(ModelFileError) as caught:
-        Model.from_bytes(model_file.to_bytes(arrays, header))
+        Model.from_bytes(container.to_bytes(arrays, header))
     assert str(caught.value).startswith(f"Cannot load the model: the model is damaged: {fault}")
     assert "\n" not in str(caught.value)
 
@@ -158,16 +158,16 @@ def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
     ],
 )
 def test_keys_that_point_nowhere_are_refused(name, forge, fault):
-    arrays, header = model_content.pack(MODEL.content())
+    arrays, header = content.pack(MODEL.content())
     arrays[name] = forge(arrays[name])
     with pytest.raises(ModelFileError, match=f"it has {fault}"):
-        Model.from_bytes(model_file.to_bytes(arrays, header))
+        Model.from_bytes(container.to_bytes(arrays, header))
 
 
 @settings(deadline=None)
 @given(st.data())
 def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
-    arrays, header = model_content.pack(MODEL.content())
+    arrays, header = content.pack(MODEL.content())
     name = data.draw(st.sampled_from(sorted(arrays)))
     array = arrays[name].copy()
     place = data.draw(st.integers(0, len(array) - 1))
@@ -176,7 +176,7 @@ def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
     )
     arrays[name] = array
     try:
-        model = Model.from_bytes(model_file.to_bytes(arrays, header))
+        model = Model.from_bytes(container.to_bytes(arrays, header))
     except ModelFileError:
         return
     assert set(model.tag_one(X[0])) <= {"B", "I", "O"}

@@ -11,19 +11,19 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from fastcrf.checks import finite, functions
 from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model import Model
 from fastcrf.solvers.contract import Solver
-from fastcrf.training.checks import finite, functions
+from fastcrf.training.crfsuite_log import training_log
 from fastcrf.training.fitting import Fit, fit_model
 from fastcrf.training.jobs import usable_jobs
-from fastcrf.training.log import training_log
 from fastcrf.training.plan import make_plan
 from fastcrf.training.progress import Progress
 from fastcrf.training.trace import Row
 
 PathLike = str | os.PathLike[str]
-NOT_FITTED = "This CRF is not fitted: call fit, or let model_filename be the file of a model."
+NOT_FITTED = "This CRF is not fitted: call fit, or set model_filename to the file of a saved model."
 SAVED_TYPES = (str, int, float, bool)  # parameters of other types (objects, functions) are not kept in a model file
 
 
@@ -38,7 +38,7 @@ class CRF(BaseEstimator):
         object such as LBFGS(pairs=10). CRFsuite's names come with CRFsuite's stopping rules.
     min_freq, all_possible_states, all_possible_transitions: which features there are (0, False, False).
     c1, c2: penalties (the solver's own: for "auto" and "lbfgs" c1=0, c2=1).
-    max_iterations: limit of steps (no limit for "lbfgs", else 1000).
+    max_iterations: maximum number of steps (no limit for "lbfgs", else 1000).
     num_memories, max_linesearch: options of lbfgs and owlqn (6, 20).
     epsilon, period, delta: CRFsuite's stopping rules, in force for CRFsuite's names or if given (1e-5, 10, 1e-5).
     calibration_*, pa_type, c, error_sensitive, averaging, variance, gamma: options of other CRFsuite algorithms.
@@ -46,9 +46,9 @@ class CRF(BaseEstimator):
     model_filename: where `fit` saves the model, and where an unfitted CRF finds one.
     linesearch, keep_tempfiles, trainer_cls: accepted, without effect.
     tol: goal of training, a certified relative gap to the optimum (1e-3, unless CRFsuite's rules are in force).
-    max_passes: limit of effective passes over the data (none).
-    patience: with X_dev, stop when the held-out accuracy has not risen for so many steps, and keep the best weights.
-    n_jobs: threads (all usable cores; 1 inside a joblib worker).
+    max_passes: maximum number of effective passes over the data (no limit).
+    patience: with X_dev, stop when held-out accuracy has not risen for this many steps, and keep the best weights.
+    n_jobs: number of threads (all usable cores; 1 inside a joblib worker).
     random_state: seed of stochastic solvers (0).
     warm_start: start from the weights of the previous fit, or of the model in model_filename.
     callbacks: functions of a history row; one that returns True ends training.
@@ -173,7 +173,7 @@ class CRF(BaseEstimator):
 
     def predict(self, X: Iterable[Any]) -> list[list[Any]]:
         """The best labels of each sequence."""
-        return Sequences(self.model_.tag(X))
+        return Predictions(self.model_.tag(X))
 
     def predict_single(self, xseq: Iterable[Any]) -> list[Any]:
         """The best labels of one sequence."""
@@ -181,7 +181,7 @@ class CRF(BaseEstimator):
 
     def predict_marginals(self, X: Iterable[Any]) -> list[list[dict[Any, float]]]:
         """The probability of each label at each position of each sequence."""
-        return Sequences(self.model_.marginals(X))
+        return Predictions(self.model_.marginals(X))
 
     def predict_marginals_single(self, xseq: Iterable[Any]) -> list[dict[Any, float]]:
         """The probability of each label at each position of one sequence."""
@@ -252,7 +252,7 @@ class CRF(BaseEstimator):
         if name.startswith("_") or not name.endswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if self.__sklearn_is_fitted__():
-            raise NotFittedError(f"This CRF has no {name}: a model file does not hold it; call fit.")
+            raise NotFittedError(f"This CRF has no {name}: model files do not store it; call fit.")
         raise NotFittedError(NOT_FITTED)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -300,7 +300,7 @@ class CRF(BaseEstimator):
         return estimator
 
 
-class Sequences(list[Any]):
+class Predictions(list[Any]):
     """A list of sequences that NumPy, and so `cross_val_predict`, takes as a 1-D array of lists of any lengths."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

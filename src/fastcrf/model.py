@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.chain.decode import infer_corpus, path_scores, posteriors, viterbi
-from fastcrf.data import model_file
-from fastcrf.data.attributes import Attributes
-from fastcrf.data.corpus import Encoder
-from fastcrf.data.model_content import ModelContent, pack, unpack
-from fastcrf.data.model_file import ModelFileError
+from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.encoder import Encoder
+from fastcrf.data.model_file import container
+from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.data.model_file.content import ModelContent, pack, unpack
 from fastcrf.types import Corpus, FeatureMap, Floats
 
 
@@ -103,11 +103,11 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file; an older file of that name is replaced only when the new one is complete."""
-        model_file.write(path, *pack(self.content()))
+        container.write(path, *pack(self.content()))
 
     def to_bytes(self) -> bytes:
         """The content of the file that `save` writes."""
-        return model_file.to_bytes(*pack(self.content()))
+        return container.to_bytes(*pack(self.content()))
 
     def content(self) -> ModelContent:
         return ModelContent(self.labels, self.attributes, self.features, self.weights, self.options, self.input)
@@ -116,7 +116,7 @@ class Model:
     def load(cls, path: str | os.PathLike[str]) -> Model:
         """Read a model that `save` wrote. Nothing in the file is executed; a file that cannot be used says why."""
         try:
-            return cls(*unpack(*model_file.read(path)))
+            return cls(*unpack(*container.read(path)))
         except ModelFileError as error:
             raise ModelFileError(f"Cannot load {os.fspath(path)}: {error}.") from None
 
@@ -124,7 +124,7 @@ class Model:
     def from_bytes(cls, data: bytes) -> Model:
         """The model in the content of a file."""
         try:
-            return cls(*unpack(*model_file.from_bytes(data)))
+            return cls(*unpack(*container.from_bytes(data)))
         except ModelFileError as error:
             raise ModelFileError(f"Cannot load the model: {error}.") from None
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf.chain.feature_map import build_feature_map, count_gold
-from fastcrf.data.attributes import ItemAttributes
-from fastcrf.data.corpus import Encoder, encode_training
-from fastcrf.data.feature_sets import chunking as chunking_items
-from fastcrf.data.readers import read_columns
+from fastcrf.data.corpora.feature_sets import chunking as chunking_items
+from fastcrf.data.encoding.attributes import ItemAttributes
+from fastcrf.data.encoding.encoder import Encoder, encode_training
+from fastcrf.data.files.column_files import read_columns
 from reference import plain_features
 from reference.data_folder import corpus_file
 from reference.raw_corpora import labelled_corpora

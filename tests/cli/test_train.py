@@ -10,9 +10,9 @@ import sys
 import numpy as np
 import pytest
 
-from fastcrf.cli.outcome import save
-from fastcrf.cli.train import read_option
-from fastcrf.data.addresses import make_addresses
+from fastcrf.cli.fit_report import save
+from fastcrf.cli.solver_options import read_option
+from fastcrf.data.corpora.addresses import make_addresses
 from fastcrf.model import Model
 from fastcrf.training.driver import Result
 from fastcrf.training.fitting import Fit
@@ -131,7 +131,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
     ("arguments", "code", "sentence"),
     [
         (["-a", "nothing"], 1, "There is no algorithm 'nothing'"),
-        (["-o", "c2=1", "--c2", "2"], 2, "c2: is given twice, by --c2 and by --option; leave one of them out."),
+        (["-o", "c2=1", "--c2", "2"], 2, "c2: is given twice, by --c2 and by --option; remove one of them."),
         (["-o", "delta=x"], 1, "delta must be a finite number of at least 0; got delta='x'."),
         (["-o", "memori=3"], 1, "lbfgs has no option 'memori'; its options are memory"),
         (["-o", "pairs=none"], 1, "pairs must be a whole number"),

@@ -11,9 +11,9 @@ import pytest
 
 from fastcrf.data.errors import DataError
 from fastcrf.objective.certificate import Certificate
+from fastcrf.training.crfsuite_log import training_log
 from fastcrf.training.driver import Result
 from fastcrf.training.fitting import fit_model, has_converged
-from fastcrf.training.log import training_log
 from fastcrf.training.plan import make_plan
 from reference.toy_sequences import toy_sequences
 
@@ -98,7 +98,7 @@ def test_patience_without_held_out_data_is_refused_before_anything_runs():
 
 
 def test_empty_held_out_data_are_refused():
-    with pytest.raises(DataError, match="held-out data hold no sequence"):
+    with pytest.raises(DataError, match="held-out data contain no sequence"):
         train(dev=([[]], [[]]))
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pycrfsuite
 import pytest
 
+from fastcrf.checks import functions, seed_of
 from fastcrf.solvers import registry
 from fastcrf.solvers.batch.lbfgs import LBFGS
 from fastcrf.solvers.batch.owlqn import OWLQN
-from fastcrf.training.checks import functions, seed_of
 from fastcrf.training.plan import CRFSUITE, make_plan
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease
 

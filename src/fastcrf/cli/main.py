@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from fastcrf import __version__
+from fastcrf.cli.command_errors import Commands
 from fastcrf.cli.compare import compare
 from fastcrf.cli.demo import demo
 from fastcrf.cli.evaluate import evaluate
-from fastcrf.cli.group import Commands
 from fastcrf.cli.solvers import solvers
 from fastcrf.cli.tag import tag
 from fastcrf.cli.train import train
@@ -42,7 +42,7 @@ def fastcrf(
 ) -> None:
     """Train and use conditional random fields for sequence labelling.
 
-    Data are columns: one token a line, an empty line between sequences, and in training the label last. A file may be
+    Data are columns: one token per line, a blank line between sequences and, for training, the label last. Files may be
     gzipped; - is standard input.
 
     Examples:

@@ -12,8 +12,8 @@ def solvers(
 ) -> None:
     """List the training algorithms.
 
-    Of each: its paper, the penalties it handles, what it needs of the problem, what it promises, its options and their
-    defaults.
+    For each: its paper, the penalties it handles, what it needs from the problem, what it promises, and its
+    options with their defaults.
 
     Examples:
 

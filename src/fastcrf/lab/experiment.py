@@ -12,12 +12,12 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from fastcrf.checks import above, whole
 from fastcrf.lab.dataset import Dataset
 from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import check
-from fastcrf.training.checks import above, whole
 from fastcrf.training.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
 
 SEED = "seed"  # the option of solvers that draw
@@ -62,7 +62,7 @@ class Objective:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class PlannedRun:
     """One run: a solver with its options and its seed on an objective. `label` is what tables and figures call it."""
 
     objective: Objective
@@ -119,10 +119,10 @@ class Experiment:
         for dataset, penalty in product(self.datasets, self.penalties):
             yield Objective(dataset, penalty)
 
-    def trials(self, objective: Objective) -> Iterator[Trial]:
+    def planned_runs(self, objective: Objective) -> Iterator[PlannedRun]:
         for label, solver in self.solvers.items():
             for seeded in with_seeds(solver, self.seeds):
-                yield Trial(objective, label, seeded, self.n_jobs)
+                yield PlannedRun(objective, label, seeded, self.n_jobs)
 
 
 def with_seeds(solver: Solver, seeds: Sequence[int]) -> list[Solver]:

@@ -78,11 +78,6 @@ def make(name: str, **options: Any) -> Solver:
     return solver
 
 
-def resolve(name: str, c1: float) -> str:
-    """The solver that runs under a name: `lbfgs` with an L1 penalty is `owlqn`, as in CRFsuite."""
-    return "owlqn" if name == "lbfgs" and c1 > 0.0 else name
-
-
 def default_penalty(solver: Solver) -> tuple[float, float]:
     """(c1, c2) where the user gave neither: L2 where the solver handles it, else L1, else none."""
     if "l2" in solver.handles:

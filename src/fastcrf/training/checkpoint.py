@@ -24,21 +24,21 @@ import safetensors
 import safetensors.numpy
 
 from fastcrf import __version__
-from fastcrf.data.atomic_file import replace_file
+from fastcrf.data.files.atomic_write import replace_file
 from fastcrf.solvers.contract import Solver
 from fastcrf.types import Floats
 
 FORMAT = "fastcrf-checkpoint-1"
 
 REMEDIES = {
-    "version": "install that version, or start anew without it",
-    "corpus": "give the data that it was made with, or start anew without it",
-    "features": "use the same options for features, or start anew without it",
-    "penalty": "use the same c1 and c2, or start anew without it",
-    "solver": "use the same algorithm with the same options, or start anew without it",
-    "number of threads": "use as many threads, or start anew without it",
-    "start": "start from the same weights, or start anew without it",
-    "held-out set": "give the same held-out data, or start anew without it",
+    "version": "install that version, or start afresh without it",
+    "corpus": "use the data that it was made with, or start afresh without it",
+    "features": "use the same options for features, or start afresh without it",
+    "penalty": "use the same c1 and c2, or start afresh without it",
+    "solver": "use the same algorithm with the same options, or start afresh without it",
+    "number of threads": "use the same number of threads, or start afresh without it",
+    "start": "start from the same weights, or start afresh without it",
+    "held-out set": "use the same held-out data, or start afresh without it",
 }
 
 
@@ -76,7 +76,7 @@ class Checkpoint:
         arrays, header = self._read()
         for part, value in self.fingerprint.items():
             if header["fingerprint"].get(part) != value:
-                raise CheckpointError(f"The checkpoint {self.path} was made with another {part}; {REMEDIES[part]}.")
+                raise CheckpointError(f"The checkpoint {self.path} was made with a different {part}; {REMEDIES[part]}.")
         split = {side: {name[2:]: a for name, a in arrays.items() if name[0] == side} for side in "md"}
         return Saved({**header["memory"], **split["m"]}, split["d"], header["driver"])
 
@@ -99,12 +99,16 @@ class Checkpoint:
             with safetensors.safe_open(self.path, framework="numpy") as file:
                 metadata = file.metadata() or {}
                 if metadata.get("format") != FORMAT:
-                    raise CheckpointError(f"{self.path} is no checkpoint of this version of fastcrf; start anew.")
+                    raise CheckpointError(
+                        f"{self.path} is not a checkpoint of this version of fastcrf; start afresh without it."
+                    )
                 return {name: file.get_tensor(name) for name in file.keys()}, json.loads(metadata["header"])  # noqa: SIM118
         except (safetensors.SafetensorError, OSError, ValueError) as error:
             if isinstance(error, CheckpointError):
                 raise
-            raise CheckpointError(f"The checkpoint {self.path} cannot be read ({error}); start anew.") from None
+            raise CheckpointError(
+                f"The checkpoint {self.path} cannot be read ({error}); start afresh without it."
+            ) from None
 
 
 def fingerprint(problem: Any, solver: Solver, start: Floats) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import joblib
 from joblib.parallel import get_active_backend
 
-from fastcrf.training.checks import whole
+from fastcrf.checks import whole
 
 
 def usable_jobs(n_jobs: Any = None) -> int:

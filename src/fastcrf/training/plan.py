@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fastcrf.checks import above, at_least, one_of, seed_of, whole
 from fastcrf.solvers import registry
 from fastcrf.solvers.contract import Solver
-from fastcrf.training.checks import above, at_least, seed_of, whole
+from fastcrf.training.solver_choice import AUTO, solver_behind
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease, Rule
 
 Given = Mapping[str, Any]  # parameters that are not None
 
 
-class Limits(NamedTuple):
+class StoppingDefaults(NamedTuple):
     """When an algorithm stops by default; None where it has no such rule."""
 
     max_iterations: int
@@ -28,14 +29,14 @@ class Limits(NamedTuple):
 
 # CRFsuite's defaults for its five algorithms, which sklearn_crfsuite shares.
 CRFSUITE = {
-    "lbfgs": Limits(2**31 - 1),
-    "l2sgd": Limits(1000, delta=1e-6, epsilon=None),
-    "ap": Limits(100, period=None, delta=None, epsilon=0.0),
-    "pa": Limits(100, period=None, delta=None, epsilon=0.0),
-    "arow": Limits(100, period=None, delta=None, epsilon=0.0),
+    "lbfgs": StoppingDefaults(2**31 - 1),
+    "l2sgd": StoppingDefaults(1000, delta=1e-6, epsilon=None),
+    "ap": StoppingDefaults(100, period=None, delta=None, epsilon=0.0),
+    "pa": StoppingDefaults(100, period=None, delta=None, epsilon=0.0),
+    "arow": StoppingDefaults(100, period=None, delta=None, epsilon=0.0),
 }
 SYNONYMS = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
-OURS = Limits(1000)
+OURS = StoppingDefaults(1000)
 DEFAULT_TOL = 1e-3
 
 # Parameters that are options of a solver, under the same name except one.
@@ -62,7 +63,7 @@ class Plan(NamedTuple):
 def make_plan(parameters: Given) -> Plan:
     """The plan for an estimator's parameters; those that are None or missing have their defaults."""
     given = {name: value for name, value in parameters.items() if value is not None}
-    algorithm = given.get("algorithm", "auto")
+    algorithm = given.get("algorithm", AUTO)
     if isinstance(algorithm, str):
         name = spelled(algorithm)
         limits = CRFSUITE.get(name, OURS)
@@ -85,14 +86,13 @@ def spelled(algorithm: str) -> str:
 
 def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float, float]]:
     """Solver and penalty for a name. The penalty decides between lbfgs and owlqn, so it is settled first."""
-    known = ", ".join(("auto", *registry.names()))
+    known = ", ".join((AUTO, *registry.names()))
     if name in CRFSUITE and name not in registry.names():
         raise ValueError(f"algorithm={algorithm!r} is not part of this version of fastcrf; use one of {known}.")
-    if name != "auto" and name not in registry.names():
+    if name != AUTO and name not in registry.names():
         raise ValueError(f"There is no algorithm {algorithm!r}; use one of {known}, or a Solver object.")
-    name = "lbfgs" if name == "auto" else name
-    penalty = _penalty(given, registry.default_penalty(registry.solver_class(name)))
-    name = registry.resolve(name, penalty[0])
+    penalty = _penalty(given, registry.default_penalty(registry.solver_class(solver_behind(name, c1=0.0))))
+    name = solver_behind(name, penalty[0])
     return registry.make(name, **_options(name, given)), penalty
 
 
@@ -129,12 +129,10 @@ def _check_linesearch(name: str, given: Given, known: Mapping[str, Any]) -> None
     """CRFsuite's choice of line search is understood, but each solver here has the one that suits it."""
     if "max_linesearch" not in known:
         raise _unknown(name, "linesearch", given)
-    if given["linesearch"] not in LINE_SEARCHES:
-        choices = ", ".join(LINE_SEARCHES)
-        raise ValueError(f"linesearch must be one of {choices}; got linesearch={given['linesearch']!r}.")
+    one_of("linesearch", given["linesearch"], LINE_SEARCHES)
 
 
-def _check_known(name: str, given: Given, limits: Limits) -> None:
+def _check_known(name: str, given: Given, limits: StoppingDefaults) -> None:
     """Of CRFsuite's stopping rules each of its algorithms knows some."""
     for parameter in ("period", "delta", "epsilon"):
         if parameter in given and getattr(limits, parameter) is None:
@@ -146,14 +144,14 @@ def _unknown(name: str, parameter: str, given: Given) -> ValueError:
     return ValueError(f"{name} does not know the parameter {asked}; leave it None, or choose another algorithm.")
 
 
-def _limits(given: Given, limits: Limits) -> list[Rule]:
+def _limits(given: Given, limits: StoppingDefaults) -> list[Rule]:
     rules: list[Rule] = [MaxSteps(whole("max_iterations", given.get("max_iterations", limits.max_iterations), 1))]
     if "max_passes" in given:
         rules.append(MaxPasses(above("max_passes", given["max_passes"], 0.0)))
     return rules
 
 
-def _goals(given: Given, limits: Limits, certifiable: bool) -> list[Rule]:
+def _goals(given: Given, limits: StoppingDefaults, certifiable: bool) -> list[Rule]:
     """The rules that mean convergence: `tol`, CRFsuite's three (period and delta make one rule), or both.
 
     An explicit `tol` replaces the three, except those that are given too. Without it CRFsuite's algorithms, and whoever

@@ -106,8 +106,8 @@ class RelativeDecrease:
             return None
         ratio, name = (before - objective) / objective, column.replace("_", " ")
         if ratio < 0.0:
-            return f"The {name} rose by {-ratio:.3g} of itself in {self.period} steps."
-        return f"The {name} fell by {ratio:.3g} of itself in {self.period} steps, less than delta={self.delta:g}."
+            return f"The {name} rose by a relative {-ratio:.3g} in {self.period} steps."
+        return f"The {name} fell by a relative {ratio:.3g} in {self.period} steps, less than delta={self.delta:g}."
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fastcrf.data.errors import DataError
-from fastcrf.data.readers import name_of, read_lines
+from fastcrf.data.files.text_lines import name_of, read_lines
 from fastcrf.data.templates import crfpp, crfsuite, wapiti
-from fastcrf.data.templates.forms import Padding, Template, template_error
+from fastcrf.data.templates.template import Padding, Template, template_error
 
 BUILT_IN = {"crfsuite-chunking": ("crfsuite", crfsuite.CHUNKING)}
 SCRIPT = re.compile(r"^\s*templates\s*=", re.MULTILINE)

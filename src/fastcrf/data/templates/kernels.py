@@ -33,7 +33,7 @@ class Pairs(NamedTuple):
 class Outputs(NamedTuple):
     """What the templates read and where their attributes are, and the attributes there are."""
 
-    rows: Ints  # [templates]
+    tracks: Ints  # [templates]
     offsets: Ints  # [templates]
     families: Ints  # [templates]
     bases: Longs  # [families + 1] where the ids of each family begin in `attributes`
@@ -69,11 +69,11 @@ def find_sources(slots, place, n_before, n_after, sources):
 
 
 @kernel
-def show(sources, tokens, ids, padding, row):
-    """The id of each slot: that of its token's value, or that of its padding. Writes: row."""
+def show(sources, tokens, ids, padding, track):
+    """The id of each slot: that of its token's value, or that of its padding. Writes: track."""
     for slot in range(len(sources)):
         source = sources[slot]
-        row[slot] = ids[tokens[source]] if source >= 0 else padding[-1 - source]
+        track[slot] = ids[tokens[source]] if source >= 0 else padding[-1 - source]
 
 
 @kernel
@@ -112,10 +112,10 @@ def look_up(pairs, key, n, growing):
 
 
 @kernel
-def combine(slots, first, last, left, right, shift, pairs, n, growing, row):
+def combine(slots, first, last, left, right, shift, pairs, n, growing, track):
     """Ids of pairs in the slots from `first` before each sentence to `last` after it; NONE where one part is NONE.
 
-    Returns the number of pairs there are then. Writes: row, pairs.
+    Returns the number of pairs there are then. Writes: track, pairs.
     """
     slot = np.int64(0)
     for i in range(len(slots.starts) - 1):
@@ -123,17 +123,17 @@ def combine(slots, first, last, left, right, shift, pairs, n, growing, row):
         end = begin + slots.starts[i + 1] - slots.starts[i]
         for s in range(begin + first, end + last):
             if left[s] < 0 or right[s + shift] < 0:
-                row[s] = NONE
+                track[s] = NONE
                 continue
             found = look_up(pairs, np.int64(left[s]) << 32 | np.int64(right[s + shift]), n, growing)
             n += found == n
-            row[s] = found
+            track[s] = found
         slot = end + slots.after
     return n
 
 
 @kernel
-def give_out(slots, rows, outputs, n, growing, attributes, ends):
+def give_out(slots, tracks, outputs, n, growing, attributes, ends):
     """Attributes of each token, template by template; a new one gets the number n if the table is growing.
 
     Returns the number of attributes there are then. Writes: attributes, ends (the number of attributes up to and with
@@ -143,8 +143,8 @@ def give_out(slots, rows, outputs, n, growing, attributes, ends):
     for i in range(len(slots.starts) - 1):
         slot += slots.before
         for p in range(slots.starts[i], slots.starts[i + 1]):
-            for k in range(len(outputs.rows)):
-                found = rows[outputs.rows[k], slot + outputs.offsets[k]]
+            for k in range(len(outputs.tracks)):
+                found = tracks[outputs.tracks[k], slot + outputs.offsets[k]]
                 if found < 0:
                     continue
                 family = outputs.families[k]

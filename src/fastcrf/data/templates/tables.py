@@ -48,10 +48,10 @@ class AttributeTable:
     """Attributes, each a family of templates and an id in the family's space, numbered by first appearance."""
 
     def __init__(self, programme: Programme, sizes: Sequence[int], keys: Longs) -> None:
-        rows, offsets, families = np.array(programme.outputs, np.int32).T.copy()
+        tracks, offsets, families = np.array(programme.outputs, np.int32).T.copy()
         self.spaces = [family.space for family in programme.families]
         self.n = len(keys)
-        self.outputs = Outputs(rows, offsets, families, *self.free_places(sizes), keys)
+        self.outputs = Outputs(tracks, offsets, families, *self.free_places(sizes), keys)
         self.outputs.attributes[self.places(keys)] = np.arange(self.n, dtype=np.int32)
 
     @property

@@ -1,0 +1,49 @@
+"""Column files: one token per line, columns separated by spaces or tabs, a blank line between sentences.
+
+Sentences are read one by one; a line with another number of columns is a `DataError` that names file and line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from fastcrf.data.errors import DataError
+from fastcrf.data.files.text_lines import ShareRead, name_of, read_lines
+
+
+class Sentence(NamedTuple):
+    line: int  # line number of the first token, counted from 1
+    rows: list[list[str]]  # columns of each token
+
+
+def read_columns(
+    path: str | os.PathLike[str], n_columns: int | None = None, progress: ShareRead | None = None
+) -> Iterator[Sentence]:
+    """Sentences of a column file. Every line has `n_columns` columns, or as many as the first line."""
+    name = name_of(path)
+    return sentences(read_lines(path, name, progress), name, n_columns)
+
+
+def sentences(lines: Iterable[str], name: str, n_columns: int | None = None) -> Iterator[Sentence]:
+    """Sentences of the lines of a file called `name`."""
+    rows: list[list[str]] = []
+    for number, line in enumerate(lines, 1):
+        columns = line.replace("\t", " ").split(" ")  # split() would also break at no-break spaces, inside tokens
+        if "" in columns:
+            columns = [column for column in columns if column]
+        if not columns:
+            if rows:
+                yield Sentence(number - len(rows), rows)
+                rows = []
+            continue
+        n_columns = n_columns or len(columns)
+        if len(columns) != n_columns:
+            raise DataError(
+                f"{name}:{number}: found {len(columns)} columns instead of {n_columns}; every line needs as many "
+                "columns as the first, and a blank line separates sentences."
+            )
+        rows.append(columns)
+    if rows:
+        yield Sentence(number - len(rows) + 1, rows)
