@@ -22,6 +22,7 @@ from fastcrf.solvers import registry
 from fastcrf.solvers.average_gradient.sag import SAG
 from fastcrf.solvers.contract import PROMISES, Solver
 from fastcrf.training.driver import minimize
+from fastcrf.training.solver_choice import quasi_newton
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
 from fastcrf.training.trace import COLUMNS
 from fastcrf.types import Diverged
@@ -76,7 +77,7 @@ def zeros(problem):
 def optimum(kind):
     """The weights with the lowest objective of the small problem, and that objective."""
     problem = small_problem(kind).problem
-    solver = registry.make(registry.resolve("lbfgs", problem.c1), pairs=20)
+    solver = registry.make(quasi_newton(problem.c1), pairs=20)
     result = minimize(problem, solver, stop=[CertifiedGap(1e-9), MaxSteps(3000)])
     return result.weights, problem.value(result.weights)
 

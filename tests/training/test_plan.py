@@ -127,7 +127,7 @@ def test_a_stopping_rule_that_crfsuite_does_not_have_is_refused(monkeypatch):
         ({"pa_type": 0, "c1": 1.0}, "owlqn does not know the parameter pa_type=0"),
         ({"linesearch": "Newton"}, "linesearch must be one of MoreThuente, Backtracking, StrongBacktracking"),
         ({"algorithm": "sag", "num_memories": 3}, "sag does not know the parameter num_memories=3; leave it None"),
-        ({"num_memories": 0}, "memory must be a whole number of at least 1"),
+        ({"num_memories": 0}, "pairs must be a whole number of at least 1"),
         ({"c1": -1}, "c1 must be a finite number of at least 0; got c1=-1."),
         ({"c2": "1"}, "c2 must be a finite number of at least 0; got c2='1'."),
         ({"c2": float("nan")}, "c2 must be a finite number of at least 0; got c2=nan."),
