@@ -12,6 +12,7 @@ import fastcrf
 PACKAGE = Path(fastcrf.__file__).parent
 
 LAYERS = {
+    "source_closure": -1,
     "types": 0,
     "kernel": 0,
     "vectors": 1,
@@ -32,6 +33,7 @@ LAYERS = {
     "__main__": 10,
 }
 SKLEARN_FREE = (
+    "source_closure",
     "types",
     "kernel",
     "vectors",
