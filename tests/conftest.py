@@ -18,7 +18,7 @@ import hypothesis
 import pytest
 from numba import types
 
-from fastcrf.generic import GENERICS
+from fastcrf.kernel import MEANINGS
 
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)
@@ -40,7 +40,7 @@ def compiled_kernels():
 
 def kind(argument):
     """The type of an argument; all lane widths count as one, all types of a generic function, and both precisions."""
-    if any(getattr(argument, "instance_class", None) in generic.meanings for generic in GENERICS):
+    if any(getattr(argument, "instance_class", None) in meanings for meanings in MEANINGS.values()):
         return "data of a generic function"
     if isinstance(argument, types.UniTuple) and argument.dtype == types.int64:
         return "lanes"

@@ -11,8 +11,8 @@ import numba
 import pytest
 
 import fastcrf
-from fastcrf.generic import GENERICS, generic
-from fastcrf.kernel import kernel
+from fastcrf.generic import generic
+from fastcrf.kernel import MEANINGS, kernel
 
 
 class Metres(NamedTuple):
@@ -62,11 +62,11 @@ def test_every_type_has_every_meaning():
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     families = defaultdict(list)
-    for function in GENERICS:
+    for function in MEANINGS:
         if function.__module__.startswith("fastcrf."):
             families[function.__module__].append(function)
     assert families
     for functions in families.values():
-        types = set().union(*(function.meanings for function in functions))
-        missing = {(f.__name__, cls.__name__) for f in functions for cls in types if cls not in f.meanings}
+        types = set().union(*(MEANINGS[function] for function in functions))
+        missing = {(f.__name__, cls.__name__) for f in functions for cls in types if cls not in MEANINGS[f]}
         assert not missing

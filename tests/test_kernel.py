@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastcrf
-from fastcrf.kernel import kernel, ordered_kernel, source_hash
+from fastcrf.kernel import KEPT_VERSIONS, kernel, ordered_kernel, version_folder
 
 CALLEE = """
 from fastcrf.kernel import kernel
@@ -30,12 +30,37 @@ from fastcrf.callee import change
 def change_twice(x):
     return change(change(x))
 """
+LOOP = """
+from fastcrf.generic import generic
+from fastcrf.kernel import kernel
+
+@generic
+def first(pair):
+    pass
+
+@kernel
+def change_twice(pair):
+    return 2 * first(pair)
+"""
+PAIR = """
+from typing import NamedTuple
+from fastcrf.callee import change
+from fastcrf.loops.caller import first
+
+class Pair(NamedTuple):
+    one: int
+    other: int
+
+@first.register(Pair)
+def first_of_pair(pair):
+    return change(pair.one)
+"""
 RUN = """
 import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    from fastcrf.caller import change_twice
-    print(change_twice(10), sum(change_twice.stats.cache_hits.values()), len(caught))
+    {imports}
+    print(change_twice({argument}), sum(change_twice.stats.cache_hits.values()), len(caught))
     for warning in caught:
         print(warning.message)
 """
@@ -51,11 +76,18 @@ def package(tmp_path):
     return copy
 
 
-def run(package, **environment):
+CALL = {"imports": "from fastcrf.caller import change_twice", "argument": "10"}
+CALL_GENERIC = {
+    "imports": "from fastcrf.loops.caller import change_twice; from fastcrf.data.pair import Pair",
+    "argument": "Pair(10, 100)",
+}
+
+
+def run(package, call=CALL, **environment):
     """(result, cache hits, number of warnings) and the warnings' lines of a fresh process."""
     keep = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "SYSTEMROOT")}
     done = subprocess.run(
-        [sys.executable, "-c", RUN],
+        [sys.executable, "-c", RUN.format(**call)],
         env={**keep, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1", **environment},
         cwd=package.parent.parent,
         capture_output=True,
@@ -85,12 +117,56 @@ def test_without_a_home_on_a_read_only_install_kernels_compile_with_one_warning(
     assert not list(package.rglob("*.nbi"))
 
 
-def test_the_hash_is_that_of_sources_with_kernels(package):
-    before = source_hash(package)
-    (package / "metrics.py").write_text("# no kernel here\n")
-    assert source_hash(package) == before
-    (package / "caller.py").write_text(CALLER + "\n")
-    assert source_hash(package) != before
+def test_an_edit_elsewhere_costs_nothing(package, tmp_path):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run(package, **cache)
+    (package / "vectors.py").write_text("# not imported by these\n")
+    assert run(package, **cache) == ((12, 1, 0), [])
+
+
+@pytest.fixture
+def package_with_generic(package):
+    """A loop that calls a generic function, and a type with its meaning in another folder, which the loop does not import."""
+    (package / "loops").mkdir()
+    (package / "loops" / "__init__.py").write_text("")
+    (package / "loops" / "caller.py").write_text(LOOP)
+    (package / "data" / "pair.py").write_text(PAIR)
+    return package
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "result"),
+    [
+        ("data/pair.py", "change(pair.one)", "change(pair.one) + 4", 30),
+        ("data/pair.py", "one: int\n    other: int", "other: int\n    one: int", 202),  # same types, other places
+        ("callee.py", "x + 1", "x + 5", 30),
+    ],
+)
+def test_editing_what_a_generic_function_means_changes_the_loop_that_calls_it(
+    package_with_generic, tmp_path, file, before, after, result
+):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(package_with_generic, CALL_GENERIC, **cache) == ((22, 0, 0), [])
+    assert run(package_with_generic, CALL_GENERIC, **cache) == ((22, 1, 0), [])
+    source = package_with_generic / file
+    assert before in source.read_text()
+    source.write_text(source.read_text().replace(before, after))
+    assert run(package_with_generic, CALL_GENERIC, **cache) == ((result, 0, 0), [])
+
+
+def test_a_type_that_has_moved_does_not_spoil_the_cache(package_with_generic, tmp_path):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run(package_with_generic, CALL_GENERIC, **cache)
+    (package_with_generic / "data" / "pair.py").rename(package_with_generic / "data" / "couple.py")
+    moved = {**CALL_GENERIC, "imports": CALL_GENERIC["imports"].replace("data.pair", "data.couple")}
+    assert run(package_with_generic, moved, **cache) == ((22, 0, 0), [])
+
+
+def test_few_versions_of_a_module_are_kept(tmp_path):
+    for n in range(KEPT_VERSIONS + 3):
+        folder = version_folder(tmp_path, "module", str(n))
+        os.utime(folder, (n, n))
+    assert {path.name for path in (tmp_path / "module").iterdir()} == {str(n) for n in range(3, KEPT_VERSIONS + 3)}
 
 
 @pytest.mark.parametrize("decorator", [kernel, ordered_kernel])

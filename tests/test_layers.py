@@ -12,6 +12,7 @@ import fastcrf
 PACKAGE = Path(fastcrf.__file__).parent
 
 LAYERS = {
+    "source_closure": -1,
     "types": 0,
     "kernel": 0,
     "vectors": 1,
@@ -39,6 +40,7 @@ SKLEARN_FREE = (
     "generic",
     "memory",
     "checks",
+    "source_closure",
     "types",
     "kernel",
     "vectors",

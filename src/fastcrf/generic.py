@@ -22,11 +22,9 @@ from typing import Any, TypeVar
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from fastcrf.kernel import FASTMATH, flags, kernel
+from fastcrf.kernel import FASTMATH, MEANINGS, flags, kernel
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-GENERICS: list[Any] = []  # every generic function, for the tests
 
 
 def generic(declared: Function) -> Any:
@@ -56,6 +54,6 @@ def generic(declared: Function) -> Any:
         return as_meaning
 
     overload(call, jit_options=flags(FASTMATH), strict=False)(choose)
-    call.register, call.meanings = register, meanings  # type: ignore[attr-defined]
-    GENERICS.append(call)
+    call.register = register  # type: ignore[attr-defined]
+    MEANINGS[call] = meanings  # the cache of machine code must know what a loop may run
     return call

@@ -13,45 +13,46 @@ Flags, and why:
 * ``cache``: a second process loads machine code in a fraction of a second instead of compiling for seconds.
 
 Numba's own cache does not notice that a callee in another file was edited, and it fails where the source folder is not
-writable. So the cache lives in ``<user cache>/fastcrf/<hash of every source with kernels>``; where no such folder can
-be made, kernels are compiled anew in each process and one warning says so. The constants that kernels read must live
-in files with kernels or in ``types.py``, because only those are hashed.
+writable. So machine code is kept in ``<user cache>/fastcrf/<module>/<hash>``, by the sources that it was made from:
+
+* the folder's hash is that of the kernel's module and of all modules of the package that it imports, directly or not;
+* the signature brings the rest: a kernel may receive types that its module never imports, and through a generic
+  function it runs what other modules say that means for them. So a signature's entry also has a hash of the modules
+  that define its types, of those that give these a meaning, and of what they import.
+
+An edit thus recompiles what depends on it and nothing else. Where no such folder can be made, kernels are compiled anew
+in each process and one warning says so.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
+import shutil
+import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import FunctionCache
 from numba.misc.appdirs import user_cache_dir
+
+from fastcrf.source_closure import closure, closure_hash
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
+KEPT_VERSIONS = 8  # of a module's machine code: older ones are deleted when a new one is made
 
-PACKAGE = Path(__file__).parent
-
-
-def source_hash(package: Path = PACKAGE) -> str:
-    """Hash of every source that holds compiled code, or data types that compiled code is specialised on."""
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        text = path.read_bytes()
-        if b"fastcrf.kernel" in text or path.name in ("types.py", "kernel.py"):
-            digest.update(str(path.relative_to(package)).encode() + b"\0" + text)
-    return digest.hexdigest()[:20]
+MEANINGS: dict[Any, dict[type, Any]] = {}  # of each generic function (generic.py), by the type of its first argument
 
 
 def cache_folder() -> Path | None:
-    """A writable folder for machine code made from exactly these sources, or None."""
-    base = os.environ.get("NUMBA_CACHE_DIR") or user_cache_dir("fastcrf", appauthor=False)
-    folder = Path(base) / source_hash()
+    """A writable folder for machine code, or None."""
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or user_cache_dir("fastcrf", appauthor=False))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -70,20 +71,76 @@ if CACHE_FOLDER is None:
     )
 
 
+class SourceCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a function, with a key that knows the sources behind the types of a signature."""
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        """Of plain words: classes would be looked up when the index is read, and may have moved since."""
+        of_function = super()._index_key(sig, codegen)[1:]
+        return (str(sig), sources_behind(file_of(self._py_func), sig), *of_function)
+
+
+def sources_behind(module: str, signature: Any) -> str:
+    """Hash of the sources of a signature's types and of all that generic functions mean for them, or for types of `module`."""
+    classes = list(classes_in(signature))
+    files = {module, *map(file_of, classes)}
+    known: set[str] = set()
+    while files - known:
+        known |= files
+        reached = frozenset().union(*map(closure, known))
+        files = {
+            file_of(meaning.py_func)
+            for meanings in MEANINGS.values()
+            for data, meaning in meanings.items()
+            if file_of(data) in reached
+        }
+    return " ".join([closure_hash(known), *(f"{each.__module__}.{each.__qualname__}" for each in classes)])
+
+
+def classes_in(signature: Any) -> Iterator[type]:
+    """The NamedTuples among Numba's types, and those within them."""
+    for each in signature:
+        if hasattr(each, "instance_class"):
+            yield each.instance_class
+        if isinstance(each, numba.types.BaseTuple):
+            yield from classes_in(each.types)
+
+
+def file_of(thing: Any) -> str:
+    """The source of a function or a class."""
+    if hasattr(thing, "__code__"):
+        return str(thing.__code__.co_filename)
+    return str(getattr(sys.modules[thing.__module__], "__file__", "<unknown>"))
+
+
+@functools.cache
+def version_folder(base: Path, module: str, version: str) -> Path:
+    """Where the machine code of a version of a module is kept."""
+    folder = base / module / version
+    with suppress(OSError):
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            for old in sorted(folder.parent.iterdir(), key=os.path.getmtime, reverse=True)[KEPT_VERSIONS:]:
+                shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
 def flags(fastmath: set[str]) -> dict[str, Any]:
     return {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
 
 
 def compiled(function: Function, fastmath: set[str], **more: Any) -> Function:
-    options = flags(fastmath) | more
-    if CACHE_FOLDER is None:
-        return numba.njit(**options)(function)
+    dispatcher = numba.njit(**flags(fastmath), **more)(function)
+    if CACHE_FOLDER is None or numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return dispatcher
+    folder = version_folder(CACHE_FOLDER, function.__module__, closure_hash([file_of(function)]))
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE_FOLDER)  # read once, by the decoration
+    numba.config.CACHE_DIR = str(folder)  # read once, when the cache is made
     try:
-        return numba.njit(cache=True, **options)(function)
+        dispatcher._cache = SourceCache(function)
     finally:
         numba.config.CACHE_DIR = before
+    return dispatcher
 
 
 def kernel(function: Function) -> Function:
