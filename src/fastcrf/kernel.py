@@ -26,6 +26,7 @@ in each process and one warning says so.
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
@@ -81,7 +82,7 @@ class SourceCache(FunctionCache):  # type: ignore[misc]
 
 
 def sources_behind(module: str, signature: Any) -> str:
-    """Hash of the sources of a signature's types and of all that generic functions mean for them, or for types of `module`."""
+    """Hash of the sources of a signature's types and of all that is registered for them, or for types of `module`."""
     classes = list(classes_in(signature))
     files = {module, *map(file_of, classes)}
     known: set[str] = set()
