@@ -126,7 +126,7 @@ def test_an_edit_elsewhere_costs_nothing(package, tmp_path):
 
 @pytest.fixture
 def package_with_generic(package):
-    """A loop that calls a generic function; a type with its meaning in another folder, which the loop does not import."""
+    """A loop with a generic function; a type with its meaning in another folder, which the loop does not import."""
     (package / "loops").mkdir()
     (package / "loops" / "__init__.py").write_text("")
     (package / "loops" / "caller.py").write_text(LOOP)

@@ -139,7 +139,7 @@ def test_another_penalty_seed_option_or_corpus_is_another_run(dataset):
 
 def test_edited_code_is_another_version(dataset, monkeypatch):
     before = planned_run(dataset, "sgd").key
-    monkeypatch.setattr("fastcrf.lab.experiment.code_version", lambda: "0.1.0+other")
+    monkeypatch.setattr("fastcrf.lab.experiment.code_version", lambda solver: "0.1.0+other")
     assert planned_run(dataset, "sgd").key != before
 
 

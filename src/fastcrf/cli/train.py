@@ -164,11 +164,11 @@ def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[s
 def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds: float | None) -> Plan:
     """The plan for CRF's parameters, with options of the solver that it chose, and with a limit of time."""
     from fastcrf.checks import above
-    from fastcrf.solvers.registry import make
+    from fastcrf.solvers.registry import changed
     from fastcrf.training.plan import make_plan
     from fastcrf.training.stopping import MaxSeconds
 
     plan = make_plan(parameters)
-    solver = make(plan.solver.name, **{**vars(plan.solver), **options}) if options else plan.solver
+    solver = changed(plan.solver, **options) if options else plan.solver
     limits = () if seconds is None else (MaxSeconds(above("seconds", seconds, 0.0)),)
     return plan._replace(solver=solver, stop=(*plan.stop, *limits))

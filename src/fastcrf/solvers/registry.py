@@ -72,9 +72,23 @@ def make(name: str, **options: Any) -> Solver:
     for option in options:
         if option not in known:
             raise ValueError(f"{name} has no option {option!r}; its options are {_listed(known)}.")
+    return _called(name, cls, dict(REGISTRY[name].options) | options)
+
+
+def changed(solver: Solver, **options: Any) -> Solver:
+    """The solver with other options, under the same name."""
+    before = {field.name: getattr(solver, field.name) for field in dataclasses.fields(solver)}  # type: ignore[arg-type]
+    for option in options:
+        if option not in before:
+            raise ValueError(f"{solver.name} has no option {option!r}; its options are {_listed(before)}.")
+    return _called(solver.name, type(solver), before | options)
+
+
+def _called(name: str, cls: Any, options: Mapping[str, Any]) -> Solver:
+    """A solver of a class; a preset carries its own name, in the messages of its checks, too."""
     solver = object.__new__(cls)
-    object.__setattr__(solver, "name", name)  # a preset carries its own name, in its messages, too
-    solver.__init__(**dict(REGISTRY[name].options) | options)
+    object.__setattr__(solver, "name", name)
+    solver.__init__(**options)
     return solver
 
 

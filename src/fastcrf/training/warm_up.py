@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from numba.core import event
 
 from fastcrf.solvers.contract import Solver
+from fastcrf.solvers.registry import changed
 from fastcrf.types import NOTHING, Corpus
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def of_any_corpus(solver: Solver) -> Solver:
     """The solver with the defaults of options that hold a number for each sequence: they would not fit two."""
     fields = dataclasses.fields(solver)  # type: ignore[arg-type]
     defaults = {field.name: field.default for field in fields if isinstance(getattr(solver, field.name), tuple)}
-    return dataclasses.replace(solver, **defaults)  # type: ignore[type-var]
+    return changed(solver, **defaults)
 
 
 def first_sequences(corpus: Corpus, n: int) -> Corpus:
