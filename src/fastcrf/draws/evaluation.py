@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastcrf.chain.blocks import infer_block, refresh_edges
+from fastcrf.chain.blocks import copy_rows, infer_block, refresh_edges
 from fastcrf.chain.expectations import score_block
 from fastcrf.draws.lazy_vector import gather, turn
 from fastcrf.draws.stored_gradients import exchange
@@ -20,22 +20,43 @@ def score_current(blocks, i, vector, space, lanes):
 
 
 @kernel
-def evaluate(blocks, i, growth, vector, gradients, space, lanes):
-    """Evaluate block i: `growth` of its change is stored; its loss. Writes: vector, gradients, space."""
-    edges = score_current(blocks, i, vector, space, lanes)
-    loss = infer_block(blocks.chains, i, edges, space, blocks.layout.n_labels, lanes)
-    exchange(gradients, blocks, i, growth, space, lanes)
-    return loss
+def infer_current(blocks, i, edges, space, scores, lanes):
+    """(loss, entropy) of the scored block i; its label scores are kept in `scores`. Writes: space, scores.
+
+    The entropy of the model's distribution over labellings is loss - w . gradient: its part of a lower bound on the
+    objective (objective/certificate.py). By position, w . gradient is the sum of residuals times scores.
+    """
+    chains, K, slope = blocks.chains, blocks.layout.n_labels, 0.0
+    length = chains.starts[chains.bounds[i + 1]] - chains.starts[chains.bounds[i]]
+    copy_rows(space.lattice.scores, scores, length, lanes)
+    loss = infer_block(chains, i, edges, space, K, lanes)
+    for t in range(length):
+        for k in range(K):
+            slope += space.lattice.scores[t, k] * scores[t, k]
+    for j in range(K):
+        for k in range(K):
+            slope += space.edge_sums[j, k] * edges.scores[j, k]
+    return loss, loss - slope
 
 
 @kernel
-def fill_gradients(blocks, first, last, vector, gradients, space, lanes):
+def evaluate(blocks, i, growth, vector, gradients, space, scores, lanes):
+    """Evaluate block i: `growth` of its change is stored; (loss, entropy). Writes: all but the weights."""
+    edges = score_current(blocks, i, vector, space, lanes)
+    found = infer_current(blocks, i, edges, space, scores, lanes)
+    exchange(gradients, blocks, i, growth, space, lanes)
+    return found
+
+
+@kernel
+def fill_gradients(blocks, first, last, vector, gradients, entropies, space, scores, lanes):
     """Store the gradients of blocks first..last-1 in the place of the old ones, in d too; their loss.
 
     Writes: all but w.
     """
-    K, total = blocks.layout.n_labels, 0.0
+    K, loss = blocks.layout.n_labels, 0.0
     for i in range(first, last):
-        total += evaluate(blocks, i, 1.0, vector, gradients, space, lanes)
+        of_block, entropies[i] = evaluate(blocks, i, 1.0, vector, gradients, space, scores, lanes)
         turn(vector, blocks.support, i, 1.0, 0.0, gradients.change, gradients.edge_change, K, lanes)
-    return total
+        loss += of_block
+    return loss

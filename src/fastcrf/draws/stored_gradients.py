@@ -28,6 +28,11 @@ def exchange(gradients, blocks, i, growth, space, lanes):  # type: ignore[no-unt
     """
 
 
+@generic
+def recursions(gradients):  # type: ignore[no-untyped-def]
+    """Forward-backward recursions that an exchange without growth costs beyond the one of the new gradient."""
+
+
 class Mixed(NamedTuple):
     """Residuals of the labels at each position, those of the label bigrams summed over a block."""
 
@@ -61,6 +66,11 @@ class ByAttribute(NamedTuple):
     change: Table  # local: new minus old
     edge_change: np.ndarray  # [Kp, Kp]
     dense: bool  # whether all rows and cells are stored
+
+
+@recursions.register(Mixed, Marginals, ByAttribute)
+def no_recursions(gradients):
+    return 0
 
 
 @exchange.register(Mixed)

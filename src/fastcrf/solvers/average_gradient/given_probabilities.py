@@ -68,8 +68,8 @@ def begin_visit_as_given(given, i):
 
 @scheme.end_visit.register(GivenProbabilities)
 def end_visit_as_given(given, i, L, trials):
-    given.estimates[0] = L
     if trials > 0:
+        given.estimates[0] = L
         given.searched[0] = 1
     return False
 

@@ -159,7 +159,8 @@ def end_visit_of_constants(constants, i, L, trials):
         constants.successes[i] = constants.successes[i] + 1 if trials == 1 else 0
         if constants.successes[i] > 0:
             constants.rests[i] = 1 << min(constants.successes[i] - 1, LONGEST_REST)
-    set_estimate(constants, i, L)
+    if new or trials > 0:  # a visit that did not search, or found its gradient flat, says nothing of L
+        set_estimate(constants, i, L)
     return new
 
 

@@ -17,11 +17,11 @@ What is stored of g_i says draws/stored_gradients.py; how d / m moves all weight
 
 from __future__ import annotations
 
-from fastcrf.chain.blocks import collect_change, copy_rows, infer_block
+from fastcrf.chain.blocks import collect_change, copy_rows
 from fastcrf.chain.expectations import score_block
-from fastcrf.draws.evaluation import score_current
+from fastcrf.draws.evaluation import infer_current, score_current
 from fastcrf.draws.lazy_vector import advance, turn
-from fastcrf.draws.stored_gradients import exchange
+from fastcrf.draws.stored_gradients import exchange, recursions
 from fastcrf.kernel import inlined_kernel, kernel
 from fastcrf.solvers.average_gradient.lipschitz_search import mask_change, search_lipschitz
 from fastcrf.solvers.average_gradient.scheme import begin_visit, draw, end_visit, fade, step_size
@@ -31,43 +31,45 @@ FLAT = 1e-8  # squared gradient norm below which a search would only measure rou
 
 @kernel
 def average_gradient_draws(
-    blocks, uniforms, lam, growth, correction, vector, gradients, scheme, covered, space, direction, lanes
+    blocks, uniforms, lam, growth, correction, vector, gradients, entropies, scheme, covered, space, direction, lanes
 ):
-    """One draw per uniform; returns the number of forward(-backward) recursions. Writes: all state."""
-    bounds, K, evaluations = blocks.chains.bounds, blocks.layout.n_labels, 0
+    """One draw per uniform; (forward(-backward) recursions, losses met on the way). Writes: all state."""
+    bounds, K, evaluations, losses = blocks.chains.bounds, blocks.layout.n_labels, 0, 0.0
     n = len(blocks.chains.starts) - 1
     for u in uniforms:
         i, p = draw(scheme, u, lam)  # line 4
-        spent, new = visit(blocks, i, growth, vector, gradients, scheme, space, direction, lanes)  # lines 5-14
-        evaluations += spent
+        loss, entropy, trials, new = visit(blocks, i, growth, vector, gradients, scheme, space, direction, lanes)
+        size = bounds[i + 1] - bounds[i]
+        evaluations += size * (1 + trials + recursions(gradients))
+        losses += loss / (n * p)
+        if growth > 0.0:
+            entropies[i] = entropy
         if new:
-            covered[0] = min(covered[0] + bounds[i + 1] - bounds[i], n)  # line 7
+            covered[0] = min(covered[0] + size, n)  # line 7
         a, m = step_size(scheme, lam), covered[0]  # line 15
         shrink = 1.0 - a * lam
         step = correction * (1.0 / (n * p) - growth / m) * a / shrink  # `advance` is going to apply growth / m of it
         turn(vector, blocks.support, i, growth, step, gradients.change, gradients.edge_change, K, lanes)  # line 10
         advance(vector, shrink, a / m, lanes)  # line 16
-        fade(scheme, i)  # line 17
-    return evaluations
+        if trials > 0:  # where gradients are flat, L would fade without end
+            fade(scheme, i)  # line 17
+    return evaluations, losses
 
 
 @inlined_kernel
 def visit(blocks, i, growth, vector, gradients, scheme, space, direction, lanes):
     """Evaluate block i: its change goes to the stored gradients, its L to the scheme (Algorithm 1, lines 5 to 14).
 
-    (number of forward(-backward) recursions, whether i is new). Writes: all state but w and d.
+    (loss, entropy, trials of the search, whether i is new). Writes: all state but w and d.
     """
-    starts, bounds, K = blocks.chains.starts, blocks.chains.bounds, blocks.layout.n_labels
     edges = score_current(blocks, i, vector, space, lanes)
     searching, L, down = begin_visit(scheme, i)
-    if searching:
-        copy_rows(space.lattice.scores, direction.scores, starts[bounds[i + 1]] - starts[bounds[i]], lanes)
-    loss, trials = infer_block(blocks.chains, i, edges, space, K, lanes), 0
+    loss, entropy = infer_current(blocks, i, edges, space, direction.scores, lanes)
     exchange(gradients, blocks, i, growth, space, lanes)
+    trials = 0
     if searching:
         L, trials = search_block(blocks, i, loss, L, down, edges.scores, space, direction, lanes)
-    new = end_visit(scheme, i, L, trials)
-    return (bounds[i + 1] - bounds[i]) * (1 + trials), new
+    return loss, entropy, trials, end_visit(scheme, i, L, trials)
 
 
 @kernel

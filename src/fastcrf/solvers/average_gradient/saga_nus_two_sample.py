@@ -88,10 +88,10 @@ class SAGANUSTwoSample:
         )  # fmt: skip
         aside = with_room_of_its_own(run.gradients)
 
-        def draw_two(uniforms: Floats) -> int:
+        def draw_two(uniforms: Floats) -> tuple[int, float]:
             return two_sample_draws(
-                run.blocks, uniforms, run.lam, run.lazy.vector, run.gradients, aside, scheme, run.space,
-                run.direction, run.lazy.lanes,
+                run.blocks, uniforms, run.lam, run.lazy.vector, run.gradients, aside, run.entropies, scheme,
+                run.space, run.direction, run.lazy.lanes,
             )  # fmt: skip
 
         yield from epochs(run, resumed=bool(memory), draws=draw_two, uniforms=2)
@@ -105,18 +105,19 @@ def with_room_of_its_own(gradients: StoredGradients) -> StoredGradients:
 
 
 @kernel
-def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, scheme, space, direction, lanes):
-    """A draw for each pair of uniforms; the number of forward(-backward) recursions. Writes: all state.
+def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, entropies, scheme, space, direction, lanes):
+    """A draw for each pair of uniforms; (forward(-backward) recursions, losses). Writes: all state.
 
     Blocks j, for the step, and r, for the stored gradients, are evaluated at the same w.
     """
     support, bounds, K = blocks.support, blocks.chains.bounds, blocks.layout.n_labels
-    n, evaluations = len(blocks.chains.starts) - 1, 0
+    n, evaluations, losses = len(blocks.chains.starts) - 1, 0, 0.0
     for k in range(len(uniforms)):
         (j, p), r = draw(scheme, uniforms[k, 0], lam), draw_uniform(uniforms[k, 1], len(bounds) - 1)
-        evaluations += visit(blocks, j, 0.0, vector, gradients, scheme, space, direction, lanes)[0]
-        evaluate(blocks, r, 1.0, vector, aside, space, lanes)
-        evaluations += bounds[r + 1] - bounds[r]
+        loss, _, trials, _ = visit(blocks, j, 0.0, vector, gradients, scheme, space, direction, lanes)
+        _, entropies[r] = evaluate(blocks, r, 1.0, vector, aside, space, direction.scores, lanes)
+        evaluations += (bounds[j + 1] - bounds[j]) * (1 + trials) + bounds[r + 1] - bounds[r]
+        losses += loss / (n * p)
         a = step_size(scheme, lam)
         shrink = 1.0 - a * lam
         step = 1.0 / (n * p) * a / shrink
@@ -124,4 +125,4 @@ def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, scheme, sp
         # `advance` is going to apply a / n of the new part of d, which is not due before the next step.
         turn(vector, support, r, 1.0, -a / n / shrink, aside.change, aside.edge_change, K, lanes)
         advance(vector, shrink, a / n, lanes)
-    return evaluations
+    return evaluations, losses

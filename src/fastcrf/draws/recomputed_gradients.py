@@ -1,0 +1,91 @@
+"""Gradients that are not stored: schmidt2015, section 7, for methods whose g_i are all of one point, the snapshot w~.
+
+An exchange evaluates the block at w~ once more: two recursions a draw in place of one, and memory for one vector of
+weights instead of a table of gradients. While a snapshot is taken, the old g_i count as zero: d begins anew.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.blocks import Blocks, Workspace, collect_change, copy_rows, infer_block, make_workspace, refresh_edges
+from fastcrf.chain.expectations import Table, score_block
+from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
+from fastcrf.draws.stored_gradients import exchange, recursions
+from fastcrf.kernel import kernel
+
+
+class Recomputed(NamedTuple):
+    """The weights w~, and room to evaluate a block there."""
+
+    rows: np.ndarray  # [n_rows + K, Kp]; rows of transitions come last
+    cells: np.ndarray  # [n_cells]
+    space: Workspace
+    node_change: np.ndarray  # [T, Kp] new minus old, by position
+    change: Table  # local: the same by attribute
+    edge_change: np.ndarray  # [Kp, Kp]
+
+
+def make_recomputed(blocks: Blocks) -> Recomputed:
+    n_rows, n_cells, longest = blocks.widest
+    layout, Kp = blocks.layout, blocks.layout.padded
+    return Recomputed(
+        aligned_zeros(layout.n_rows + layout.n_labels, Kp),
+        np.zeros(layout.n_cells),
+        make_workspace(blocks),
+        aligned_zeros(longest, Kp),
+        Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)),
+        aligned_zeros(Kp, Kp),
+    )
+
+
+@recursions.register(Recomputed)
+def one_recursion(gradients):
+    return 1
+
+
+@exchange.register(Recomputed)
+def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
+    starts, bounds, K = blocks.chains.starts, blocks.chains.bounds, blocks.layout.n_labels
+    length = starts[bounds[i + 1]] - starts[bounds[i]]
+    copy_rows(space.lattice.scores, gradients.node_change, length, lanes)
+    copy_rows(space.edge_sums, gradients.edge_change, K, lanes)
+    if growth == 0.0:
+        evaluate_snapshot(gradients, blocks, i, lanes)
+        subtract_rows(gradients.space.lattice.scores, gradients.node_change, length, lanes)
+        subtract_rows(gradients.space.edge_sums, gradients.edge_change, K, lanes)
+    collect_change(blocks.local, bounds, blocks.support, i, gradients.node_change, gradients.change, lanes)
+
+
+@kernel
+def evaluate_snapshot(gradients, blocks, i, lanes):
+    """Residuals of block i at w~. Writes: gradients.space."""
+    support, bounds, K, space = blocks.support, blocks.chains.bounds, blocks.layout.n_labels, gradients.space
+    first = support.row_starts[i]
+    for r in range(first, support.row_starts[i + 1]):
+        copy_row(gradients.rows, np.int64(support.rows[r]), space.weights.rows, r - first, lanes)
+    first = support.cell_starts[i]
+    for c in range(first, support.cell_starts[i + 1]):
+        space.weights.cells[c - first] = gradients.cells[support.cells[c]]
+    for j in range(K):
+        copy_row(gradients.rows, len(gradients.rows) - K + j, space.edges.scores, j, lanes)
+    bias, scores = space.lattice.bias, space.lattice.scores
+    score_block(blocks.local, space.weights, bias, bounds[i], bounds[i + 1], scores, lanes)
+    infer_block(blocks.chains, i, refresh_edges(space.edges, K, bias, lanes), space, K, lanes)
+
+
+@kernel
+def copy_row(source, r, target, place, lanes):
+    """target[place] = source[r]. Writes: target."""
+    for b in range(0, source.shape[1], len(lanes)):
+        store(target, place, b, load(source, r, b, lanes))
+
+
+@kernel
+def subtract_rows(source, target, n_rows, lanes):
+    """target[:n_rows] -= source[:n_rows]. Writes: target."""
+    for r in range(n_rows):
+        for b in range(0, source.shape[1], len(lanes)):
+            store(target, r, b, add_scaled(-1.0, load(source, r, b, lanes), load(target, r, b, lanes)))
