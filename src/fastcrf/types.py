@@ -74,6 +74,7 @@ class Step(NamedTuple):
     gradient: Floats | None = None  # of the smooth part (loss + c2 |w|^2) at `weights`, when the solver already has it
     info: Mapping[str, float] = NOTHING  # what a reader may plot
     memory: Mapping[str, Any] = NOTHING  # named arrays and numbers needed to continue exactly from here
+    lower_bound: float | None = None  # on F*, sum scale, when the solver has one
 
 
 class Diverged(Exception):

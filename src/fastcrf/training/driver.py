@@ -18,6 +18,7 @@ import numpy as np
 from fastcrf.memory import check_memory
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import check
+from fastcrf.training.certifier import Certifier
 from fastcrf.training.checkpoint import Checkpoint, Saved
 from fastcrf.training.interrupts import Interrupt, catch_interrupt
 from fastcrf.training.progress import Display, Silent
@@ -135,6 +136,7 @@ class Run:
         self.weights = start  # a copy of the newest finite weights
         self.best_weights, self.best_step, self.best_score = start, 0, -math.inf
         self.memory: Mapping[str, Any] = NOTHING
+        self.certifier = Certifier(problem)
         self.last: Point | None = None  # where the run ended, if the solver's arrays are still those of that step
         self.passes = self.seconds = 0.0
         self.began = time.perf_counter()
@@ -175,12 +177,16 @@ class Run:
     def _place(self, step: Step) -> Point:
         self.passes += step.passes
         wall = time.perf_counter() - self.began
-        return Point(self.problem, step, len(self.trace), self.passes, self.seconds, wall)
+        point = Point(self.problem, step, len(self.trace), self.passes, self.seconds, wall)
+        point.certifier = self.certifier
+        return point
 
     def _judge(self, point: Point) -> Ending | None:
         """Score the point and ask the rules; whatever they had to evaluate must be finite, too."""
         ending = None
         if point.is_finite:
+            if point.is_evaluated:
+                self.certifier.learn(point)
             point.scores = {name: float(score(point.weights)) for name, score in self.watch.items()}
             reasons = ((rule, rule.reason(point, self.trace)) for rule in self.rules)
             ending = next((Ending(rule.status, reason) for rule, reason in reasons if reason), None)
@@ -204,8 +210,9 @@ class Run:
             return
         numbers = {"passes": self.passes, "seconds": self.seconds, "wall": time.perf_counter() - self.began}
         best = {"best_step": self.best_step, "best_score": self.best_score}
-        arrays = {"weights": self.weights, "best_weights": self.best_weights}
-        self.checkpoint.write(Saved(step.memory, arrays, {**numbers, **best, "trace": self.trace}))
+        arrays = {"weights": self.weights, "best_weights": self.best_weights, **self.certifier.arrays()}
+        more = {"certifier": self.certifier.numbers(), "trace": self.trace}
+        self.checkpoint.write(Saved(step.memory, arrays, {**numbers, **best, **more}))
 
     def take_up(self, saved: Saved) -> None:
         """Go on from a checkpoint: the solver's first Step will be that of the last row, which is set aside for it."""
@@ -215,6 +222,7 @@ class Run:
         self.began -= numbers["wall"]
         self.best_step, self.best_score = numbers["best_step"], numbers["best_score"]
         self.weights, self.best_weights = saved.arrays["weights"].copy(), saved.arrays["best_weights"].copy()
+        self.certifier.restore(saved.arrays, numbers.get("certifier"))
 
     def _asked_to_stop(self, row: Row, interrupt: Interrupt) -> Ending | None:
         asking = [callback for callback in self.callbacks if callback(row)]
@@ -229,6 +237,8 @@ class Run:
         elif self.best is not None and self.best_step < len(self.trace) - 1:
             self._restore_best()
         last = self.last or self._place(Step(self.weights, passes=0.0))
+        if last.is_evaluated:
+            self.certifier.mix(last)
         certificate = last.certificate
         settled = last.row()
         self.trace[-1].update({name: settled[name] for name in EVALUATED})

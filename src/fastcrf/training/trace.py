@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastcrf.solvers.batch.line_search import evaluate
 from fastcrf.solvers.batch.orthant import pseudo_gradient
 from fastcrf.types import Floats, Step
 from fastcrf.vectors import norm
+
+if TYPE_CHECKING:
+    from fastcrf.training.certifier import Certifier
 
 Row = dict[str, Any]
 Trace = list[Row]
@@ -26,12 +29,15 @@ COLUMNS = SPENT + EVALUATED
 
 
 class Point:
-    """A Step with its place in the run: number, and cumulative passes, solver seconds and wall seconds."""
+    """A Step with its place in the run: number, cumulative passes, solver seconds and wall seconds, and the run's
+    certifier.
+    """
 
     def __init__(self, problem: Any, step: Step, number: int, passes: float, seconds: float, wall: float) -> None:
         self.problem, self.step, self.number = problem, step, number
         self.passes, self.seconds, self.wall = passes, seconds, wall
         self.scores: Mapping[str, float] = {}
+        self.certifier: Certifier | None = None
         self._evaluation: tuple[float, Floats] | None = None
         if step.objective is not None and step.gradient is not None:
             self._evaluation = step.objective, step.gradient
@@ -39,6 +45,11 @@ class Point:
     @property
     def weights(self) -> Floats:
         return self.step.weights
+
+    @property
+    def is_evaluated(self) -> bool:
+        """Whether objective and gradient are known."""
+        return self._evaluation is not None
 
     @property
     def evaluation(self) -> tuple[float, Floats]:
@@ -60,9 +71,14 @@ class Point:
         return norm(gradient)
 
     @cached_property
-    def certificate(self) -> Any:
-        """A proven bound on F(w) - F*, a `Certificate`. For c2 = 0 it costs a pass over the data."""
+    def own_certificate(self) -> Any:
+        """What this point proves by itself, a `Certificate`. For c2 = 0 it costs a pass over the data."""
         return self.problem.certificate(self.weights, *self.evaluation)
+
+    @property
+    def certificate(self) -> Any:
+        """A proven bound on F(w) - F*: what this point proves together with all that its run did."""
+        return self.own_certificate if self.certifier is None else self.certifier.certify(self)
 
     @property
     def is_finite(self) -> bool:
@@ -76,8 +92,8 @@ class Point:
 
     def row(self) -> Row:
         """What is known of this point, without evaluating anything over the data."""
-        evaluated = self._evaluation is not None
-        certified = "certificate" in self.__dict__ or (evaluated and self.problem.c2 > 0.0)
+        evaluated = self.is_evaluated
+        certified = "own_certificate" in self.__dict__ or (evaluated and self.problem.c2 > 0.0)
         return {
             "step": self.number,
             "passes": self.passes,

@@ -1,0 +1,107 @@
+"""What a run has proved: the best lower bound on F*, from all that its solver evaluated.
+
+A lower bound never expires. Each evaluated step adds its plane to a bundle (objective/bundle.py), which costs about as
+much as a sum over the weights; the best mixture is looked for when the bundle is full, which costs some fifty of them,
+and not before the objective has come near its end; then at the end of the run. Where a step was evaluated for the sake
+of the certificate alone, the mixture is looked for at once. A solver that has a lower bound of its own hands it out with
+its Step.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastcrf.objective.bundle import Bundle
+from fastcrf.objective.certificate import Certificate
+
+if TYPE_CHECKING:
+    from fastcrf.training.trace import Point
+
+logger = logging.getLogger("fastcrf")
+
+BUDGET = 2**30  # bytes
+LEAST = 4  # planes that make a bundle worth while
+NEAR = 0.3  # while F falls by more than this of itself from one full bundle to the next, no bound is worth looking for
+
+
+class Certifier:
+    """The certificate of a run. budget: bytes that the bundle may take."""
+
+    def __init__(self, problem: Any, budget: int = BUDGET) -> None:
+        self.lower_bound = -math.inf
+        self.bundle = make_bundle(problem, budget)
+        self.learnt = -1  # number of the newest step in the bundle
+        self.unmixed = False  # whether the newest plane has not been mixed with the others
+        self.objective_before = math.inf  # when the bundle was last full
+
+    def learn(self, point: Point) -> None:
+        """Take in what an evaluated step proves, once."""
+        if point.number <= self.learnt:
+            return
+        self.learnt = point.number
+        self._raise_to(point.step.lower_bound)
+        if self.bundle is None:
+            return
+        objective, gradient = point.evaluation
+        self._raise_to(self.bundle.add(point.weights, objective, gradient))
+        self.unmixed = bool(self.bundle.planes)
+        if self.bundle.is_full:
+            if self.objective_before - objective <= NEAR * objective:
+                self.mix(point)
+            self.objective_before = objective
+            self.bundle.thin()
+
+    def certify(self, point: Point) -> Certificate:
+        """What is proved of a step, which is evaluated if it was not."""
+        self._raise_to(point.own_certificate.lower_bound)
+        self.learn(point)
+        if point.step.gradient is None:
+            self.mix(point)
+        return Certificate(point.evaluation[0], self.lower_bound)
+
+    def mix(self, point: Point) -> None:
+        """Look for the best mixture now; `point` is the newest that was learnt."""
+        if self.bundle is not None and self.unmixed and point.number == self.learnt:
+            self._raise_to(self.bundle.mix(point.weights, point.evaluation[0]))
+            self.unmixed = False
+
+    def _raise_to(self, bound: float | None) -> None:
+        if bound is not None and bound > self.lower_bound:  # not true for a NaN
+            self.lower_bound = bound
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """For a checkpoint. Live: copy to keep."""
+        return {} if self.bundle is None else {f"bundle_{name}": a for name, a in self.bundle.state().items()}
+
+    def numbers(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("lower_bound", "learnt", "unmixed", "objective_before")}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, Any] | None) -> None:
+        """Go on from a checkpoint, exactly; one without a certifier's state leaves the new one as it is."""
+        if numbers is None:
+            return
+        for name in self.numbers():
+            setattr(self, name, numbers[name])
+        if self.bundle is not None and "bundle_rows" in arrays:
+            self.bundle.restore({name: arrays[f"bundle_{name}"] for name in self.bundle.state()})
+
+
+def make_bundle(problem: Any, budget: int) -> Bundle | None:
+    """An empty bundle within the budget; None, and a word, if that is too small. None if there is no penalty."""
+    if problem.c1 == 0.0 and problem.c2 == 0.0:
+        return None
+    n = problem.n_weights
+    capacity = Bundle.capacity_within(budget, n)
+    if capacity >= LEAST:
+        return Bundle(n, problem.c1, problem.c2, capacity)
+    logger.warning(
+        "The gradients that make a certificate tight would take %.3g GB for %s weights, and may take %.3g GB; without "
+        "them the certified gap may be a hundred times the true one.",
+        *(4e-9 * n * (LEAST + 2), f"{n:,}", 1e-9 * budget),
+    )
+    return None
