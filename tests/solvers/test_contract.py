@@ -225,7 +225,7 @@ def poisoned_problem(kind):
 
 
 def assert_notices_divergence(solver, kind):
-    result = minimize(poisoned_problem(kind), solver, stop=[MaxSteps(3)])
+    result = minimize(poisoned_problem(kind), solver, stop=[MaxSteps(30)])
     assert result.status == "diverged"
     assert np.isfinite(result.weights).all()
 
@@ -253,7 +253,7 @@ def cut(array):
 
 
 def without_numbers(array):
-    return np.full_like(array, np.nan) if array.dtype.kind == "f" else np.full_like(array, -2)
+    return np.full_like(array, {"f": np.nan, "i": -2, "u": 255}[array.dtype.kind])
 
 
 @each_case
@@ -264,9 +264,12 @@ def test_a_spoilt_memory_is_refused_with_a_sentence(name, kind, spoil):
     memory = keep(next(islice(solver.iterate(problem, zeros(problem)), 3, None)).memory)
     for item in (item for item, value in memory.items() if isinstance(value, np.ndarray)):
         spoilt = spoil(memory[item])
-        if spoilt.shape != memory[item].shape or not np.array_equal(spoilt, memory[item]):
-            with pytest.raises(ValueError, match=r"[A-Z].*\.$"):
-                minimize(problem, solver, memory={**memory, item: spoilt}, stop=[MaxSteps(1)])
+        if spoilt.shape == memory[item].shape and np.array_equal(spoilt, memory[item]):
+            continue
+        if spoil is cut and solver.keeps[item].axis == "none":  # a shorter list may be a good one
+            continue
+        with pytest.raises(ValueError, match=r"[A-Z].*\.$"):
+            minimize(problem, solver, memory={**memory, item: spoilt}, stop=[MaxSteps(1)])
     del memory["weights"]
     with pytest.raises(ValueError, match=f"The saved state of {name} lacks 'weights'"):
         minimize(problem, solver, memory=memory, stop=[MaxSteps(1)])
@@ -335,11 +338,12 @@ class Deaf(SAG):
 
     def iterate(self, problem, weights, memory=None):
         steps = super().iterate(problem, weights, memory)
-        step = next(steps)
+        first = next(steps)
+        step = first._replace(weights=first.weights.copy())
         while True:
             yield step
             with suppress(Diverged, StopIteration):
-                step = next(steps)
+                next(steps)
 
 
 def test_a_solver_that_climbs_from_the_optimum_is_found_out():

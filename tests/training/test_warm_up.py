@@ -68,8 +68,8 @@ def test_an_l1_penalty_has_a_warm_up_of_its_own(problem, warmed_up):
 
 
 def test_a_number_for_each_sequence_is_left_out_of_a_warm_up_with_two(problem, warmed_up):
-    warm_up(problem, make("saga-nus", sampling=[1.0] * problem.n_sequences, seed=3))
-    assert warmed_up == [(make("saga-nus", seed=3), 0.0)]
+    warm_up(problem, make("saga-fixed-probabilities", sampling=[1.0] * problem.n_sequences, seed=3))
+    assert warmed_up == [(make("saga-fixed-probabilities", seed=3), 0.0)]
 
 
 def test_a_penalty_that_does_not_fit_is_left_for_the_run_to_report(problem):

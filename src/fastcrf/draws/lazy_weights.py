@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from fastcrf.draws.lazy_vector import LazyVector, Places, settle
+from fastcrf.draws.lazy_vector import LazyVector, Places, settle, spread_values
 from fastcrf.objective.movable import MovablePart
 from fastcrf.types import Floats
 
@@ -24,6 +24,8 @@ class MovedWeights(Protocol):
     def vector(self) -> LazyVector: ...
 
     def settle(self, ridge: float) -> float: ...
+
+    def clear_drift(self) -> None: ...
 
     def state(self) -> dict[str, Any]: ...
 
@@ -44,6 +46,12 @@ class LazyWeights:
         for values, whole in zip(self.settled, (self.weights, self.drift), strict=True):
             self.part.put(values, whole)
         return square
+
+    def clear_drift(self) -> None:
+        """d <- 0; the weights stay."""
+        self.settle(0.0)
+        self.settled[1][:] = self.drift[:] = 0.0
+        spread_values(*self.settled, self.places)
 
     def state(self) -> dict[str, Any]:
         return {"weights": self.weights, "drift": self.drift}

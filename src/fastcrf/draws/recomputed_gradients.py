@@ -10,35 +10,43 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, Workspace, collect_change, copy_rows, infer_block, make_workspace, refresh_edges
+from fastcrf.chain.blocks import Workspace, collect_change, copy_rows, infer_block, make_workspace, refresh_edges
 from fastcrf.chain.expectations import Table, score_block
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
+from fastcrf.draws.scaled_vector import ScaledVector, gather_scaled, load_scaled, make_scaled
 from fastcrf.draws.stored_gradients import exchange, recursions
 from fastcrf.kernel import kernel
+from fastcrf.objective.movable import MovablePart
+from fastcrf.types import Floats
 
 
 class Recomputed(NamedTuple):
     """The weights w~, and room to evaluate a block there."""
 
-    rows: np.ndarray  # [n_rows + K, Kp]; rows of transitions come last
-    cells: np.ndarray  # [n_cells]
+    snapshot: ScaledVector
     space: Workspace
     node_change: np.ndarray  # [T, Kp] new minus old, by position
     change: Table  # local: the same by attribute
     edge_change: np.ndarray  # [Kp, Kp]
 
 
-def make_recomputed(blocks: Blocks) -> Recomputed:
+def make_recomputed(part: MovablePart) -> Recomputed:
+    """With a snapshot of zeros; `take_snapshot` moves it."""
+    blocks = part.blocks
     n_rows, n_cells, longest = blocks.widest
     layout, Kp = blocks.layout, blocks.layout.padded
     return Recomputed(
-        aligned_zeros(layout.n_rows + layout.n_labels, Kp),
-        np.zeros(layout.n_cells),
+        make_scaled(layout, part.features, np.zeros(part.features.n_weights)),
         make_workspace(blocks),
         aligned_zeros(longest, Kp),
         Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)),
         aligned_zeros(Kp, Kp),
     )
+
+
+def take_snapshot(gradients: Recomputed, part: MovablePart, weights: Floats) -> None:
+    """w~ <- weights, those of all features. Writes: gradients."""
+    load_scaled(gradients.snapshot, part.blocks.layout, part.features, part.take(weights))
 
 
 @recursions.register(Recomputed)
@@ -62,25 +70,11 @@ def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
 @kernel
 def evaluate_snapshot(gradients, blocks, i, lanes):
     """Residuals of block i at w~. Writes: gradients.space."""
-    support, bounds, K, space = blocks.support, blocks.chains.bounds, blocks.layout.n_labels, gradients.space
-    first = support.row_starts[i]
-    for r in range(first, support.row_starts[i + 1]):
-        copy_row(gradients.rows, np.int64(support.rows[r]), space.weights.rows, r - first, lanes)
-    first = support.cell_starts[i]
-    for c in range(first, support.cell_starts[i + 1]):
-        space.weights.cells[c - first] = gradients.cells[support.cells[c]]
-    for j in range(K):
-        copy_row(gradients.rows, len(gradients.rows) - K + j, space.edges.scores, j, lanes)
+    bounds, K, space = blocks.chains.bounds, blocks.layout.n_labels, gradients.space
+    gather_scaled(gradients.snapshot, blocks.support, i, space.weights, space.edges.scores, K, lanes)
     bias, scores = space.lattice.bias, space.lattice.scores
     score_block(blocks.local, space.weights, bias, bounds[i], bounds[i + 1], scores, lanes)
     infer_block(blocks.chains, i, refresh_edges(space.edges, K, bias, lanes), space, K, lanes)
-
-
-@kernel
-def copy_row(source, r, target, place, lanes):
-    """target[place] = source[r]. Writes: target."""
-    for b in range(0, source.shape[1], len(lanes)):
-        store(target, place, b, load(source, r, b, lanes))
 
 
 @kernel

@@ -88,7 +88,9 @@ def carry_out(planned: PlannedRun, limits: Limits, store: Store, progress: Displ
     with measured() as measures:
         problem, path = planned.objective.problem(planned.n_jobs), store.state(planned.key)
         watch = scores(planned.objective)
-        result = minimize_resumably(problem, planned.solver, path, stop=limits.rules(), watch=watch, progress=progress)
+        result = minimize_resumably(
+            problem, planned.solver, path, stop=limits.rules(), watch=watch, progress=progress, measure=True
+        )
     facts = {
         **planned.facts(),
         "status": result.status,

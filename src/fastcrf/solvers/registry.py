@@ -38,7 +38,10 @@ REGISTRY: dict[str, Line] = {
     "saga": Line("fastcrf.solvers.average_gradient.saga", "SAGA"),
     "saga-nus-star": Line("fastcrf.solvers.average_gradient.saga_nus_star", "SAGANUSStar"),
     "saga-nus": Line("fastcrf.solvers.average_gradient.saga_nus", "SAGANUS"),
-    "saga-nus-two-sample": Line("fastcrf.solvers.average_gradient.saga_nus_two_sample", "SAGANUSTwoSample"),
+    "saga-fixed-probabilities": Line(
+        "fastcrf.solvers.average_gradient.saga_fixed_probabilities", "SAGAFixedProbabilities"
+    ),
+    "saga-two-samples": Line("fastcrf.solvers.average_gradient.saga_two_samples", "SAGATwoSamples"),
     "svrg": Line("fastcrf.solvers.average_gradient.svrg", "SVRG"),
     "emgd": Line("fastcrf.solvers.average_gradient.emgd", "EMGD"),
     "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),

@@ -2,9 +2,11 @@
 
 A lower bound never expires. Each evaluated step adds its plane to a bundle (objective/bundle.py), which costs about as
 much as a sum over the weights; the best mixture is looked for when the bundle is full, which costs some fifty of them,
-and not before the objective has come near its end; then at the end of the run. Where a step was evaluated for the sake
-of the certificate alone, the mixture is looked for at once. A solver that has a lower bound of its own hands it out with
-its Step.
+and not before the objective has come near its end; then at the end of the run. Where a step was evaluated for the
+sake of the certificate alone, the mixture is looked for at once.
+
+A solver that has a lower bound of its own hands it out with its Step, and what it expects the objective to be as
+`info["objective_estimate"]`: then nothing is evaluated before both together say that the goal is near.
 """
 
 from __future__ import annotations
@@ -21,11 +23,13 @@ from fastcrf.objective.certificate import Certificate
 
 if TYPE_CHECKING:
     from fastcrf.training.trace import Point
+    from fastcrf.types import Step
 
 logger = logging.getLogger("fastcrf")
 
 BUDGET = 2**30  # bytes
 LEAST = 4  # planes that make a bundle worth while
+FIRST_OPTIMISM = 0.5  # estimates of the objective lag behind the weights, by half an epoch in the mean
 NEAR = 0.3  # while F falls by more than this of itself from one full bundle to the next, no bound is worth looking for
 
 
@@ -38,13 +42,23 @@ class Certifier:
         self.learnt = -1  # number of the newest step in the bundle
         self.unmixed = False  # whether the newest plane has not been mixed with the others
         self.objective_before = math.inf  # when the bundle was last full
+        self.optimism = FIRST_OPTIMISM  # gap as proved over gap as estimated, when last both were known
+
+    def hear(self, step: Step) -> None:
+        """Take in what a solver itself has proved."""
+        self._raise_to(step.lower_bound)
+
+    def may_be_within(self, tol: float, point: Point) -> bool:
+        """Whether the relative gap may be as small as `tol`, as far as one can tell without evaluating the step."""
+        if point.is_evaluated or point.estimated_gap is None:
+            return True
+        return self.optimism * point.estimated_gap <= tol
 
     def learn(self, point: Point) -> None:
         """Take in what an evaluated step proves, once."""
         if point.number <= self.learnt:
             return
         self.learnt = point.number
-        self._raise_to(point.step.lower_bound)
         if self.bundle is None:
             return
         objective, gradient = point.evaluation
@@ -62,7 +76,10 @@ class Certifier:
         self.learn(point)
         if point.step.gradient is None:
             self.mix(point)
-        return Certificate(point.evaluation[0], self.lower_bound)
+        certificate = Certificate(point.evaluation[0], self.lower_bound)
+        if point.estimated_gap:
+            self.optimism = min(1.0, certificate.relative / point.estimated_gap)
+        return certificate
 
     def mix(self, point: Point) -> None:
         """Look for the best mixture now; `point` is the newest that was learnt."""
@@ -79,14 +96,15 @@ class Certifier:
         return {} if self.bundle is None else {f"bundle_{name}": a for name, a in self.bundle.state().items()}
 
     def numbers(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("lower_bound", "learnt", "unmixed", "objective_before")}
+        names = ("lower_bound", "learnt", "unmixed", "objective_before", "optimism")
+        return {name: getattr(self, name) for name in names}
 
     def restore(self, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, Any] | None) -> None:
         """Go on from a checkpoint, exactly; one without a certifier's state leaves the new one as it is."""
         if numbers is None:
             return
         for name in self.numbers():
-            setattr(self, name, numbers[name])
+            setattr(self, name, numbers.get(name, getattr(self, name)))
         if self.bundle is not None and "bundle_rows" in arrays:
             self.bundle.restore({name: arrays[f"bundle_{name}"] for name in self.bundle.state()})
 

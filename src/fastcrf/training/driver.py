@@ -61,13 +61,15 @@ def minimize(
     callbacks: Iterable[Callback] = (),
     progress: Display | None = None,
     checkpoint: Checkpoint | None = None,
+    measure: bool = False,
 ) -> Result:
     """Run `solver` on `problem` from `weights` (default: zeros) or from the `memory` of an earlier run.
 
     watch:     scores of the weights, by the name of their column in the trace (higher is better where a rule compares);
     best:      name of a watched score; the weights with its highest value are returned instead of the last ones;
     callbacks: each is called with every row; one that returns True ends the run;
-    checkpoint: where the state of the run is saved from time to time, and from where it goes on if asked to.
+    checkpoint: where the state of the run is saved from time to time, and from where it goes on if asked to;
+    measure:   evaluate the objective at every step, outside the solver's clock, whether a rule asks for it or not.
     """
     check(problem, solver)
     start = np.zeros(problem.n_weights) if weights is None else np.array(weights, dtype=np.float64)
@@ -76,7 +78,7 @@ def minimize(
             f"The problem has {problem.n_weights} weights; got an array of shape {start.shape} to start from."
         )
     run = Run(problem, start, stop, watch, best, callbacks)
-    run.checkpoint = checkpoint
+    run.checkpoint, run.measure = checkpoint, measure
     saved = checkpoint.open(problem, solver, start) if checkpoint else None
     if saved:
         memory = saved.memory
@@ -137,6 +139,7 @@ class Run:
         self.best_weights, self.best_step, self.best_score = start, 0, -math.inf
         self.memory: Mapping[str, Any] = NOTHING
         self.certifier = Certifier(problem)
+        self.measure = False
         self.last: Point | None = None  # where the run ended, if the solver's arrays are still those of that step
         self.passes = self.seconds = 0.0
         self.began = time.perf_counter()
@@ -179,6 +182,9 @@ class Run:
         wall = time.perf_counter() - self.began
         point = Point(self.problem, step, len(self.trace), self.passes, self.seconds, wall)
         point.certifier = self.certifier
+        self.certifier.hear(step)
+        if self.measure:
+            _ = point.evaluation
         return point
 
     def _judge(self, point: Point) -> Ending | None:

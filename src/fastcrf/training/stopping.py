@@ -122,7 +122,9 @@ class CertifiedGap:
     status: ClassVar[str] = "converged"
 
     def reason(self, point: Point, trace: Trace) -> str | None:
-        if not self._worth_asking(point, trace) or not point.certificate.relative <= self.tol:
+        if not (point.may_be_within(self.tol) and self._worth_asking(point, trace)):
+            return None
+        if not point.certificate.relative <= self.tol:
             return None
         return f"The certified relative gap {point.certificate.relative:.3g} is at most tol={self.tol:g}."
 

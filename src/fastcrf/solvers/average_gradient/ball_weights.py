@@ -54,6 +54,12 @@ class BallWeights:
             self.part.put(values, whole)
         return float(self.vector.state[D_D])
 
+    def clear_drift(self) -> None:
+        """d <- 0; the weights stay."""
+        self.settle(self.ridge)
+        self.settled[1][:] = self.drift[:] = 0.0
+        spread_values(self.moving["shift"], self.settled[1], self.places)
+
     def recentre(self) -> None:
         """Move the centre to the mean of the period's weights."""
         self._collect()

@@ -39,12 +39,13 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from fastcrf.draws.storage import FORMS, PRECISIONS
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import ball_weights, lipschitz, run
 from fastcrf.solvers.average_gradient.ball_weights import BallWeights
 from fastcrf.solvers.average_gradient.lipschitz import Constants, known_constant, one_constant
-from fastcrf.solvers.average_gradient.lipschitz_bounds import lipschitz_bounds
+from fastcrf.solvers.average_gradient.lipschitz_bounds import bounds_of_blocks
 from fastcrf.solvers.average_gradient.periods import advance_period
 from fastcrf.solvers.average_gradient.run import Run
 from fastcrf.solvers.options import check_choice, check_positive, check_truth, check_whole
@@ -54,7 +55,8 @@ from fastcrf.types import Floats, Step
 @dataclass(frozen=True)
 class EMGD:
     """step: "search" or "theory"; project: on balls; inner_passes: T / n; first_lipschitz: where the search for L
-    starts; seed: of the draws; steps_per_epoch: Steps in a period.
+    starts; batch: sequences a draw (at most); seed: of the draws, and of what is drawn together; storage, precision: as
+    in `svrg`; steps_per_epoch: Steps in a period.
     """
 
     name: ClassVar[str] = "emgd"
@@ -67,7 +69,10 @@ class EMGD:
     project: bool = True
     inner_passes: float = 4.0
     first_lipschitz: float = 1.0
+    batch: int = 1
     seed: int = 0
+    storage: str = "none"
+    precision: str = "double"
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
@@ -75,17 +80,22 @@ class EMGD:
         check_truth(self.name, "project", self.project)
         for option in ("inner_passes", "first_lipschitz"):
             check_positive(self.name, option, getattr(self, option))
+        check_whole(self.name, "batch", self.batch, 1)
         check_whole(self.name, "seed", self.seed, 0)
+        check_choice(self.name, "storage", self.storage, ("none", "auto", *FORMS))
+        check_choice(self.name, "precision", self.precision, PRECISIONS)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        n_draws = max(1, round(self.inner_passes * problem.n_sequences))
+        n = -(-problem.n_sequences // self.batch)
+        n_draws = max(1, round(self.inner_passes * n))
         in_a_ball = partial(BallWeights, memory=memory, ridge=2.0 * problem.c2)
         run = Run(
-            self.name, problem, weights, memory, self.scheme(problem, n_draws), in_a_ball, seed=self.seed,
+            self.name, problem, weights, memory, self.scheme(problem, n, n_draws), in_a_ball, seed=self.seed,
             filling=True, growth=0.0, correction=1.0, n_draws=n_draws, steps=self.steps_per_epoch,
+            storage=self.storage, precision=self.precision,
         )  # fmt: skip
         ball = cast(BallWeights, run.lazy)
 
@@ -104,8 +114,8 @@ class EMGD:
         while True:
             yield advance()
 
-    def scheme(self, problem: SequenceProblem, n_draws: int) -> Constants:
+    def scheme(self, problem: SequenceProblem, n: int, n_draws: int) -> Constants:
         if self.step == "search":
-            return one_constant(problem.n_sequences, self.first_lipschitz)
-        largest = lipschitz_bounds(problem.corpus, problem.features).max() or 1.0
-        return known_constant(problem.n_sequences, largest, caution=np.sqrt(n_draws))
+            return one_constant(n, self.first_lipschitz)
+        largest = bounds_of_blocks(problem.corpus, problem.features, n, self.seed).max() or 1.0
+        return known_constant(n, largest, caution=np.sqrt(n_draws))

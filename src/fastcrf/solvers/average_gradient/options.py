@@ -6,7 +6,7 @@ A solver of the family is its scheme (scheme.py) and `correction`: 0 for SAG's s
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -18,17 +18,16 @@ from fastcrf.draws.storage import FORMS, PRECISIONS
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import lipschitz, run
-from fastcrf.solvers.average_gradient.run import Run
+from fastcrf.solvers.average_gradient.run import Draws, Run
 from fastcrf.solvers.average_gradient.scheme import Scheme
-from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.solvers.options import check_choice, check_whole
 from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
 class AverageGradient:
-    """first_lipschitz: where the search for Lipschitz constants starts; batch: sequences a draw (at most); seed: of the
-    draws, and of what is drawn together. Several sequences a draw need a few more passes, which are cheaper, and store
-    less (schmidt2015, section 7); docs/batches.md has figures.
+    """batch: sequences a draw (at most); seed: of the draws, and of what is drawn together. Several sequences a draw
+    need a few more passes, which are cheaper, and store less (schmidt2015, section 7); docs/batches.md has figures.
 
     storage: how gradients are kept, which has no effect on where the run goes: "mixed", "marginals", "sparse", "naive",
     or "auto", the smallest ("mixed" if that is hardly larger); precision: of what is kept, "double" or "single"
@@ -41,8 +40,8 @@ class AverageGradient:
     promises: ClassVar[str] = "optimum"
     keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | lipschitz.KEEPS
     correction: ClassVar[float] = 0.0
+    fills: ClassVar[bool] = False  # whether all gradients are stored before the first draw, wherever the run starts
 
-    first_lipschitz: float = 1.0
     batch: int = 1
     seed: int = 0
     storage: str = "auto"
@@ -50,7 +49,6 @@ class AverageGradient:
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_whole(self.name, "batch", self.batch, 1)
         check_whole(self.name, "seed", self.seed, 0)
         check_choice(self.name, "storage", self.storage, ("auto", *FORMS))
@@ -58,29 +56,30 @@ class AverageGradient:
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     @abstractmethod
-    def scheme(self, n: int) -> Scheme:
+    def scheme(self, problem: SequenceProblem, n: int) -> Scheme:
         """Draws, Lipschitz constants and step size for n blocks of sequences."""
 
     def vector(self, problem: SequenceProblem, n: int) -> Make:
         """What the draws move, for n blocks of sequences."""
         return make_drifting
 
+    def run(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> Run:
+        n = -(-problem.n_sequences // self.batch)
+        return Run(
+            self.name, problem, weights, memory, self.scheme(problem, n),
+            partial(LazyWeights, make=self.vector(problem, n)), seed=self.seed, correction=self.correction,
+            filling=self.fills or bool(weights.any()),  # away from zero, a d whose parts are missing would lead astray
+            storage=self.storage, precision=self.precision, steps=self.steps_per_epoch,
+        )  # fmt: skip
+
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        n = -(-problem.n_sequences // self.batch)
-        run = Run(
-            self.name, problem, weights, memory, self.scheme(n),
-            partial(LazyWeights, make=self.vector(problem, n)),
-            seed=self.seed, correction=self.correction, storage=self.storage, precision=self.precision,
-            filling=bool(weights.any()),  # away from zero, a d of which most parts are still missing would lead astray
-            steps=self.steps_per_epoch,
-        )  # fmt: skip
-        yield from epochs(run, resumed=bool(memory))
+        yield from epochs(self.run(problem, weights, memory), resumed=bool(memory))
 
 
 def epochs(
-    run: Run, resumed: bool, draws: Callable[[Floats], int] | None = None, uniforms: int = 1
+    run: Run, resumed: bool, draws: Draws | None = None, uniforms: int = 1
 ) -> Iterator[Step]:
     """The Steps of a run that stores all gradients first, if at all, and then draws for ever.
 

@@ -1,7 +1,7 @@
 """What SVRG and its relatives have in common: their options, and runs in periods. Not solvers themselves.
 
-A period is M draws and the snapshot that follows: all blocks are evaluated at w~, the weights of that moment, and the
-gradient of each is stored; d is their sum. Between two snapshots neither changes. Because a snapshot ends a period, the
+A period is M draws and the snapshot that follows: all blocks are evaluated at w~, the weights of that moment; d is the
+sum of their gradients. Between two snapshots neither changes. Because a snapshot ends a period, the
 Step there has the exact objective and gradient of its weights.
 """
 
@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from fastcrf.draws.lazy_weights import LazyWeights, Make
+from fastcrf.draws.storage import FORMS, PRECISIONS
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import lipschitz, run
@@ -26,8 +27,9 @@ from fastcrf.types import Floats, Step
 @dataclass(frozen=True)
 class VarianceReduced:
     """sampling: uniform or nus; inner_passes: M / n; caution: divides the step size; first_lipschitz: where searches
-    start; batch: sequences a draw (at most); seed: of the draws, and of what is drawn together; steps_per_epoch: Steps
-    in a period.
+    start; batch: sequences a draw (at most); seed: of the draws, and of what is drawn together; storage: "none", the
+    papers' way, evaluates each drawn sequence at w~, too; the other forms keep its gradient there, and precision is
+    that of what is kept (draws/storage.py); steps_per_epoch: Steps in a period.
     """
 
     name: ClassVar[str]
@@ -42,6 +44,8 @@ class VarianceReduced:
     first_lipschitz: float = 1.0
     batch: int = 1
     seed: int = 0
+    storage: str = "none"
+    precision: str = "double"
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
@@ -50,6 +54,8 @@ class VarianceReduced:
             check_positive(self.name, option, getattr(self, option))
         check_whole(self.name, "batch", self.batch, 1)
         check_whole(self.name, "seed", self.seed, 0)
+        check_choice(self.name, "storage", self.storage, ("none", "auto", *FORMS))
+        check_choice(self.name, "precision", self.precision, PRECISIONS)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     @abstractmethod
@@ -70,6 +76,7 @@ class VarianceReduced:
             self.name, problem, weights, memory, self.scheme(n),
             partial(LazyWeights, make=self.vector(problem, n)), seed=self.seed, filling=True, growth=0.0,
             correction=1.0, n_draws=max(1, round(self.inner_passes * n)), steps=self.steps_per_epoch,
+            storage=self.storage, precision=self.precision,
         )  # fmt: skip
         if not memory:
             advance_period(run)

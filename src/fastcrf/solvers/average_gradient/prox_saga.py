@@ -38,21 +38,25 @@ from fastcrf.solvers.options import check_choice, check_positive
 
 @dataclass(frozen=True)
 class ProxSAGA(AverageGradient):
-    """sampling: uniform or nus; caution: divides the step size; others: see AverageGradient."""
+    """first_lipschitz: where searches start; sampling: uniform or nus; caution: divides the step size;
+    others: see AverageGradient.
+    """
 
     name: ClassVar[str] = "prox-saga"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
     correction: ClassVar[float] = 1.0
 
+    first_lipschitz: float = 1.0
     sampling: str = "nus"
     caution: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
         check_positive(self.name, "caution", self.caution)
 
-    def scheme(self, n: int) -> Constants:
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         if self.sampling == "nus":
             return own_constants(n, self.first_lipschitz, skipping=True, caution=self.caution)
         return one_constant(n, self.first_lipschitz, self.caution)

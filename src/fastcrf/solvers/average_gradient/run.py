@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from fastcrf.chain.blocks import make_workspace
 from fastcrf.draws.evaluation import fill_gradients
 from fastcrf.draws.lazy_weights import MovedWeights
+from fastcrf.draws.recomputed_gradients import make_recomputed, take_snapshot
 from fastcrf.draws.sampling import epoch_uniforms
 from fastcrf.draws.slices import Slices
 from fastcrf.draws.storage import make_gradients, restore_gradients, stored_arrays
 from fastcrf.memory import COUNT, WEIGHTS, Kept, take
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.objective.certificate import dual_bound
 from fastcrf.objective.movable import MovablePart
 from fastcrf.proximal import proximal_step
 from fastcrf.solvers.average_gradient.lipschitz_search import make_direction
@@ -25,11 +27,15 @@ from fastcrf.solvers.average_gradient.scheme import Scheme, restore, step_size
 from fastcrf.types import Diverged, Floats, Step
 from fastcrf.vectors import norm
 
+Draws = Callable[[Floats], tuple[int, float]]  # from uniforms to (recursions, losses met)
+
 STORED = Kept("sequences", optional=True)
 KEEPS = {
     "weights": WEIGHTS,
     "drift": WEIGHTS,
     **dict.fromkeys(("nodes", "rows", "cells", "edges"), STORED),
+    "snapshot": WEIGHTS._replace(optional=True),
+    "entropies": Kept("sequences"),
     **dict.fromkeys(("epoch", "drawn", "filled", "covered"), COUNT),
     **dict.fromkeys(("whole", "moved", "filling"), Kept(dtype="int64", low=0, high=1)),
     "loss": Kept(),
@@ -75,16 +81,24 @@ class Run:
         self.blocks = self.part.blocks
         self.sizes = np.diff(self.blocks.chains.bounds)  # sequences of each block
         self.space, self.direction = make_workspace(self.blocks), make_direction(self.blocks)
-        self.gradients = make_gradients(self.blocks, storage, precision)
+        self.recomputing = storage == "none"
+        stored = None if self.recomputing else make_gradients(self.blocks, storage, precision)
+        self.gradients = cast(Any, stored or make_recomputed(self.part))
+        self.entropies = np.zeros(n_blocks)  # of each block at its last visit; the gold labelling's is 0
+        self.provable = precision == "double" and growth > 0.0  # rounded gradients prove nothing
         size = max(1, problem.slice_size * n_blocks // problem.n_sequences)
         told = self._told_to_stop
         self.draws = Slices(n_blocks if n_draws is None else n_draws, size, told, steps)
         self.filled = Slices(n_blocks, size, told, done=0 if filling else n_blocks)
         self.covered = np.array([problem.n_sequences if filling or problem.c1 > 0.0 else 0])  # sequences in d
         self.epoch, self.evaluations, self.loss, self.moved = 0, 0, 0.0, not filling
+        self.losses, self.met = 0.0, 0  # met on the way since the last Step, and by how many draws
         if memory:
             self._restore(memory)
         self.lazy = lazy(self.part, weights, drift)
+        self.snapshot = np.array(memory["snapshot"]) if memory and "snapshot" in memory else np.zeros_like(weights)
+        if self.recomputing:
+            take_snapshot(self.gradients, self.part, self.snapshot)
 
     def _told_to_stop(self) -> bool:
         return self.problem.asked_to_stop()
@@ -96,26 +110,35 @@ class Run:
     def fill(self) -> None:
         """Evaluate what is left of the blocks, or less if told to stop: their gradients are stored, d is their sum."""
         if self.filled.done == 0:
-            self.loss, self.moved = 0.0, False
+            self._begin_fill()
         for some in self.filled:
             self.loss += fill_gradients(
-                self.blocks, some.start, some.stop, self.lazy.vector, self.gradients, self.space, self.lazy.lanes
-            )
+                self.blocks, some.start, some.stop, self.lazy.vector, self.gradients, self.entropies, self.space,
+                self.direction.scores, self.lazy.lanes,
+            )  # fmt: skip
             self.evaluations += int(self.sizes[some].sum())
 
-    def draw(self, advance: Callable[[Floats], int] | None = None, per_draw: int = 1) -> None:
+    def _begin_fill(self) -> None:
+        self.loss, self.moved = 0.0, False
+        if self.recomputing:
+            self.lazy.clear_drift()
+            np.copyto(self.snapshot, self.lazy.weights)
+            take_snapshot(self.gradients, self.part, self.snapshot)
+
+    def draw(self, advance: Draws | None = None, per_draw: int = 1) -> None:
         """What is left of the draws before the next Step, or less if told to stop, each from `per_draw` uniforms."""
         uniforms = epoch_uniforms(self.seed, self.epoch, per_draw * self.draws.n).reshape(self.draws.n, per_draw)
         uniforms = uniforms[:, 0] if per_draw == 1 else uniforms
         for some in self.draws:
-            self.evaluations += (advance or self.average_gradient_draws)(uniforms[some])
-            self.moved = True
+            evaluations, losses = (advance or self.average_gradient_draws)(uniforms[some])
+            self.evaluations, self.losses = self.evaluations + evaluations, self.losses + losses
+            self.moved, self.met = True, self.met + some.stop - some.start
 
-    def average_gradient_draws(self, uniforms: Floats) -> int:
-        """A draw for each of the uniforms, by the loop of loop.py; the number of recursions."""
+    def average_gradient_draws(self, uniforms: Floats) -> tuple[int, float]:
+        """A draw for each of the uniforms, by the loop of loop.py; (recursions, losses met)."""
         return average_gradient_draws(
             self.blocks, uniforms, self.lam, self.growth, self.correction, self.lazy.vector, self.gradients,
-            self.scheme, self.covered, self.space, self.direction, self.lazy.lanes,
+            self.entropies, self.scheme, self.covered, self.space, self.direction, self.lazy.lanes,
         )  # fmt: skip
 
     def begin_epoch(self) -> None:
@@ -128,7 +151,10 @@ class Run:
         if not math.isfinite(square + self.loss):
             raise Diverged(f"The weights or the losses of {self.name} are not finite after {self.epoch} epochs.")
         passes, self.evaluations = self.evaluations / self.problem.n_sequences, 0
-        step = Step(self.lazy.weights, passes, info=self._info(square), memory=self.state())
+        step = Step(
+            self.lazy.weights, passes, info=self._info(square), memory=self.state(), lower_bound=self._lower_bound()
+        )
+        self.losses, self.met = 0.0, 0
         if self.moved or not self.filled.finished:
             return step
         objective = self.loss + self.problem.regulariser.value(self.lazy.weights)
@@ -141,12 +167,22 @@ class Run:
         a, c1 = float(step_size(self.scheme, self.lam)), self.problem.c1
         known = self.filled.finished if self.filling else bool(self.scheme.seen.all())
         known = known and (self.growth > 0.0 or not self.moved)  # d is an estimate of the gradient at w, not at w~
-        stored = sum(array.nbytes for array in stored_arrays(self.gradients).values())
+        kept = (self.snapshot,) if self.recomputing else stored_arrays(self.gradients).values()
+        stored = sum(array.nbytes for array in kept)
         seen = self.problem.n_sequences if self.filling else int(self.sizes[self.scheme.seen > 0].sum())
         info = {"seen": seen, "step_size": a, "memory_bytes": stored}
+        if self.met:  # each loss counts by how rarely it is met, so that their mean is that of all sequences
+            total = self.losses * self.problem.n_sequences / self.met
+            info["objective_estimate"] = total + self.problem.regulariser.value(self.lazy.weights)
         if c1 > 0.0:
             return info | {"proximal_gradient_norm_estimate": self._proximal_norm(a, c1) if known else math.inf}
         return info | {"gradient_norm_estimate": math.sqrt(square) if known else math.inf}
+
+    def _lower_bound(self) -> float | None:
+        """What the table of gradients proves of the optimum: it is a dual point, d its gradient (certificate.py)."""
+        if not self.provable:
+            return None
+        return dual_bound(float(self.entropies.sum()), self.lazy.settled[1], self.problem.c1, self.problem.c2)
 
     def _proximal_norm(self, a: float, c1: float) -> float:
         """|w - soft(w - s (d + 2 c2 w), s c1)| / s, with s = a / n: what the gradient's norm is without thresholds."""
@@ -158,10 +194,12 @@ class Run:
         numbers = {"epoch": self.epoch, "drawn": self.draws.done, "filled": self.filled.done, "loss": self.loss}
         flags = {"moved": self.moved, "filling": self.filling, "whole": not len(self.part.places)}
         numbers |= {"covered": int(self.covered[0])} | {name: int(flag) for name, flag in flags.items()}
-        return {**self.lazy.state(), **stored_arrays(self.gradients), **self.scheme.state(), **numbers}
+        kept = {"snapshot": self.snapshot} if self.recomputing else stored_arrays(self.gradients)
+        return {**self.lazy.state(), **kept, "entropies": self.entropies, **self.scheme.state(), **numbers}
 
     def _restore(self, memory: Mapping[str, Any]) -> None:
         restore_gradients(self.gradients, memory)
+        take(self.name, "entropies", memory, self.entropies)
         restore(self.scheme, memory, partial(take, self.name))
         self.epoch, self.loss, self.moved = int(memory["epoch"]), float(memory["loss"]), bool(memory["moved"])
         self.draws.done = min(int(memory["drawn"]), self.draws.n)

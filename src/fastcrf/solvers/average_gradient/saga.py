@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, one_constant
 from fastcrf.solvers.average_gradient.options import AverageGradient
 from fastcrf.solvers.options import check_positive
@@ -30,16 +31,18 @@ from fastcrf.solvers.options import check_positive
 
 @dataclass(frozen=True)
 class SAGA(AverageGradient):
-    """caution: divides the step size; others: see AverageGradient."""
+    """first_lipschitz: where searches start; caution: divides the step size; others: see AverageGradient."""
 
     name: ClassVar[str] = "saga"
     correction: ClassVar[float] = 1.0
 
+    first_lipschitz: float = 1.0
     caution: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_positive(self.name, "caution", self.caution)
 
-    def scheme(self, n: int) -> Constants:
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         return one_constant(n, self.first_lipschitz, self.caution)

@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, own_constants
 from fastcrf.solvers.average_gradient.options import AverageGradient
 from fastcrf.solvers.options import check_positive, check_truth
@@ -30,18 +31,22 @@ from fastcrf.solvers.options import check_positive, check_truth
 
 @dataclass(frozen=True)
 class SAGANUSStar(AverageGradient):
-    """skipping: of needless searches (section 5.2); caution: divides the step size; others: see AverageGradient."""
+    """first_lipschitz: where searches start; skipping: of needless searches (5.2); caution: divides the step size;
+    others: see AverageGradient.
+    """
 
     name: ClassVar[str] = "saga-nus-star"
     correction: ClassVar[float] = 1.0
 
+    first_lipschitz: float = 1.0
     skipping: bool = True
     caution: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_truth(self.name, "skipping", self.skipping)
         check_positive(self.name, "caution", self.caution)
 
-    def scheme(self, n: int) -> Constants:
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         return own_constants(n, self.first_lipschitz, self.skipping, self.caution)

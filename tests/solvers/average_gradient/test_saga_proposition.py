@@ -8,8 +8,8 @@ import pytest
 from fastcrf.draws.sampling import epoch_uniforms
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.average_gradient.lipschitz_bounds import lipschitz_bounds
-from fastcrf.solvers.average_gradient.saga_nus import SAGANUS
-from fastcrf.solvers.average_gradient.saga_nus_two_sample import SAGANUSTwoSample
+from fastcrf.solvers.average_gradient.saga_fixed_probabilities import SAGAFixedProbabilities
+from fastcrf.solvers.average_gradient.saga_two_samples import SAGATwoSamples
 from fastcrf.solvers.batch.lbfgs import LBFGS
 from fastcrf.types import Corpus
 from reference import dense_saga
@@ -59,48 +59,48 @@ def test_saga_nus_equals_its_dense_twin_for_the_same_draws(c2, step):
     p = 0.5 / n + 0.5 * proportional(bounds)
     loss = EnumeratedLoss(problem.corpus, problem.features)
     twin = dense_saga.one_sample(loss, 2 * c2 / n, p, draws(7, 6), bounds.max(), step == "search")
-    assert_epochs_agree(problem, SAGANUS(step=step, seed=7), twin, 6)
+    assert_epochs_agree(problem, SAGAFixedProbabilities(step=step, seed=7), twin, 6)
 
 
 def test_it_draws_with_the_probabilities_that_it_is_given():
     problem, numbers = small_problem(0.3), [3, 1, 2, 1, 0.5, 2.5]
     loss = EnumeratedLoss(problem.corpus, problem.features)
     twin = dense_saga.one_sample(loss, 0.1, proportional(numbers), draws(1, 3), bounds_of(problem).max(), False)
-    assert_epochs_agree(problem, SAGANUS("theory", numbers, seed=1), twin, 3)
+    assert_epochs_agree(problem, SAGAFixedProbabilities("theory", numbers, seed=1), twin, 3)
 
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize("step", ["search", "theory"])
-def test_saga_nus_two_sample_equals_its_dense_twin_for_the_same_draws(c2, step):
+def test_saga_two_samples_equals_its_dense_twin_for_the_same_draws(c2, step):
     problem = small_problem(c2, values=True, weights=True)
     n, loss = problem.n_sequences, EnumeratedLoss(problem.corpus, problem.features)
     pairs = np.concatenate([epoch_uniforms(7, epoch, 2 * n).reshape(n, 2) for epoch in range(8)])
     twin = dense_saga.two_samples(loss, 2 * c2 / n, pairs, bounds_of(problem), step == "search")
-    assert_epochs_agree(problem, SAGANUSTwoSample(step, seed=7), twin, 8)
+    assert_epochs_agree(problem, SAGATwoSamples(step, seed=7), twin, 8)
 
 
 @pytest.mark.parametrize("numbers", [[1.0, 0.0], [1.0, -1.0], [1.0, float("nan")], ["a"], [True]])
 def test_a_probability_that_is_not_above_zero_is_refused(numbers):
     with pytest.raises(ValueError, match=r"sampling\[[01]\] must be a number above 0"):
-        SAGANUS(sampling=numbers)
+        SAGAFixedProbabilities(sampling=numbers)
 
 
 @pytest.mark.parametrize("sampling", [5, None, True, "often"])
 def test_a_sampling_that_is_neither_a_name_nor_numbers_is_a_sentence(sampling):
     with pytest.raises(ValueError, match="uniform, lipschitz, mixed, or one number for each sequence; got sampling="):
-        SAGANUS(sampling=sampling)
+        SAGAFixedProbabilities(sampling=sampling)
 
 
 def test_probabilities_may_be_an_array():
     numbers = np.array([3, 1, 2, 1, 0.5, 2.5])
-    assert SAGANUS(sampling=numbers) == SAGANUS(sampling=list(numbers))
-    np.testing.assert_array_equal(SAGANUS(sampling=numbers).probabilities(np.ones(6)), numbers)
+    assert SAGAFixedProbabilities(sampling=numbers) == SAGAFixedProbabilities(sampling=list(numbers))
+    np.testing.assert_array_equal(SAGAFixedProbabilities(sampling=numbers).probabilities(np.ones(6)), numbers)
 
 
 def test_the_wrong_number_of_probabilities_is_refused():
     problem = small_problem(0.3)
     with pytest.raises(ValueError, match="one number for each of the 6 sequences; got 2"):
-        next(SAGANUS(sampling=[0.5, 0.5]).iterate(problem, np.zeros(problem.n_weights)))
+        next(SAGAFixedProbabilities(sampling=[0.5, 0.5]).iterate(problem, np.zeros(problem.n_weights)))
 
 
 EPOCHS = 12
@@ -154,7 +154,7 @@ def test_the_bound_of_part_a_holds_in_the_mean(sampling):
     best, bounds = optimum(problem), bounds_of(problem)
     p = proportional(bounds + bounds.mean() if sampling == "mixed" else np.ones(loss.n))
     bound = bound_a(loss, lam, p, bounds.max(), beginning(problem), best)
-    seen = mean_square_distances(paths_of(problem, lambda seed: SAGANUS("theory", sampling, seed)), best)
+    seen = mean_square_distances(paths_of(problem, lambda seed: SAGAFixedProbabilities("theory", sampling, seed)), best)
     assert (seen <= bound).all()
     assert seen[-1] < 0.2 * seen[0]  # the rate is one that can be seen
 
@@ -183,7 +183,7 @@ def test_the_bound_of_part_b_holds_in_the_mean():
     problem, loss, lam = curved_problem()
     best = optimum(problem)
     bound = bound_b(problem, loss, lam, bounds_of(problem), beginning(problem), best)
-    seen = mean_square_distances(paths_of(problem, lambda seed: SAGANUSTwoSample("theory", seed)), best)
+    seen = mean_square_distances(paths_of(problem, lambda seed: SAGATwoSamples("theory", seed)), best)
     assert (seen <= bound).all()
     assert seen[-1] < 0.2 * seen[0]
 
@@ -200,7 +200,7 @@ def test_the_bound_of_part_b_does_not_hold_for_steps_much_longer_or_shorter(fact
     assert (mean_square_distances(paths, best) > bound_b(problem, loss, lam, L, start, best))[-3:].all()
 
 
-@pytest.mark.parametrize("solver", [SAGANUS(), SAGANUSTwoSample()])
+@pytest.mark.parametrize("solver", [SAGAFixedProbabilities(), SAGATwoSamples()])
 def test_it_converges_linearly_to_the_optimum(solver):
     corpus = learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 6)
     problem = Problem(corpus, random_features(0), c2=0.5)

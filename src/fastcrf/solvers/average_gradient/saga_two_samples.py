@@ -20,8 +20,7 @@ where SAGA with uniform draws has the largest:
 with L' = L + lambda. step="search": L_j is searched at the visits of j as in `sag-nus-star`, from that bound downwards
 at first.
 
-What it costs: on the OCR letters (c2 = 0.5, one seed), step="search" takes 53, 89 and 136 passes to relative gaps of
-1e-2, 1e-3 and 1e-4, where `sag-nus-star` takes 16, 25 and 34; step="theory" is 25 % above the optimum after 151.
+docs/sag-family.md has figures.
 
 Differs from the paper: the step is that of the proof, 1 / (4 mean L), where the text prints 1 / (4 max L); the distance
 is squared, and the bracket is that of the start, which the text misses, too. The penalty is exact instead of a part of
@@ -32,65 +31,55 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from fastcrf.chain.expectations import Table
 from fastcrf.chain.lanes import aligned_zeros
-from fastcrf.draws.drifting_vector import make_drifting
 from fastcrf.draws.evaluation import evaluate
 from fastcrf.draws.lazy_vector import advance, turn
-from fastcrf.draws.lazy_weights import LazyWeights
 from fastcrf.draws.sampling import draw_uniform
 from fastcrf.draws.storage import StoredGradients
 from fastcrf.kernel import kernel
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import run
-from fastcrf.solvers.average_gradient.lipschitz_bounds import lipschitz_bounds
+from fastcrf.solvers.average_gradient.lipschitz_bounds import bounds_of_blocks
 from fastcrf.solvers.average_gradient.loop import visit
-from fastcrf.solvers.average_gradient.options import epochs
-from fastcrf.solvers.average_gradient.proportional import KEEPS, proportional
-from fastcrf.solvers.average_gradient.run import Run
+from fastcrf.solvers.average_gradient.options import AverageGradient, epochs
+from fastcrf.solvers.average_gradient.proportional import KEEPS, Proportional, proportional
 from fastcrf.solvers.average_gradient.scheme import draw, step_size
-from fastcrf.solvers.options import check_choice, check_whole
+from fastcrf.solvers.options import check_choice
 from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
-class SAGANUSTwoSample:
-    """step: "search" or "theory"; seed: of the draws; steps_per_epoch: Steps in n draws of two."""
+class SAGATwoSamples(AverageGradient):
+    """step: "search" or "theory"; others: see AverageGradient."""
 
-    name: ClassVar[str] = "saga-nus-two-sample"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
-    handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
-    promises: ClassVar[str] = "optimum"
+    name: ClassVar[str] = "saga-two-samples"
     keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | KEEPS
+    fills: ClassVar[bool] = True
 
     step: str = "search"
-    seed: int = 0
-    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choice(self.name, "step", self.step, ("search", "theory"))
-        check_whole(self.name, "seed", self.seed, 0)
-        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+
+    def scheme(self, problem: SequenceProblem, n: int) -> Proportional:
+        return proportional(bounds_of_blocks(problem.corpus, problem.features, n, self.seed), self.step == "search")
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        scheme = proportional(lipschitz_bounds(problem.corpus, problem.features), self.step == "search")
-        run = Run(
-            self.name, problem, weights, memory, scheme, partial(LazyWeights, make=make_drifting), seed=self.seed,
-            filling=True, steps=self.steps_per_epoch,
-        )  # fmt: skip
+        run = self.run(problem, weights, memory)
         aside = with_room_of_its_own(run.gradients)
 
         def draw_two(uniforms: Floats) -> tuple[int, float]:
             return two_sample_draws(
-                run.blocks, uniforms, run.lam, run.lazy.vector, run.gradients, aside, run.entropies, scheme,
+                run.blocks, uniforms, run.lam, run.lazy.vector, run.gradients, aside, run.entropies, run.scheme,
                 run.space, run.direction, run.lazy.lanes,
             )  # fmt: skip
 
