@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import fastcrf
-from fastcrf.kernel import KEPT_VERSIONS, kernel, means, ordered_kernel, verb, version_folder
+from fastcrf.kernel import borrowing_kernel, kernel, means, ordered_kernel, standing_kernel, verb
+from fastcrf.machine_code import KEPT_VERSIONS, version_folder
 
 CALLEE = """
 from fastcrf.kernel import kernel
@@ -62,7 +63,7 @@ import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     {imports}
-    print(change_twice({argument}), sum(change_twice.stats.cache_hits.values()), len(caught))
+    print(change_twice({argument}), sum(change_twice.for_python.stats.cache_hits.values()), len(caught))
     for warning in caught:
         print(warning.message)
 """
@@ -171,7 +172,7 @@ def test_few_versions_of_a_module_are_kept(tmp_path):
     assert {path.name for path in (tmp_path / "module").iterdir()} == {str(n) for n in range(3, KEPT_VERSIONS + 3)}
 
 
-@pytest.mark.parametrize("decorator", [kernel, ordered_kernel])
+@pytest.mark.parametrize("decorator", [kernel, ordered_kernel, borrowing_kernel, standing_kernel])
 def test_a_nan_stays_a_nan_and_a_division_by_zero_is_infinite(decorator):
     """Plain fast mathematics would assume that neither exists, and divergence could never be seen."""
 
