@@ -127,6 +127,22 @@ def test_an_edit_elsewhere_costs_nothing(package, tmp_path):
     assert run(package, **cache) == ((12, 1, 0), [])
 
 
+def test_a_standing_kernel_is_found_by_callers_whether_or_not_its_own_code_is_still_there(package, tmp_path):
+    """Its name in machine code has a number that differs from process to process; the caller's code knows one."""
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    (package / "callee.py").write_text(
+        CALLEE.replace("@kernel", "@standing_kernel").replace("kernel\n", "standing_kernel\n", 1)
+    )
+    assert run(package, **cache) == ((12, 0, 0), [])
+    assert run(package, **cache) == ((12, 1, 0), [])
+    shutil.rmtree(tmp_path / "cache" / "fastcrf.callee")
+    other = {**CALL, "imports": f"import fastcrf.chain.decode; {CALL['imports']}"}
+    assert run(package, other, **cache) == ((12, 0, 0), [])
+    assert run(package, **cache) == ((12, 1, 0), [])
+    (package / "callee.py").write_text(CALLEE)
+    assert run(package, **cache) == ((12, 0, 0), [])
+
+
 @pytest.fixture
 def package_with_verb(package):
     """A loop that calls a verb, and a type with its meaning in another folder, which the loop does not import."""
@@ -224,3 +240,46 @@ def test_a_verb_means_what_the_type_of_its_data_says_compiled_or_not(function):
     assert function(Feet(10.0, 6.0)) == pytest.approx(2 * 3.2004)
     with pytest.raises((numba.TypingError, KeyError)):
         function((1.0,))
+
+
+class Whole(NamedTuple):
+    values: np.ndarray
+    n: int
+
+
+@borrowing_kernel
+def borrowed(whole):
+    return Whole(whole.values, whole.n + 1)
+
+
+@borrowing_kernel
+def borrow_twice(whole):
+    return borrowed(borrowed(whole)).values[0]
+
+
+@kernel
+def count_and_borrow(whole):
+    return borrowed(whole).values[0]
+
+
+@kernel
+def counted(whole):
+    return Whole(whole.values, whole.n + 1)
+
+
+@borrowing_kernel
+def borrow_counted(whole):
+    return counted(whole).values[0]
+
+
+def test_arrays_are_not_handed_between_kernels_that_count_references_and_those_that_do_not():
+    values = np.ones(1000)
+    whole, before = Whole(values, 3), sys.getrefcount(values)
+    assert borrow_twice(whole) == 1.0
+    assert counted(whole).n == 4
+    for wrong in (count_and_borrow, borrow_counted):
+        with pytest.raises(numba.TypingError, match="counts references"):
+            wrong(whole)
+    with pytest.raises(TypeError, match="borrowed returns arrays"):
+        borrowed(whole)
+    assert sys.getrefcount(values) == before
