@@ -18,7 +18,7 @@ import hypothesis
 import pytest
 from numba import types
 
-from fastcrf.kernel import MEANINGS
+from fastcrf.machine_code import MEANINGS
 
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)
@@ -38,6 +38,11 @@ def compiled_kernels():
     return kernels
 
 
+def signatures_of(kernel):
+    """Of both faces: what kernels have called, and what Python has called."""
+    return set(kernel.signatures) | set(kernel.for_python.signatures if "for_python" in vars(kernel) else ())
+
+
 def kind(argument):
     """The type of an argument; all lane widths count as one, all types of a generic function, and both precisions."""
     if any(getattr(argument, "instance_class", None) in meanings for meanings in MEANINGS.values()):
@@ -51,7 +56,7 @@ def kernels_with_several_signatures():
     """{kernel: its signatures apart from the lane width}, where there is more than one."""
     found = {}
     for name, kernel in compiled_kernels().items():
-        counted = set(kernel.signatures) - FORGIVEN[name]
+        counted = signatures_of(kernel) - FORGIVEN[name]
         signatures = {", ".join(map(kind, signature)) for signature in counted}
         if len(signatures) > 1:
             found[name] = sorted(signatures)
@@ -61,10 +66,10 @@ def kernels_with_several_signatures():
 @pytest.fixture
 def strange_arrays_on_purpose():
     """For a test that hands kernels read-only arrays, say: what is compiled for it does not count."""
-    before = {name: set(kernel.signatures) for name, kernel in compiled_kernels().items()}
+    before = {name: signatures_of(kernel) for name, kernel in compiled_kernels().items()}
     yield
     for name, kernel in compiled_kernels().items():
-        FORGIVEN[name] |= set(kernel.signatures) - before.get(name, set())
+        FORGIVEN[name] |= signatures_of(kernel) - before.get(name, set())
 
 
 def pytest_sessionfinish(session, exitstatus):

@@ -12,7 +12,8 @@ import pytest
 
 import fastcrf
 from fastcrf.generic import generic
-from fastcrf.kernel import MEANINGS, kernel
+from fastcrf.kernel import kernel
+from fastcrf.machine_code import MEANINGS
 
 
 class Metres(NamedTuple):

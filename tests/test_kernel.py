@@ -9,11 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
 import fastcrf
-from fastcrf.kernel import KEPT_VERSIONS, kernel, ordered_kernel, version_folder
+from fastcrf.kernel import borrowing_kernel, kernel, ordered_kernel, standing_kernel
+from fastcrf.machine_code import KEPT_VERSIONS, version_folder
 
 CALLEE = """
 from fastcrf.kernel import kernel
@@ -60,7 +62,7 @@ import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     {imports}
-    print(change_twice({argument}), sum(change_twice.stats.cache_hits.values()), len(caught))
+    print(change_twice({argument}), sum(change_twice.for_python.stats.cache_hits.values()), len(caught))
     for warning in caught:
         print(warning.message)
 """
@@ -124,6 +126,22 @@ def test_an_edit_elsewhere_costs_nothing(package, tmp_path):
     assert run(package, **cache) == ((12, 1, 0), [])
 
 
+def test_a_standing_kernel_is_found_by_callers_whether_or_not_its_own_code_is_still_there(package, tmp_path):
+    """Its name in machine code has a number that differs from process to process; the caller's code knows one."""
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    (package / "callee.py").write_text(
+        CALLEE.replace("@kernel", "@standing_kernel").replace("kernel\n", "standing_kernel\n", 1)
+    )
+    assert run(package, **cache) == ((12, 0, 0), [])
+    assert run(package, **cache) == ((12, 1, 0), [])
+    shutil.rmtree(tmp_path / "cache" / "fastcrf.callee")
+    other = {**CALL, "imports": f"import fastcrf.chain.decode; {CALL['imports']}"}
+    assert run(package, other, **cache) == ((12, 0, 0), [])
+    assert run(package, **cache) == ((12, 1, 0), [])
+    (package / "callee.py").write_text(CALLEE)
+    assert run(package, **cache) == ((12, 0, 0), [])
+
+
 @pytest.fixture
 def package_with_generic(package):
     """A loop with a generic function; a type with its meaning in another folder, which the loop does not import."""
@@ -169,7 +187,7 @@ def test_few_versions_of_a_module_are_kept(tmp_path):
     assert {path.name for path in (tmp_path / "module").iterdir()} == {str(n) for n in range(3, KEPT_VERSIONS + 3)}
 
 
-@pytest.mark.parametrize("decorator", [kernel, ordered_kernel])
+@pytest.mark.parametrize("decorator", [kernel, ordered_kernel, borrowing_kernel, standing_kernel])
 def test_a_nan_stays_a_nan_and_a_division_by_zero_is_infinite(decorator):
     """Plain fast mathematics would assume that neither exists, and divergence could never be seen."""
 
@@ -184,3 +202,46 @@ def test_a_nan_stays_a_nan_and_a_division_by_zero_is_infinite(decorator):
     assert (total, finite, equal) == (math.inf, False, True)
     total, finite, equal = compiled(np.array([1.0, math.nan]))
     assert (math.isnan(total), finite, equal) == (True, False, False)
+
+
+class Whole(NamedTuple):
+    values: np.ndarray
+    n: int
+
+
+@borrowing_kernel
+def borrowed(whole):
+    return Whole(whole.values, whole.n + 1)
+
+
+@borrowing_kernel
+def borrow_twice(whole):
+    return borrowed(borrowed(whole)).values[0]
+
+
+@kernel
+def count_and_borrow(whole):
+    return borrowed(whole).values[0]
+
+
+@kernel
+def counted(whole):
+    return Whole(whole.values, whole.n + 1)
+
+
+@borrowing_kernel
+def borrow_counted(whole):
+    return counted(whole).values[0]
+
+
+def test_arrays_are_not_handed_between_kernels_that_count_references_and_those_that_do_not():
+    values = np.ones(1000)
+    whole, before = Whole(values, 3), sys.getrefcount(values)
+    assert borrow_twice(whole) == 1.0
+    assert counted(whole).n == 4
+    for wrong in (count_and_borrow, borrow_counted):
+        with pytest.raises(numba.TypingError, match="counts references"):
+            wrong(whole)
+    with pytest.raises(TypeError, match="borrowed returns arrays"):
+        borrowed(whole)
+    assert sys.getrefcount(values) == before

@@ -12,7 +12,8 @@ import fastcrf
 PACKAGE = Path(fastcrf.__file__).parent
 
 LAYERS = {
-    "source_closure": -1,
+    "source_closure": -2,
+    "machine_code": -1,
     "types": 0,
     "kernel": 0,
     "vectors": 1,
@@ -41,6 +42,7 @@ SKLEARN_FREE = (
     "memory",
     "checks",
     "source_closure",
+    "machine_code",
     "types",
     "kernel",
     "vectors",

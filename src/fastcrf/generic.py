@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from fastcrf.kernel import FASTMATH, MEANINGS, flags, kernel
+from fastcrf.kernel import FASTMATH, flags, kernel
+from fastcrf.machine_code import MEANINGS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

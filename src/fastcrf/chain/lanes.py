@@ -19,7 +19,9 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, models, register_model
+from numba.np.arrayobj import populate_array
 
 from fastcrf.kernel import FASTMATH
 
@@ -143,6 +145,28 @@ def store(typing_context, array, row, column, value):
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64, value), generate
+
+
+@verb
+def flat_rows(typing_context, matrix, first, last):
+    """matrix[first:last] of a C-contiguous matrix as one row of numbers. (Slices and reshape are slow to compile.)"""
+
+    def generate(context, builder, signature, args):
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        flat = context.make_array(signature.return_type)(context, builder)
+        width = builder.extract_value(array.shape, 1)
+        populate_array(
+            flat,
+            data=builder.gep(array.data, [builder.mul(args[1], width)]),
+            shape=[builder.mul(builder.sub(args[2], args[1]), width)],
+            strides=[array.itemsize],
+            itemsize=array.itemsize,
+            meminfo=array.meminfo,
+            parent=array.parent,
+        )
+        return impl_ret_borrowed(context, builder, signature.return_type, flat._getvalue())
+
+    return matrix.copy(ndim=1)(matrix, types.int64, types.int64), generate
 
 
 @verb
@@ -289,6 +313,9 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
     def store(array, row, column, value):
         array[row, column : column + len(value)] = value
+
+    def flat_rows(matrix, first, last):
+        return matrix[first:last].reshape(-1)
 
     def zeros(lanes):
         return np.zeros(len(lanes))
