@@ -9,20 +9,22 @@ for compiled code.
         return 0.3048 * data.feet
 
 A type is a NamedTuple of arrays and numbers. Compiled code chooses when it is compiled, so that a generic function
-costs nothing; Python, where there is no compiler, at each call. Generic functions that are declared in one file belong
+costs nothing; Python, where there is no compiler, at each call. A meaning that is long is a standing kernel: then it is
+compiled once, not once for each loop that calls it. Generic functions that are declared in one file belong
 together: every type that has a meaning for one of them has a meaning for all (`tests/test_generic.py`).
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from fastcrf.kernel import FASTMATH, flags, kernel
+from fastcrf.kernel import FASTMATH, borrowing_kernel, flags
 from fastcrf.machine_code import MEANINGS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -31,6 +33,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def generic(declared: Function) -> Any:
     """`declared` is a name, arguments and a docstring; `.register(type)` decorates what it means for a type."""
     meanings: dict[type, Any] = {}
+    names = ", ".join(inspect.signature(declared).parameters)
 
     @functools.wraps(declared)
     def call(data: Any, *others: Any) -> Any:
@@ -42,19 +45,20 @@ def generic(declared: Function) -> Any:
         cls = getattr(data, "instance_class", type(None))
         if cls not in meanings:
             raise TypingError(f"{declared.__name__} has no meaning for {cls.__name__}.")
-        return meanings[cls].py_func
+        # Numba wants a function with the declared names.
+        return eval(f"lambda {names}: meaning({names})", {"meaning": meanings[cls], "__name__": declared.__module__})
 
     def register(*types: type) -> Callable[[Function], Function]:
-        """Decorator of what the function means for `types`: a function, which becomes a kernel, or a kernel."""
+        """Decorator of what the function means for `types`: a kernel, or a function, which becomes one."""
 
         def as_meaning(function: Function) -> Function:
-            compiled = function if hasattr(function, "py_func") else kernel(function)
+            compiled = function if hasattr(function, "py_func") else borrowing_kernel(function)
             meanings.update(dict.fromkeys(types, compiled))
             return compiled
 
         return as_meaning
 
-    overload(call, jit_options=flags(FASTMATH), strict=False)(choose)
+    overload(call, jit_options={**flags(FASTMATH), "_nrt": False}, strict=False)(choose)
     call.register = register  # type: ignore[attr-defined]
     MEANINGS[call] = meanings  # the cache of machine code must know what a loop may run
     return call

@@ -20,7 +20,7 @@ from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import Edges, Lattice, make_edges, make_lattice
 from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, larger, largest, load, multiply, shift, store, zeros
 from fastcrf.chain.layout import Indices, Layout, Positions
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, kernel, standing_kernel
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
 LOWEST_SCORE = -1e299  # below every score of a label, above every score of padding
@@ -125,7 +125,7 @@ def distinct(bounds, numbers, n_numbers):
     return starts, found[:n_found].copy(), place
 
 
-@kernel
+@borrowing_kernel
 def refresh_edges(edges, n_labels, bias, lanes):
     """Edges with new exponentials of edges.scores; `bias` is Lattice.bias. Writes: edges.forward, edges.backward."""
     Kp, W = edges.scores.shape[1], len(lanes)
@@ -148,7 +148,7 @@ def refresh_edges(edges, n_labels, bias, lanes):
     return Edges(edges.scores, edges.forward, edges.backward, top, top - bottom, 0)
 
 
-@kernel
+@borrowing_kernel
 def gold_score(labels, scores, first, edge_scores):
     """Score of a labelling [T], given label scores (rows first..) and transition scores [K, K]."""
     score = scores[first, labels[0]]
@@ -157,7 +157,7 @@ def gold_score(labels, scores, first, edge_scores):
     return score
 
 
-@kernel
+@standing_kernel
 def infer_block(chains, i, edges, space, n_labels, lanes):
     """Weighted loss of the scored sequences of block i; their residuals, expected minus observed, weighted.
 
@@ -181,7 +181,7 @@ def infer_block(chains, i, edges, space, n_labels, lanes):
     return loss
 
 
-@kernel
+@borrowing_kernel
 def subtract_gold(chains, i, posteriors, edge_sums):
     """Turn expectations of block i into residuals, expected minus observed. Writes: posteriors, edge_sums."""
     base = chains.starts[chains.bounds[i]]
@@ -193,7 +193,7 @@ def subtract_gold(chains, i, posteriors, edge_sums):
                 edge_sums[chains.labels[p - 1], chains.labels[p]] -= weight
 
 
-@kernel
+@standing_kernel
 def collect_change(positions, bounds, support, i, quantities, change, lanes):
     """Sum label quantities [T, Kp] of block i by attribute. Writes: change (a local table)."""
     clear_rows(change.rows, support.row_starts[i + 1] - support.row_starts[i], lanes)
@@ -201,7 +201,7 @@ def collect_change(positions, bounds, support, i, quantities, change, lanes):
     scatter_block(positions, bounds[i], bounds[i + 1], quantities, change, lanes)
 
 
-@kernel
+@borrowing_kernel
 def clear_rows(target, n_rows, lanes):
     """target[:n_rows] = 0. Writes: target."""
     for r in range(n_rows):
@@ -209,7 +209,7 @@ def clear_rows(target, n_rows, lanes):
             store(target, r, b, zeros(lanes))
 
 
-@kernel
+@borrowing_kernel
 def copy_rows(source, target, n_rows, lanes):
     """target[:n_rows] = source[:n_rows]. Writes: target."""
     for r in range(n_rows):
@@ -217,7 +217,7 @@ def copy_rows(source, target, n_rows, lanes):
             store(target, r, b, load(source, r, b, lanes))
 
 
-@kernel
+@borrowing_kernel
 def add_rows(source, target, n_rows, lanes):
     """target[:n_rows] += source[:n_rows]. Writes: target."""
     for r in range(n_rows):

@@ -117,12 +117,12 @@ def reduce_parts(builder: Any, value: Any, operation: Any) -> Any:
     return builder.extract_element(whole, INT32(0))
 
 
-def verb(define: Callable[..., Any]) -> Callable[..., Any]:
+def instruction(define: Callable[..., Any]) -> Callable[..., Any]:
     """A function that Numba compiles by what `define` says; its first argument is Numba's own."""
     return intrinsic(define)
 
 
-@verb
+@instruction
 def load(typing_context, array, row, column, lanes):
     """array[row, column : column + W] of a C-contiguous matrix."""
 
@@ -134,7 +134,7 @@ def load(typing_context, array, row, column, lanes):
     return Lanes(len(lanes))(array, types.int64, types.int64, lanes), generate
 
 
-@verb
+@instruction
 def store(typing_context, array, row, column, value):
     """array[row, column : column + W] = value."""
 
@@ -147,7 +147,7 @@ def store(typing_context, array, row, column, value):
     return types.void(array, types.int64, types.int64, value), generate
 
 
-@verb
+@instruction
 def flat_rows(typing_context, matrix, first, last):
     """matrix[first:last] of a C-contiguous matrix as one row of numbers. (Slices and reshape are slow to compile.)"""
 
@@ -169,7 +169,7 @@ def flat_rows(typing_context, matrix, first, last):
     return matrix.copy(ndim=1)(matrix, types.int64, types.int64), generate
 
 
-@verb
+@instruction
 def zeros(typing_context, lanes):
     """W times 0.0."""
 
@@ -180,7 +180,7 @@ def zeros(typing_context, lanes):
     return Lanes(len(lanes))(lanes), generate
 
 
-@verb
+@instruction
 def add(typing_context, x, y):
     """x + y."""
 
@@ -191,7 +191,7 @@ def add(typing_context, x, y):
     return x(x, y), generate
 
 
-@verb
+@instruction
 def multiply(typing_context, x, y):
     """x * y, lane by lane."""
 
@@ -202,7 +202,7 @@ def multiply(typing_context, x, y):
     return x(x, y), generate
 
 
-@verb
+@instruction
 def scale(typing_context, number, x):
     """number * x."""
 
@@ -213,7 +213,7 @@ def scale(typing_context, number, x):
     return x(types.float64, x), generate
 
 
-@verb
+@instruction
 def shift(typing_context, x, number):
     """x + number."""
 
@@ -224,7 +224,7 @@ def shift(typing_context, x, number):
     return x(x, types.float64), generate
 
 
-@verb
+@instruction
 def add_scaled(typing_context, number, x, y):
     """number * x + y, fused where the machine can."""
 
@@ -237,7 +237,7 @@ def add_scaled(typing_context, number, x, y):
     return x(types.float64, x, y), generate
 
 
-@verb
+@instruction
 def larger(typing_context, x, y):
     """max(x, y), lane by lane."""
 
@@ -248,7 +248,7 @@ def larger(typing_context, x, y):
     return x(x, y), generate
 
 
-@verb
+@instruction
 def keep(typing_context, bits, x):
     """x where the bit of the lane is set (lane 0 is the lowest bit of the uint64), 0 elsewhere."""
 
@@ -265,7 +265,7 @@ def keep(typing_context, bits, x):
     return x(types.uint64, x), generate
 
 
-@verb
+@instruction
 def total(typing_context, x):
     """Sum of the lanes."""
 
@@ -275,7 +275,7 @@ def total(typing_context, x):
     return types.float64(x), generate
 
 
-@verb
+@instruction
 def largest(typing_context, x):
     """Maximum of the lanes."""
 
@@ -285,7 +285,7 @@ def largest(typing_context, x):
     return types.float64(x), generate
 
 
-@verb
+@instruction
 def float_from_bits(typing_context, bits):
     """The double whose IEEE-754 bit pattern is the given int64."""
 
@@ -295,7 +295,7 @@ def float_from_bits(typing_context, bits):
     return types.float64(types.int64), generate
 
 
-@verb
+@instruction
 def bits_of_float(typing_context, number):
     """The IEEE-754 bit pattern of a double, as int64."""
 

@@ -24,7 +24,7 @@ from fastcrf.chain.lanes import add, add_scaled, load, multiply, scale, store, t
 from fastcrf.chain.layout import Layout
 from fastcrf.draws import lazy_vector
 from fastcrf.draws.lazy_vector import Places, make_places, turn_stored
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.types import FeatureMap, Floats
 
 SMALLEST = 1e-3  # of beta: the sums A and C keep 1 / beta times the rounding error of one z
@@ -60,19 +60,19 @@ def make_ball(
     return BallVector(rows, stamps, cells, state, centre_rows, centre_cells, ridge), places, centre_places
 
 
-@kernel
+@borrowing_kernel
 def slope_row(vector, r, b, lanes):
     """D in row r."""
     return add_scaled(vector.ridge, load(vector.centre_rows, 2 * r, b, lanes), load(vector.rows, 2 * r + 1, b, lanes))
 
 
-@kernel
+@borrowing_kernel
 def slope_cell(vector, c):
     """D in cell c."""
     return vector.cells[c, 1] + vector.ridge * vector.centre_cells[c, 0]
 
 
-@kernel
+@borrowing_kernel
 def add_up_row(vector, r, lanes):
     """Add the z's of row r since its stamp to the total. Writes: vector."""
     a, c = vector.state[A] - vector.stamps[r, 0], vector.state[C] - vector.stamps[r, 1]
@@ -82,7 +82,7 @@ def add_up_row(vector, r, lanes):
         store(vector.centre_rows, 2 * r + 1, b, add_scaled(a, load(vector.rows, 2 * r, b, lanes), drifted))
 
 
-@kernel
+@borrowing_kernel
 def add_up_cell(vector, c):
     """The same for cell c. Writes: vector."""
     since, drifted = vector.state[A] - vector.cells[c, 2], vector.state[C] - vector.centre_cells[c, 2]
@@ -91,6 +91,7 @@ def add_up_cell(vector, c):
 
 
 @lazy_vector.read_rows.register(BallVector)
+@standing_kernel
 def read_rows_ball(vector, rows, target, lanes):
     for o in range(len(rows)):
         r = np.int64(rows[o])
@@ -101,6 +102,7 @@ def read_rows_ball(vector, rows, target, lanes):
 
 
 @lazy_vector.read_cells.register(BallVector)
+@standing_kernel
 def read_cells_ball(vector, cells, target):
     for o in range(len(cells)):
         c = np.int64(cells[o])
@@ -109,7 +111,7 @@ def read_cells_ball(vector, cells, target):
         target[o] = vector.centre_cells[c, 0] + vector.state[BETA] * v
 
 
-@kernel
+@borrowing_kernel
 def row_products(vector, r, lanes):
     """(|v|^2, v.D, |D|^2) of row r."""
     v_v, v_d, d_d = zeros(lanes), zeros(lanes), zeros(lanes)
@@ -119,7 +121,7 @@ def row_products(vector, r, lanes):
     return total(v_v), total(v_d), total(d_d)
 
 
-@kernel
+@standing_kernel
 def add_products(vector, support, i, sign, n_labels, lanes):
     """Add sign times the products of block i to those of all weights. Writes: vector.state."""
     v_v = v_d = 0.0
@@ -137,6 +139,7 @@ def add_products(vector, support, i, sign, n_labels, lanes):
 
 
 @lazy_vector.turn.register(BallVector)
+@standing_kernel
 def turn_ball(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
     if step != 0.0:
         add_products(vector, support, i, -1.0, n_labels, lanes)
@@ -162,6 +165,7 @@ def advance_ball(vector, shrink, amount, lanes):
 
 
 @lazy_vector.flush.register(BallVector)
+@standing_kernel
 def flush_ball(vector, lanes):
     """v = z, beta = 1, S = A = C = 0, all z's in the total, and the products computed anew."""
     beta, since = vector.state[BETA], vector.state[S]

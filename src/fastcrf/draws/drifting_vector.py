@@ -17,6 +17,7 @@ from fastcrf.chain.lanes import add_scaled, load, scale, store
 from fastcrf.chain.layout import Layout
 from fastcrf.draws import lazy_vector
 from fastcrf.draws.lazy_vector import Places, make_places
+from fastcrf.kernel import standing_kernel
 from fastcrf.types import FeatureMap, Floats
 
 SMALLEST = 1e-8  # of beta; what matters is only to stay far from underflow
@@ -39,6 +40,7 @@ def make_drifting(
 
 
 @lazy_vector.flush.register(DriftingVector)
+@standing_kernel
 def flush_drifting(vector, lanes):
     beta, S = vector.state[0], vector.state[1]
     for r in range(len(vector.stamps)):
@@ -54,6 +56,7 @@ def flush_drifting(vector, lanes):
 
 
 @lazy_vector.read_rows.register(DriftingVector)
+@standing_kernel
 def read_rows_drifting(vector, rows, target, lanes):
     beta, S = vector.state[0], vector.state[1]
     for o in range(len(rows)):
@@ -67,6 +70,7 @@ def read_rows_drifting(vector, rows, target, lanes):
 
 
 @lazy_vector.read_cells.register(DriftingVector)
+@standing_kernel
 def read_cells_drifting(vector, cells, target):
     beta, S = vector.state[0], vector.state[1]
     for o in range(len(cells)):

@@ -6,10 +6,10 @@ from fastcrf.chain.blocks import copy_rows, infer_block, refresh_edges
 from fastcrf.chain.expectations import score_block
 from fastcrf.draws.lazy_vector import gather, turn
 from fastcrf.draws.stored_gradients import exchange
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 
-@kernel
+@borrowing_kernel
 def score_current(blocks, i, vector, space, lanes):
     """Label scores of block i at the current weights, and its edges. Writes: vector, space."""
     K, bounds = blocks.layout.n_labels, blocks.chains.bounds
@@ -19,7 +19,7 @@ def score_current(blocks, i, vector, space, lanes):
     return refresh_edges(space.edges, K, bias, lanes)
 
 
-@kernel
+@standing_kernel
 def infer_current(blocks, i, edges, space, scores, lanes):
     """(loss, entropy) of the scored block i; its label scores are kept in `scores`. Writes: space, scores.
 
@@ -39,7 +39,7 @@ def infer_current(blocks, i, edges, space, scores, lanes):
     return loss, loss - slope
 
 
-@kernel
+@borrowing_kernel
 def evaluate(blocks, i, growth, vector, gradients, space, scores, lanes):
     """Evaluate block i: `growth` of its change is stored; (loss, entropy). Writes: all but the weights."""
     edges = score_current(blocks, i, vector, space, lanes)
@@ -48,7 +48,7 @@ def evaluate(blocks, i, growth, vector, gradients, space, scores, lanes):
     return found
 
 
-@kernel
+@borrowing_kernel
 def fill_gradients(blocks, first, last, vector, gradients, entropies, space, scores, lanes):
     """Store the gradients of blocks first..last-1 in the place of the old ones, in d too; their loss.
 

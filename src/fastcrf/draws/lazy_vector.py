@@ -21,7 +21,7 @@ import numpy as np
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, store
 from fastcrf.chain.layout import Layout
 from fastcrf.generic import generic
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.types import FeatureMap, Floats
 
 
@@ -103,7 +103,7 @@ def settle(
     return collect_values(places, ridge, weights, drift)
 
 
-@kernel
+@borrowing_kernel
 def spread_values(weights, drift, places):
     """Compact vectors to v and d. Writes: places.flat."""
     for f in range(len(weights)):
@@ -112,7 +112,7 @@ def spread_values(weights, drift, places):
         places.flat[at + (places.padded if at < places.n_row_slots else 1)] = drift[f]
 
 
-@kernel
+@borrowing_kernel
 def collect_values(places, ridge, weights, drift):
     """v and d of a flushed vector as compact vectors; |d + ridge * v|^2. Writes: weights, drift."""
     square = 0.0
@@ -125,7 +125,7 @@ def collect_values(places, ridge, weights, drift):
     return square
 
 
-@kernel
+@borrowing_kernel
 def gather(vector, support, i, weights, edge_scores, lanes):
     """Bring the weights of block i up to date and copy them. Writes: vector, weights (local), edge_scores."""
     read_rows(vector, support.rows[support.row_starts[i] : support.row_starts[i + 1]], weights.rows, lanes)
@@ -133,7 +133,7 @@ def gather(vector, support, i, weights, edge_scores, lanes):
     read_rows(vector, support.edges, edge_scores, lanes)
 
 
-@kernel
+@borrowing_kernel
 def turn_row(vector, r, masks, source, place, growth, step, lanes):
     """d += growth * change, w -= step * change, for row r; change = source[place] where the mask is set.
 
@@ -148,7 +148,7 @@ def turn_row(vector, r, masks, source, place, growth, step, lanes):
             store(vector.rows, 2 * r, b, v)
 
 
-@kernel
+@standing_kernel
 def turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
     """What `turn` means where v alone says what w is. Any type. Writes: vector."""
     first = support.row_starts[i]

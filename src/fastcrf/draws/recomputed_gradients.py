@@ -15,7 +15,7 @@ from fastcrf.chain.expectations import Table, score_block
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
 from fastcrf.draws.scaled_vector import ScaledVector, gather_scaled, load_scaled, make_scaled
 from fastcrf.draws.stored_gradients import exchange, recursions
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.objective.movable import MovablePart
 from fastcrf.types import Floats
 
@@ -55,6 +55,7 @@ def one_recursion(gradients):
 
 
 @exchange.register(Recomputed)
+@standing_kernel
 def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
     starts, bounds, K = blocks.chains.starts, blocks.chains.bounds, blocks.layout.n_labels
     length = starts[bounds[i + 1]] - starts[bounds[i]]
@@ -67,7 +68,7 @@ def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
     collect_change(blocks.local, bounds, blocks.support, i, gradients.node_change, gradients.change, lanes)
 
 
-@kernel
+@standing_kernel
 def evaluate_snapshot(gradients, blocks, i, lanes):
     """Residuals of block i at w~. Writes: gradients.space."""
     bounds, K, space = blocks.chains.bounds, blocks.layout.n_labels, gradients.space
@@ -77,7 +78,7 @@ def evaluate_snapshot(gradients, blocks, i, lanes):
     infer_block(blocks.chains, i, refresh_edges(space.edges, K, bias, lanes), space, K, lanes)
 
 
-@kernel
+@borrowing_kernel
 def subtract_rows(source, target, n_rows, lanes):
     """target[:n_rows] -= source[:n_rows]. Writes: target."""
     for r in range(n_rows):

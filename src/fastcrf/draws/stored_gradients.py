@@ -16,7 +16,7 @@ from fastcrf.chain.blocks import add_rows, clear_rows, collect_change
 from fastcrf.chain.expectations import Table
 from fastcrf.chain.lanes import add, add_scaled, load, multiply, scale, store
 from fastcrf.generic import generic
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 
 @generic
@@ -74,12 +74,14 @@ def no_recursions(gradients):
 
 
 @exchange.register(Mixed)
+@standing_kernel
 def exchange_mixed(gradients, blocks, i, growth, space, lanes):
     exchange_nodes(gradients, blocks, i, growth, space, lanes)
     exchange_edges(gradients, blocks, i, growth, space, lanes)
 
 
 @exchange.register(Marginals)
+@standing_kernel
 def exchange_marginals(gradients, blocks, i, growth, space, lanes):
     chains, K = blocks.chains, blocks.layout.n_labels
     starts, bounds = chains.starts, chains.bounds
@@ -99,6 +101,7 @@ def exchange_marginals(gradients, blocks, i, growth, space, lanes):
 
 
 @exchange.register(ByAttribute)
+@standing_kernel
 def exchange_by_attribute(gradients, blocks, i, growth, space, lanes):
     support, layout, change = blocks.support, blocks.layout, gradients.change
     collect_change(blocks.local, blocks.chains.bounds, support, i, space.lattice.scores, change, lanes)
@@ -113,7 +116,7 @@ def exchange_by_attribute(gradients, blocks, i, growth, space, lanes):
     exchange_edges(gradients, blocks, i, growth, space, lanes)
 
 
-@kernel
+@borrowing_kernel
 def exchange_nodes(gradients, blocks, i, growth, space, lanes):
     """The part of label residuals, by position. Writes: gradients.nodes, .node_change, .change."""
     starts, bounds = blocks.chains.starts, blocks.chains.bounds
@@ -122,14 +125,14 @@ def exchange_nodes(gradients, blocks, i, growth, space, lanes):
     collect_change(blocks.local, bounds, blocks.support, i, gradients.node_change, gradients.change, lanes)
 
 
-@kernel
+@borrowing_kernel
 def exchange_edges(gradients, blocks, i, growth, space, lanes):
     """The part of bigram residuals, summed over the block. Writes: gradients.edges, .edge_change."""
     K = blocks.layout.n_labels
     exchange_rows(space.edge_sums, gradients.edges, i * K, K, growth, gradients.edge_change, lanes)
 
 
-@kernel
+@borrowing_kernel
 def expect_bigrams(space, t, bigrams, n_labels, lanes):
     """Expected label bigrams at the transition to row t of the lattice; 0 if log domain. Writes: bigrams."""
     alpha, follow, forward = space.lattice.alpha, space.lattice.follow, space.edges.forward
@@ -139,14 +142,14 @@ def expect_bigrams(space, t, bigrams, n_labels, lanes):
             store(bigrams, j, b, multiply(reached, load(forward, j, b, lanes)))
 
 
-@kernel
+@standing_kernel
 def exchange_rows(new, stored, first, n_rows, growth, change, lanes):
     """change = new - stored[first:], stored[first:] += growth * change, over n_rows rows. Writes: stored, change."""
     for r in range(n_rows):
         exchange_row(new, r, stored, first + r, growth, change, lanes)
 
 
-@kernel
+@borrowing_kernel
 def exchange_row(new, r, stored, place, growth, change, lanes):
     """change[r] = new[r] - stored[place], stored[place] += growth * change[r]. Writes: stored, change."""
     for b in range(0, new.shape[1], len(lanes)):
@@ -158,7 +161,7 @@ def exchange_row(new, r, stored, place, growth, change, lanes):
         store(change, r, b, add(difference, rounding))
 
 
-@kernel
+@borrowing_kernel
 def exchange_number(new, stored, place, growth):
     """The same for one number; returns the change. Writes: stored."""
     difference = new - stored[place]

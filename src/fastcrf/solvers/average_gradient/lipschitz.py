@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.draws.sampling import build_trees, draw_mixture, leaves_of, mixture_probability, set_leaf
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import Kept
 from fastcrf.solvers.average_gradient import scheme
 from fastcrf.solvers.average_gradient.scheme import ESTIMATES, SEEN
@@ -110,13 +110,13 @@ def own_constants(n_blocks: int, start: float, skipping: bool, caution: float = 
     return make_constants(n_blocks, False, start, first=0.5, again=0.9, skipping=skipping, share=0.5, caution=caution)
 
 
-@kernel
+@borrowing_kernel
 def mean_estimate(constants):
     """Mean over the blocks seen so far, or the shared constant."""
     return constants.sums[1] / max(1, min(constants.n_seen[0], len(constants.estimates)))
 
 
-@kernel
+@borrowing_kernel
 def place_of(constants, i):
     """Where the estimate of block i is."""
     return i if len(constants.estimates) > 1 else 0
@@ -129,7 +129,7 @@ def draw_by_constants(constants, u, lam):
     return i, mixture_probability(i, share, n, constants.sums)
 
 
-@kernel
+@borrowing_kernel
 def begin_search(constants, i):
     """(whether to search, L to start from), by the visits so far. Writes: constants.rests."""
     L = constants.estimates[place_of(constants, i)]
@@ -175,7 +175,7 @@ def fade_constants(constants, i):
         set_estimate(constants, i, constants.keep * constants.estimates[place_of(constants, i)])
 
 
-@kernel
+@borrowing_kernel
 def set_estimate(constants, i, L):
     """Writes: constants.estimates, .sums, .maxima."""
     k = place_of(constants, i)

@@ -20,7 +20,7 @@ from fastcrf.chain.blocks import Blocks, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
 from fastcrf.chain.forward_backward import Edges, make_edges
 from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, keep, load, multiply, store, total, zeros
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 EPSILON = 2.220446049250313e-16
 MOST_DOUBLINGS = 60
@@ -43,7 +43,7 @@ def make_direction(blocks: Blocks) -> Direction:
     return Direction(*areas, trial, aligned_zeros(1, Kp))
 
 
-@kernel
+@standing_kernel
 def mask_change(support, i, change, edge_change, n_labels, lanes):
     """Clear the slots that are not features; return the squared norm of the rest. Writes: change, edge_change."""
     Kp, W = edge_change.shape[1], len(lanes)
@@ -66,7 +66,7 @@ def mask_change(support, i, change, edge_change, n_labels, lanes):
     return total(squares) + of_cells
 
 
-@kernel
+@standing_kernel
 def loss_along(chains, i, step, direction, edge_scores, lattice, n_labels, lanes):
     """Weighted loss of block i at w - step * direction, by forward recursions. Writes: lattice, ray.trial."""
     Kp, W, starts = edge_scores.shape[1], len(lanes), chains.starts
@@ -89,14 +89,14 @@ def loss_along(chains, i, step, direction, edge_scores, lattice, n_labels, lanes
     return loss
 
 
-@kernel
+@borrowing_kernel
 def holds(chains, i, loss, square, L, direction, edge_scores, lattice, n_labels, lanes):
     """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: lattice, ray.trial."""
     there = loss_along(chains, i, 1.0 / L, direction, edge_scores, lattice, n_labels, lanes)
     return not there > loss - square / (2.0 * L) + 4.0 * EPSILON * max(1.0, abs(loss))
 
 
-@kernel
+@borrowing_kernel
 def search_lipschitz(chains, i, loss, square, L, down, direction, edge_scores, lattice, n_labels, lanes):
     """(L that satisfies Algorithm 2, trials spent); `down`: the last such of L, L/2, L/4, ..., if L does.
 

@@ -22,14 +22,14 @@ from fastcrf.chain.expectations import score_block
 from fastcrf.draws.evaluation import infer_current, score_current
 from fastcrf.draws.lazy_vector import advance, turn
 from fastcrf.draws.stored_gradients import exchange, recursions
-from fastcrf.kernel import inlined_kernel, kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.solvers.average_gradient.lipschitz_search import mask_change, search_lipschitz
 from fastcrf.solvers.average_gradient.scheme import begin_visit, draw, end_visit, fade, step_size
 
 FLAT = 1e-8  # squared gradient norm below which a search would only measure rounding (Algorithm 1, line 12)
 
 
-@kernel
+@borrowing_kernel
 def average_gradient_draws(
     blocks, uniforms, lam, growth, correction, vector, gradients, entropies, scheme, covered, space, direction, lanes
 ):
@@ -56,7 +56,7 @@ def average_gradient_draws(
     return evaluations, losses
 
 
-@inlined_kernel
+@borrowing_kernel
 def visit(blocks, i, growth, vector, gradients, scheme, space, direction, lanes):
     """Evaluate block i: its change goes to the stored gradients, its L to the scheme (Algorithm 1, lines 5 to 14).
 
@@ -72,7 +72,7 @@ def visit(blocks, i, growth, vector, gradients, scheme, space, direction, lanes)
     return loss, entropy, trials, end_visit(scheme, i, L, trials)
 
 
-@kernel
+@standing_kernel
 def search_block(blocks, i, loss, L, down, edge_scores, space, direction, lanes):
     """(L of block i by Algorithm 2, trials); space holds its residuals, direction its scores.
 

@@ -41,7 +41,7 @@ from fastcrf.draws.evaluation import evaluate
 from fastcrf.draws.lazy_vector import advance, turn
 from fastcrf.draws.sampling import draw_uniform
 from fastcrf.draws.storage import StoredGradients
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import run
@@ -93,7 +93,7 @@ def with_room_of_its_own(gradients: StoredGradients) -> StoredGradients:
     return gradients._replace(change=change, edge_change=aligned_zeros(*gradients.edge_change.shape))
 
 
-@kernel
+@borrowing_kernel
 def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, entropies, scheme, space, direction, lanes):
     """A draw for each pair of uniforms; (forward(-backward) recursions, losses). Writes: all state.
 

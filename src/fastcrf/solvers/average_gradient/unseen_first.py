@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.draws.sampling import build_sums, draw_unseen_first, leaves_of, set_sum, unseen_first_probability
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import Kept
 from fastcrf.solvers.average_gradient import scheme
 from fastcrf.solvers.average_gradient.scheme import ESTIMATES, SEEN
@@ -61,7 +61,7 @@ def unseen_first(order: np.ndarray, start: float, caution: float = 1.0) -> Unsee
     )
 
 
-@kernel
+@borrowing_kernel
 def mean_of_seen(unseen):
     """Mean estimate of the blocks seen so far."""
     return unseen.sums[1] / max(1, unseen.n_seen[0])

@@ -40,7 +40,7 @@ from fastcrf.draws.scaled_vector import (
     square_scaled,
 )
 from fastcrf.draws.slices import Slices
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import COUNT, WEIGHTS, Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.sgd.schedules import Schedule
@@ -67,7 +67,7 @@ def make_residuals(blocks: Blocks, batch: int) -> Residuals:
     return Residuals(aligned_zeros(batch * longest, Kp), aligned_zeros(Kp, Kp))
 
 
-@kernel
+@borrowing_kernel
 def scaled_updates(blocks, order, size, steps, before, after, vector, space, residuals, lanes):
     """One update for each `size` sequences of `order`; the sum of their losses before their updates.
 
