@@ -166,7 +166,7 @@ def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz
 
 
 def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0, blocks=None, saga=False):
-    """schmidt2013, section 5.5, or SAGA with the same draws. Yields (w, d, the L_i, evaluations so far) after each draw."""
+    """schmidt2013, section 5.5, or SAGA with its draws. Yields (w, d, the L_i, evaluations so far) after each draw."""
     loss = SequenceLoss(corpus, features, blocks)
     n, w = loss.n, np.zeros(features.n_weights)
     d, table, seen = np.zeros_like(w), np.zeros((n, len(w))), np.zeros(n, bool)
@@ -193,7 +193,8 @@ def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0, blocks=
         biggest, typical = 1 / (largest + lam), 1 / (L[seen].mean() + lam)
         alpha = ((n - m) / n * biggest + m / n * (biggest / 2 + typical / 2)) / (3 if saga else 1)
         covered = loss.sizes[seen].sum()
-        w = (1 - alpha * lam) * w - alpha * (change / (loss.sizes.sum() * p) + before / covered if saga else d / covered)
+        step = change / (loss.sizes.sum() * p) + before / covered if saga else d / covered
+        w = (1 - alpha * lam) * w - alpha * step
         largest *= 2 ** (-1 / n) if g @ g > 1e-8 else 1
         yield w, d, L, evaluations
 

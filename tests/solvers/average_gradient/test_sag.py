@@ -135,6 +135,7 @@ def test_from_a_bad_first_constant_the_dense_twins_are_followed_too(start):
     n, lam = problem.n_sequences, 0.6 / problem.n_sequences
     known = problem.corpus, problem.features, lam, draws(7, 4)
     assert_epochs_agree(problem, SAG(first_lipschitz=start, seed=7), dense_sag.sag(*known, first_lipschitz=start), 4)
-    assert_epochs_agree(problem, SAGNUS(first_lipschitz=start, seed=7), dense_sag.sag_nus(*known, first_order(7, n), start), 4)
+    nus = dense_sag.sag_nus(*known, first_order(7, n), start)
+    assert_epochs_agree(problem, SAGNUS(first_lipschitz=start, seed=7), nus, 4)
     star = dense_sag.sag_nus_star(*known, first_lipschitz=start)
     assert_epochs_agree(problem, SAGNUSStar(first_lipschitz=start, seed=7), star, 4)

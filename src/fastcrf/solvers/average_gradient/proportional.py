@@ -23,6 +23,7 @@ from fastcrf.solvers.average_gradient.lipschitz import (
     end_visit_of_constants,
     make_constants,
     mean_estimate,
+    set_estimate,
 )
 from fastcrf.types import Floats
 
@@ -76,10 +77,12 @@ def begin_visit_in_proportion(proportional, i):
 
 @scheme.end_visit.register(Proportional)
 def end_visit_in_proportion(proportional, i, L, trials):
-    counted = trials if proportional.searched[i] else 0  # the first search starts from a bound and proves nothing
-    if trials > 0:
+    if proportional.searched[i]:
+        return end_visit_of_constants(proportional.constants, i, L, trials)
+    if trials > 0:  # the first search starts from a bound and says nothing about later ones
         proportional.searched[i] = 1
-    return end_visit_of_constants(proportional.constants, i, L, counted)
+        set_estimate(proportional.constants, i, L)
+    return False
 
 
 @scheme.step_size.register(Proportional)
