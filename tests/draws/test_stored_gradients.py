@@ -39,7 +39,7 @@ class Visits:
         for array in (space.weights.rows, space.weights.cells):
             array[:] = rng.normal(size=array.shape) * (3 * WIDEST_SPREAD if i == 1 else 1.0)
         space.edges.scores[:K, :K] = rng.normal(size=(K, K))
-        edges = refresh_edges(space.edges, K, space.lattice.bias, self.lanes)
+        edges = refresh_edges.py_func(space.edges, K, space.lattice.bias, self.lanes)
         score_block(local, space.weights, space.lattice.bias, first, last, space.lattice.scores, self.lanes)
         infer_block(chains, i, edges, space, K, self.lanes)
         assert space.wide_edges.any() == (i == 1)

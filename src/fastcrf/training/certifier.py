@@ -50,8 +50,10 @@ class Certifier:
 
     def may_be_within(self, tol: float, point: Point) -> bool:
         """Whether the relative gap may be as small as `tol`, as far as one can tell without evaluating the step."""
-        if point.is_evaluated or point.estimated_gap is None:
+        if point.is_evaluated:
             return True
+        if point.estimated_gap is None:  # a solver that proves something by itself will soon have an estimate, too
+            return point.step.lower_bound is None
         return self.optimism * point.estimated_gap <= tol
 
     def learn(self, point: Point) -> None:

@@ -64,11 +64,11 @@ def test_the_objective_is_measured_only_when_the_goal_is_near():
     problem, Counted.gradients = Counted(corpus, random_features(0), c2=0.5), 0
     result = minimize(problem, make("sag-nus-star"), stop=[CertifiedGap(1e-5), MaxSteps(500)])
     assert result.status == "converged"
-    assert Counted.gradients <= 4 < result.n_steps
+    assert Counted.gradients <= result.n_steps / 4
     estimates = [row["objective_estimate"] for row in result.trace[1:]]
     assert all(np.isfinite(estimates))
     assert estimates[-1] == pytest.approx(result.certificate.objective, rel=1e-3)
-    assert sum(row["objective"] is None for row in result.trace) >= result.n_steps - 4
+    assert sum(row["objective"] is None for row in result.trace) >= 3 / 4 * result.n_steps
 
 
 def test_a_run_that_is_to_be_measured_is_measured_everywhere():

@@ -53,7 +53,7 @@ def proportional(numbers):
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize("step", ["search", "theory"])
-def test_saga_nus_equals_its_dense_twin_for_the_same_draws(c2, step):
+def test_saga_with_fixed_probabilities_equals_its_dense_twin_for_the_same_draws(c2, step):
     problem = small_problem(c2, values=True, weights=True)
     n, bounds = problem.n_sequences, bounds_of(problem)
     p = 0.5 / n + 0.5 * proportional(bounds)
@@ -66,7 +66,7 @@ def test_it_draws_with_the_probabilities_that_it_is_given():
     problem, numbers = small_problem(0.3), [3, 1, 2, 1, 0.5, 2.5]
     loss = EnumeratedLoss(problem.corpus, problem.features)
     twin = dense_saga.one_sample(loss, 0.1, proportional(numbers), draws(1, 3), bounds_of(problem).max(), False)
-    assert_epochs_agree(problem, SAGAFixedProbabilities("theory", numbers, seed=1), twin, 3)
+    assert_epochs_agree(problem, SAGAFixedProbabilities(step="theory", sampling=numbers, seed=1), twin, 3)
 
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
@@ -76,7 +76,7 @@ def test_saga_two_samples_equals_its_dense_twin_for_the_same_draws(c2, step):
     n, loss = problem.n_sequences, EnumeratedLoss(problem.corpus, problem.features)
     pairs = np.concatenate([epoch_uniforms(7, epoch, 2 * n).reshape(n, 2) for epoch in range(8)])
     twin = dense_saga.two_samples(loss, 2 * c2 / n, pairs, bounds_of(problem), step == "search")
-    assert_epochs_agree(problem, SAGATwoSamples(step, seed=7), twin, 8)
+    assert_epochs_agree(problem, SAGATwoSamples(step=step, seed=7), twin, 8)
 
 
 @pytest.mark.parametrize("numbers", [[1.0, 0.0], [1.0, -1.0], [1.0, float("nan")], ["a"], [True]])
@@ -154,7 +154,7 @@ def test_the_bound_of_part_a_holds_in_the_mean(sampling):
     best, bounds = optimum(problem), bounds_of(problem)
     p = proportional(bounds + bounds.mean() if sampling == "mixed" else np.ones(loss.n))
     bound = bound_a(loss, lam, p, bounds.max(), beginning(problem), best)
-    seen = mean_square_distances(paths_of(problem, lambda seed: SAGAFixedProbabilities("theory", sampling, seed)), best)
+    seen = mean_square_distances(paths_of(problem, lambda seed: SAGAFixedProbabilities(step="theory", sampling=sampling, seed=seed)), best)
     assert (seen <= bound).all()
     assert seen[-1] < 0.2 * seen[0]  # the rate is one that can be seen
 
@@ -183,7 +183,7 @@ def test_the_bound_of_part_b_holds_in_the_mean():
     problem, loss, lam = curved_problem()
     best = optimum(problem)
     bound = bound_b(problem, loss, lam, bounds_of(problem), beginning(problem), best)
-    seen = mean_square_distances(paths_of(problem, lambda seed: SAGATwoSamples("theory", seed)), best)
+    seen = mean_square_distances(paths_of(problem, lambda seed: SAGATwoSamples(step="theory", seed=seed)), best)
     assert (seen <= bound).all()
     assert seen[-1] < 0.2 * seen[0]
 

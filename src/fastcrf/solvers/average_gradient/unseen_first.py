@@ -89,8 +89,8 @@ def end_visit_of_unseen_first(unseen, i, L, trials):
         unseen.n_seen[0] += 1
     if new or trials > 0:  # a visit that found its gradient flat says nothing of L
         unseen.estimates[i] = L
-        unseen.largest[0] = max(unseen.largest[0], L)
         set_sum(i, L, unseen.sums)
+    unseen.largest[0] = max(unseen.largest[0], unseen.estimates[i])
     return new
 
 
