@@ -99,7 +99,7 @@ def test_probabilities_may_be_an_array():
 
 def test_the_wrong_number_of_probabilities_is_refused():
     problem = small_problem(0.3)
-    with pytest.raises(ValueError, match="one number for each of the 6 sequences; got 2"):
+    with pytest.raises(ValueError, match="one number for each of the 6 draws of an epoch; got 2"):
         next(SAGAFixedProbabilities(sampling=[0.5, 0.5]).iterate(problem, np.zeros(problem.n_weights)))
 
 
@@ -154,7 +154,10 @@ def test_the_bound_of_part_a_holds_in_the_mean(sampling):
     best, bounds = optimum(problem), bounds_of(problem)
     p = proportional(bounds + bounds.mean() if sampling == "mixed" else np.ones(loss.n))
     bound = bound_a(loss, lam, p, bounds.max(), beginning(problem), best)
-    seen = mean_square_distances(paths_of(problem, lambda seed: SAGAFixedProbabilities(step="theory", sampling=sampling, seed=seed)), best)
+    def solver(seed):
+        return SAGAFixedProbabilities(step="theory", sampling=sampling, seed=seed)
+
+    seen = mean_square_distances(paths_of(problem, solver), best)
     assert (seen <= bound).all()
     assert seen[-1] < 0.2 * seen[0]  # the rate is one that can be seen
 
