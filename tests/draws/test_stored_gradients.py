@@ -9,11 +9,18 @@ from fastcrf.chain.expectations import score_block
 from fastcrf.chain.forward_backward import WIDEST_SPREAD
 from fastcrf.draws.storage import FORMS, make_gradients, stored_arrays
 from fastcrf.draws.stored_gradients import exchange
+from fastcrf.kernel import borrowing_kernel
 from reference.random_corpora import random_corpus, random_features
 
 LENGTHS = (3, 1, 4, 2, 3)
 each_form = pytest.mark.parametrize("form", FORMS)
 each_precision = pytest.mark.parametrize("precision", ["double", "single"])
+
+
+@borrowing_kernel
+def infer_scored(chains, i, space, n_labels, lanes):
+    edges = refresh_edges(space.edges, n_labels, space.lattice.bias, lanes)
+    return infer_block(chains, i, edges, space, n_labels, lanes)
 
 
 class Visits:
@@ -39,9 +46,8 @@ class Visits:
         for array in (space.weights.rows, space.weights.cells):
             array[:] = rng.normal(size=array.shape) * (3 * WIDEST_SPREAD if i == 1 else 1.0)
         space.edges.scores[:K, :K] = rng.normal(size=(K, K))
-        edges = refresh_edges.py_func(space.edges, K, space.lattice.bias, self.lanes)
         score_block(local, space.weights, space.lattice.bias, first, last, space.lattice.scores, self.lanes)
-        infer_block(chains, i, edges, space, K, self.lanes)
+        infer_scored(chains, i, space, K, self.lanes)
         assert space.wide_edges.any() == (i == 1)
         collect_change(local, chains.bounds, support, i, space.lattice.scores, space.change, self.lanes)
         return self.flat(i, space.change, space.edge_sums)

@@ -133,8 +133,8 @@ class OwnConstants:
         elif rest[i] > 0:
             rest[i] -= 1
             search = False
-        elif g @ g > 1e-8:
-            L[i] *= 0.9
+        else:
+            L[i] = 0.9 * L[i] if g @ g > 1e-8 else max(0.9 * L[i], min(L[i], L[seen].mean()))
         if search and g @ g > 1e-8:
             L[i], trials = line_search(self.loss, i, w, f, g, L[i], not seen.any())
             if seen[i] and self.skipping:
@@ -183,8 +183,9 @@ def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0, blocks=
         change, before = loss.sizes[i] * g - table[i], d
         d = d + change
         table[i] = loss.sizes[i] * g
+        if seen[i]:
+            L[i] = L[i] / 2 if g @ g > 1e-8 else max(L[i] / 2, min(L[i], L[seen].mean()))
         if g @ g > 1e-8:
-            L[i] /= 2 if seen[i] else 1
             L[i], trials = line_search(loss, i, w, f, g, L[i], not seen.any())
             evaluations += loss.sizes[i] * trials
         seen[i] = True

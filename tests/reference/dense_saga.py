@@ -61,6 +61,8 @@ def two_samples(loss, lam, pairs, L, searching, start=0.0, factor=1.0):
             evaluations += trials
             streak[j] = streak[j] + 1 if trials == 1 else 0
             rest[j] = 2 ** (streak[j] - 1) if streak[j] else 0
+        elif searching and streak[j] >= 0:
+            L[j] = max(0.9 * L[j], min(L[j], L.mean()))
         alpha = factor / (4 * (L.mean() + lam))
         w = (1 - alpha * lam) * w - alpha * ((g - s[j]) / (n * p) + s.mean(axis=0))
         s[r] = memory

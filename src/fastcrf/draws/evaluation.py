@@ -8,6 +8,8 @@ from fastcrf.draws.lazy_vector import gather, turn
 from fastcrf.draws.stored_gradients import exchange
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
+LOSS, ENTROPY = range(2)  # columns of what is known of each block
+
 
 @borrowing_kernel
 def score_current(blocks, i, vector, space, lanes):
@@ -49,14 +51,14 @@ def evaluate(blocks, i, growth, vector, gradients, space, scores, lanes):
 
 
 @borrowing_kernel
-def fill_gradients(blocks, first, last, vector, gradients, entropies, space, scores, lanes):
+def fill_gradients(blocks, first, last, vector, gradients, figures, space, scores, lanes):
     """Store the gradients of blocks first..last-1 in the place of the old ones, in d too; their loss.
 
     Writes: all but w.
     """
-    K, loss = blocks.layout.n_labels, 0.0
+    K, total = blocks.layout.n_labels, 0.0
     for i in range(first, last):
-        of_block, entropies[i] = evaluate(blocks, i, 1.0, vector, gradients, space, scores, lanes)
+        figures[i, LOSS], figures[i, ENTROPY] = evaluate(blocks, i, 1.0, vector, gradients, space, scores, lanes)
         turn(vector, blocks.support, i, 1.0, 0.0, gradients.change, gradients.edge_change, K, lanes)
-        loss += of_block
-    return loss
+        total += figures[i, LOSS]
+    return total

@@ -152,6 +152,8 @@ def begin_visit_of_constants(constants, i):
 @scheme.end_visit.register(Constants)
 def end_visit_of_constants(constants, i, L, trials):
     new = not constants.seen[i]
+    if not new and trials == 0:  # flat, or not searched: L comes down to the mean at most, not without end
+        L = max(L, min(constants.estimates[place_of(constants, i)], mean_estimate(constants)))
     if new:  # the search of a first visit starts from a guess and proves nothing about later ones
         constants.seen[i] = 1
         constants.n_seen[0] += 1
@@ -159,8 +161,7 @@ def end_visit_of_constants(constants, i, L, trials):
         constants.successes[i] = constants.successes[i] + 1 if trials == 1 else 0
         if constants.successes[i] > 0:
             constants.rests[i] = 1 << min(constants.successes[i] - 1, LONGEST_REST)
-    if new or trials > 0:  # a visit that did not search, or found its gradient flat, says nothing of L
-        set_estimate(constants, i, L)
+    set_estimate(constants, i, L)
     return new
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fastcrf.chain.blocks import collect_change, copy_rows
 from fastcrf.chain.expectations import score_block
-from fastcrf.draws.evaluation import infer_current, score_current
+from fastcrf.draws.evaluation import ENTROPY, LOSS, infer_current, score_current
 from fastcrf.draws.lazy_vector import advance, turn
 from fastcrf.draws.stored_gradients import exchange, recursions
 from fastcrf.kernel import borrowing_kernel, standing_kernel
@@ -31,19 +31,19 @@ FLAT = 1e-8  # squared gradient norm below which a search would only measure rou
 
 @borrowing_kernel
 def average_gradient_draws(
-    blocks, uniforms, lam, growth, correction, vector, gradients, entropies, scheme, covered, space, direction, lanes
+    blocks, uniforms, lam, growth, correction, vector, gradients, figures, scheme, covered, space, direction, lanes
 ):
-    """One draw per uniform; (forward(-backward) recursions, losses met on the way). Writes: all state."""
-    bounds, K, evaluations, losses = blocks.chains.bounds, blocks.layout.n_labels, 0, 0.0
+    """One draw per uniform; the number of forward(-backward) recursions. Writes: all state."""
+    bounds, K, evaluations = blocks.chains.bounds, blocks.layout.n_labels, 0
     n = len(blocks.chains.starts) - 1
     for u in uniforms:
         i, p = draw(scheme, u, lam)  # line 4
         loss, entropy, trials, new = visit(blocks, i, growth, vector, gradients, scheme, space, direction, lanes)
         size = bounds[i + 1] - bounds[i]
         evaluations += size * (1 + trials + recursions(gradients))
-        losses += loss / (n * p)
+        figures[i, LOSS] = loss
         if growth > 0.0:
-            entropies[i] = entropy
+            figures[i, ENTROPY] = entropy
         if new:
             covered[0] = min(covered[0] + size, n)  # line 7
         a, m = step_size(scheme, lam), covered[0]  # line 15
@@ -53,7 +53,7 @@ def average_gradient_draws(
         advance(vector, shrink, a / m, lanes)  # line 16
         if trials > 0:  # where gradients are flat, L would fade without end
             fade(scheme, i)  # line 17
-    return evaluations, losses
+    return evaluations
 
 
 @borrowing_kernel

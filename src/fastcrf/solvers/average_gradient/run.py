@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from fastcrf.chain.blocks import make_workspace
-from fastcrf.draws.evaluation import fill_gradients
+from fastcrf.draws.evaluation import ENTROPY, LOSS, fill_gradients
 from fastcrf.draws.lazy_weights import MovedWeights
 from fastcrf.draws.recomputed_gradients import make_recomputed, take_snapshot
 from fastcrf.draws.sampling import epoch_uniforms
@@ -27,7 +27,7 @@ from fastcrf.solvers.average_gradient.scheme import Scheme, restore, step_size
 from fastcrf.types import Diverged, Floats, Step
 from fastcrf.vectors import norm
 
-Draws = Callable[[Floats], tuple[int, float]]  # from uniforms to (recursions, losses met)
+Draws = Callable[[Floats], int]  # from uniforms to the number of recursions
 
 STORED = Kept("sequences", optional=True)
 KEEPS = {
@@ -35,7 +35,7 @@ KEEPS = {
     "drift": WEIGHTS,
     **dict.fromkeys(("nodes", "rows", "cells", "edges"), STORED),
     "snapshot": WEIGHTS._replace(optional=True),
-    "entropies": Kept("sequences"),
+    "figures": Kept("sequences"),
     **dict.fromkeys(("epoch", "drawn", "filled", "covered"), COUNT),
     **dict.fromkeys(("whole", "moved", "filling"), Kept(dtype="int64", low=0, high=1)),
     "loss": Kept(),
@@ -84,7 +84,7 @@ class Run:
         self.recomputing = storage == "none"
         stored = None if self.recomputing else make_gradients(self.blocks, storage, precision)
         self.gradients = cast(Any, stored or make_recomputed(self.part))
-        self.entropies = np.zeros(n_blocks)  # of each block at its last visit; the gold labelling's is 0
+        self.figures = np.zeros((n_blocks, 2))  # loss and entropy of each block at its last visit; at first gold's, 0
         self.provable = precision == "double" and growth > 0.0  # rounded gradients prove nothing
         size = max(1, problem.slice_size * n_blocks // problem.n_sequences)
         told = self._told_to_stop
@@ -92,7 +92,6 @@ class Run:
         self.filled = Slices(n_blocks, size, told, done=0 if filling else n_blocks)
         self.covered = np.array([problem.n_sequences if filling or problem.c1 > 0.0 else 0])  # sequences in d
         self.epoch, self.evaluations, self.loss, self.moved = 0, 0, 0.0, not filling
-        self.losses, self.met = 0.0, 0  # met on the way since the last Step, and by how many draws
         if memory:
             self._restore(memory)
         self.lazy = lazy(self.part, weights, drift)
@@ -113,7 +112,7 @@ class Run:
             self._begin_fill()
         for some in self.filled:
             self.loss += fill_gradients(
-                self.blocks, some.start, some.stop, self.lazy.vector, self.gradients, self.entropies, self.space,
+                self.blocks, some.start, some.stop, self.lazy.vector, self.gradients, self.figures, self.space,
                 self.direction.scores, self.lazy.lanes,
             )  # fmt: skip
             self.evaluations += int(self.sizes[some].sum())
@@ -130,15 +129,14 @@ class Run:
         uniforms = epoch_uniforms(self.seed, self.epoch, per_draw * self.draws.n).reshape(self.draws.n, per_draw)
         uniforms = uniforms[:, 0] if per_draw == 1 else uniforms
         for some in self.draws:
-            evaluations, losses = (advance or self.average_gradient_draws)(uniforms[some])
-            self.evaluations, self.losses = self.evaluations + evaluations, self.losses + losses
-            self.moved, self.met = True, self.met + some.stop - some.start
+            self.evaluations += (advance or self.average_gradient_draws)(uniforms[some])
+            self.moved = True
 
-    def average_gradient_draws(self, uniforms: Floats) -> tuple[int, float]:
-        """A draw for each of the uniforms, by the loop of loop.py; (recursions, losses met)."""
+    def average_gradient_draws(self, uniforms: Floats) -> int:
+        """A draw for each of the uniforms, by the loop of loop.py; the number of recursions."""
         return average_gradient_draws(
             self.blocks, uniforms, self.lam, self.growth, self.correction, self.lazy.vector, self.gradients,
-            self.entropies, self.scheme, self.covered, self.space, self.direction, self.lazy.lanes,
+            self.figures, self.scheme, self.covered, self.space, self.direction, self.lazy.lanes,
         )  # fmt: skip
 
     def begin_epoch(self) -> None:
@@ -154,7 +152,6 @@ class Run:
         step = Step(
             self.lazy.weights, passes, info=self._info(square), memory=self.state(), lower_bound=self._lower_bound()
         )
-        self.losses, self.met = 0.0, 0
         if self.moved or not self.filled.finished:
             return step
         objective = self.loss + self.problem.regulariser.value(self.lazy.weights)
@@ -165,24 +162,24 @@ class Run:
 
     def _info(self, square: float) -> dict[str, float]:
         a, c1 = float(step_size(self.scheme, self.lam)), self.problem.c1
-        known = self.filled.finished if self.filling else bool(self.scheme.seen.all())
-        known = known and (self.growth > 0.0 or not self.moved)  # d is an estimate of the gradient at w, not at w~
+        known = self.filled.finished if self.filling else bool(self.scheme.seen.all())  # something of every block
         kept = (self.snapshot,) if self.recomputing else stored_arrays(self.gradients).values()
         stored = sum(array.nbytes for array in kept)
         seen = self.problem.n_sequences if self.filling else int(self.sizes[self.scheme.seen > 0].sum())
         info = {"seen": seen, "step_size": a, "memory_bytes": stored}
-        if self.met:  # each loss counts by how rarely it is met, so that their mean is that of all sequences
-            total = self.losses * self.problem.n_sequences / self.met
-            info["objective_estimate"] = total + self.problem.regulariser.value(self.lazy.weights)
+        if known and self.moved:  # losses of the last visits, the oldest of which are about an epoch old
+            losses = float(self.figures[:, LOSS].sum())
+            info["objective_estimate"] = losses + self.problem.regulariser.value(self.lazy.weights)
+        near = known and (self.growth > 0.0 or not self.moved)  # d is a gradient near w, not one at w~
         if c1 > 0.0:
-            return info | {"proximal_gradient_norm_estimate": self._proximal_norm(a, c1) if known else math.inf}
-        return info | {"gradient_norm_estimate": math.sqrt(square) if known else math.inf}
+            return info | {"proximal_gradient_norm_estimate": self._proximal_norm(a, c1) if near else math.inf}
+        return info | {"gradient_norm_estimate": math.sqrt(square) if near else math.inf}
 
     def _lower_bound(self) -> float | None:
         """What the table of gradients proves of the optimum: it is a dual point, d its gradient (certificate.py)."""
         if not self.provable:
             return None
-        return dual_bound(float(self.entropies.sum()), self.lazy.settled[1], self.problem.c1, self.problem.c2)
+        return dual_bound(float(self.figures[:, ENTROPY].sum()), self.lazy.settled[1], self.problem.c1, self.problem.c2)
 
     def _proximal_norm(self, a: float, c1: float) -> float:
         """|w - soft(w - s (d + 2 c2 w), s c1)| / s, with s = a / n: what the gradient's norm is without thresholds."""
@@ -195,11 +192,11 @@ class Run:
         flags = {"moved": self.moved, "filling": self.filling, "whole": not len(self.part.places)}
         numbers |= {"covered": int(self.covered[0])} | {name: int(flag) for name, flag in flags.items()}
         kept = {"snapshot": self.snapshot} if self.recomputing else stored_arrays(self.gradients)
-        return {**self.lazy.state(), **kept, "entropies": self.entropies, **self.scheme.state(), **numbers}
+        return {**self.lazy.state(), **kept, "figures": self.figures, **self.scheme.state(), **numbers}
 
     def _restore(self, memory: Mapping[str, Any]) -> None:
         restore_gradients(self.gradients, memory)
-        take(self.name, "entropies", memory, self.entropies)
+        take(self.name, "figures", memory, self.figures)
         restore(self.scheme, memory, partial(take, self.name))
         self.epoch, self.loss, self.moved = int(memory["epoch"]), float(memory["loss"]), bool(memory["moved"])
         self.draws.done = min(int(memory["drawn"]), self.draws.n)

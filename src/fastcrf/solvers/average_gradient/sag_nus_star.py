@@ -15,8 +15,8 @@ As `sag`, with a Lipschitz constant L_i for each sequence:
 Differs from the paper: lambda in the step size (the text of section 5 omits it, Algorithm 1 does not); searches of
 first visits do not count towards skipping, because they start from a guess; the very first search goes down as well as
 up, so that too large a first L does no harm. A visit whose squared gradient is at most 1e-8 does not search, as in the
-paper (line 12), and leaves L_i as it was, where the paper would shrink it without end; a search ends after 60
-doublings, where the paper's has no end. A run that does not start at zero stores all gradients first (m = n).
+paper (line 12), and shrinks L_i no further than to the mean, where the paper's would fade without end; a search ends
+after 60 doublings, where the paper's has no end. A run that does not start at zero stores all gradients first (m = n).
 """
 
 from __future__ import annotations

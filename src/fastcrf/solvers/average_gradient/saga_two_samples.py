@@ -37,7 +37,7 @@ import numpy as np
 
 from fastcrf.chain.expectations import Table
 from fastcrf.chain.lanes import aligned_zeros
-from fastcrf.draws.evaluation import evaluate
+from fastcrf.draws.evaluation import ENTROPY, LOSS, evaluate
 from fastcrf.draws.lazy_vector import advance, turn
 from fastcrf.draws.sampling import draw_uniform
 from fastcrf.draws.storage import StoredGradients
@@ -77,9 +77,9 @@ class SAGATwoSamples(AverageGradient):
         run = self.run(problem, weights, memory)
         aside = with_room_of_its_own(run.gradients)
 
-        def draw_two(uniforms: Floats) -> tuple[int, float]:
+        def draw_two(uniforms: Floats) -> int:
             return two_sample_draws(
-                run.blocks, uniforms, run.lam, run.lazy.vector, run.gradients, aside, run.entropies, run.scheme,
+                run.blocks, uniforms, run.lam, run.lazy.vector, run.gradients, aside, run.figures, run.scheme,
                 run.space, run.direction, run.lazy.lanes,
             )  # fmt: skip
 
@@ -94,19 +94,19 @@ def with_room_of_its_own(gradients: StoredGradients) -> StoredGradients:
 
 
 @borrowing_kernel
-def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, entropies, scheme, space, direction, lanes):
-    """A draw for each pair of uniforms; (forward(-backward) recursions, losses). Writes: all state.
+def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, figures, scheme, space, direction, lanes):
+    """A draw for each pair of uniforms; the number of forward(-backward) recursions. Writes: all state.
 
     Blocks j, for the step, and r, for the stored gradients, are evaluated at the same w.
     """
     support, bounds, K = blocks.support, blocks.chains.bounds, blocks.layout.n_labels
-    n, evaluations, losses = len(blocks.chains.starts) - 1, 0, 0.0
+    n, evaluations = len(blocks.chains.starts) - 1, 0
     for k in range(len(uniforms)):
         (j, p), r = draw(scheme, uniforms[k, 0], lam), draw_uniform(uniforms[k, 1], len(bounds) - 1)
         loss, _, trials, _ = visit(blocks, j, 0.0, vector, gradients, scheme, space, direction, lanes)
-        _, entropies[r] = evaluate(blocks, r, 1.0, vector, aside, space, direction.scores, lanes)
+        figures[j, LOSS] = loss
+        figures[r, LOSS], figures[r, ENTROPY] = evaluate(blocks, r, 1.0, vector, aside, space, direction.scores, lanes)
         evaluations += (bounds[j + 1] - bounds[j]) * (1 + trials) + bounds[r + 1] - bounds[r]
-        losses += loss / (n * p)
         a = step_size(scheme, lam)
         shrink = 1.0 - a * lam
         step = 1.0 / (n * p) * a / shrink
@@ -114,4 +114,4 @@ def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, entropies,
         # `advance` is going to apply a / n of the new part of d, which is not due before the next step.
         turn(vector, support, r, 1.0, -a / n / shrink, aside.change, aside.edge_change, K, lanes)
         advance(vector, shrink, a / n, lanes)
-    return evaluations, losses
+    return evaluations

@@ -84,13 +84,14 @@ def begin_visit_of_unseen_first(unseen, i):
 @scheme.end_visit.register(UnseenFirst)
 def end_visit_of_unseen_first(unseen, i, L, trials):
     new = not unseen.seen[i]
+    if not new and trials == 0:  # flat: L comes down to the mean at most, not without end
+        L = max(L, min(unseen.estimates[i], mean_of_seen(unseen)))
     if new:
         unseen.seen[i] = 1
         unseen.n_seen[0] += 1
-    if new or trials > 0:  # a visit that found its gradient flat says nothing of L
-        unseen.estimates[i] = L
-        set_sum(i, L, unseen.sums)
-    unseen.largest[0] = max(unseen.largest[0], unseen.estimates[i])
+    unseen.estimates[i] = L
+    unseen.largest[0] = max(unseen.largest[0], L)
+    set_sum(i, L, unseen.sums)
     return new
 
 
