@@ -66,7 +66,8 @@ def test_the_objective_is_measured_only_when_the_goal_is_near():
     assert result.status == "converged"
     assert Counted.gradients <= result.n_steps / 4
     estimates = [row["objective_estimate"] for row in result.trace if "objective_estimate" in row]
-    assert len(estimates) > 3 and np.isfinite(estimates).all()
+    assert len(estimates) > 3
+    assert np.isfinite(estimates).all()
     assert estimates[-1] == pytest.approx(result.certificate.objective, rel=1e-3)
     assert sum(row["objective"] is None for row in result.trace) >= 3 / 4 * result.n_steps
 
