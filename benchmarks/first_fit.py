@@ -8,8 +8,8 @@ The corpus is tiny, so that training takes no time; what remains is compiling (o
     moved    in a cache that knows the solver at another number of labels (the one before in the list)
     warm     in a cache that knows the solver at this number of labels
 
-Imports are not counted. Wall seconds are those of a machine as busy as it is; processor seconds (of all threads of the
-process together) hardly depend on it. Of several repeats the least is shown.
+Imports are not counted. Seconds of columns without a word are those of the processor, all threads of the process
+together: on a busy machine they rise, too, though less than those of the wall. Of several repeats the least is shown.
 """
 
 from __future__ import annotations
