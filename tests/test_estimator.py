@@ -38,6 +38,8 @@ def test_the_first_28_parameters_are_those_of_sklearn_crfsuite_in_its_order():
 def test_our_own_parameters_are_by_keyword():
     assert parameter_names(CRF, inspect.Parameter.KEYWORD_ONLY) == [
         "tol",
+        "gradient_tol",
+        "mean_gradient_tol",
         "max_passes",
         "patience",
         "n_jobs",

@@ -46,6 +46,7 @@ class CRF(BaseEstimator):
     model_filename: where `fit` saves the model, and where an unfitted CRF finds one.
     linesearch, keep_tempfiles, trainer_cls: accepted, without effect.
     tol: goal of training, a certified relative gap to the optimum (1e-3, unless CRFsuite's rules are in force).
+    gradient_tol, mean_gradient_tol: goals in place of it, limits of the largest slope of F or of F / sequences (none).
     max_passes: maximum number of effective passes over the data (no limit).
     patience: with X_dev, stop when held-out accuracy has not risen for this many steps, and keep the best weights.
     n_jobs: number of threads (all usable cores; 1 inside a joblib worker).
@@ -91,6 +92,8 @@ class CRF(BaseEstimator):
         trainer_cls: Any = None,
         *,
         tol: float | None = None,
+        gradient_tol: float | None = None,
+        mean_gradient_tol: float | None = None,
         max_passes: float | None = None,
         patience: int | None = None,
         n_jobs: int | None = None,
@@ -128,6 +131,8 @@ class CRF(BaseEstimator):
         self.keep_tempfiles = keep_tempfiles
         self.trainer_cls = trainer_cls
         self.tol = tol
+        self.gradient_tol = gradient_tol
+        self.mean_gradient_tol = mean_gradient_tol
         self.max_passes = max_passes
         self.patience = patience
         self.n_jobs = n_jobs

@@ -13,6 +13,7 @@ from fastcrf.solvers import registry
 from fastcrf.solvers.batch.lbfgs import LBFGS
 from fastcrf.solvers.batch.owlqn import OWLQN
 from fastcrf.training.plan import CRFSUITE, make_plan
+from fastcrf.training.slopes import LargestSlope, MeanSlope
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease
 
 UNLIMITED = MaxSteps(2**31 - 1)
@@ -74,6 +75,11 @@ def test_a_solver_object_is_taken_as_it_is_with_our_stopping_rules():
         ({"c2": 0.0}, [CertifiedGap(1e-3), *CRFSUITE_GOALS]),
         ({"c2": 0.0, "tol": 1e-5}, [CertifiedGap(1e-5), *CRFSUITE_GOALS]),
         ({"c2": 0.0, "c1": 1.0}, [CertifiedGap(1e-3)]),
+        ({"gradient_tol": 0.05}, [LargestSlope(0.05)]),
+        ({"gradient_tol": 0.05, "algorithm": "lbfgs"}, [LargestSlope(0.05)]),
+        ({"mean_gradient_tol": 1e-4, "c2": 0.0}, [MeanSlope(1e-4)]),
+        ({"mean_gradient_tol": 1e-4, "tol": 1e-5}, [MeanSlope(1e-4), CertifiedGap(1e-5)]),
+        ({"gradient_tol": 0.05, "epsilon": 1e-4}, [LargestSlope(0.05), GradientRatio(1e-4)]),
     ],
     ids=str,
 )

@@ -136,7 +136,7 @@ class Bundle:
         if self.c2 > 0.0:
             return self.c2
         excess = max(float(np.abs(self.rows[slot]).max()) - self.c1, LEAST_EXCESS * self.c1)
-        return self.c1 * excess / (4.0 * max(float(self.heights[slot]), np.finfo(float).tiny))
+        return self.c1 * excess / (4.0 * max(float(self.heights[slot]), self.c1))
 
     def _settle(self, slot: int, value: float, objective: float, laid: Laid) -> None:
         """Height and bound of the plane that goes through `value` at the newest point."""

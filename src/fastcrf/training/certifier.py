@@ -1,9 +1,9 @@
 """What a run has proved: the best lower bound on F*, from all that its solver evaluated.
 
-A lower bound never expires. Each evaluated step adds its plane to a bundle (objective/bundle.py), which costs about as
-much as a sum over the weights; the best mixture is looked for when the bundle is full, which costs some fifty of them,
-and not before the objective has come near its end; then at the end of the run. Where a step was evaluated for the
-sake of the certificate alone, the mixture is looked for at once.
+A lower bound never expires. Each evaluated step adds its plane to a bundle (objective/bundle.py), for the cost of a few
+sums over the weights. The best mixture is looked for when the bundle is full, which costs some fifty of them, but not
+before the objective has come near its end; and once more when the run ends. Where a step was evaluated for the sake of
+the certificate alone, it is looked for at once.
 
 A solver that has a lower bound of its own hands it out with its Step, and what it expects the objective to be as
 `info["objective_estimate"]`: then nothing is evaluated before both together say that the goal is near.

@@ -6,12 +6,13 @@ is described in `docs/parameters.md`. None always means "the default", and a wro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from fastcrf.checks import above, at_least, one_of, seed_of, whole
 from fastcrf.solvers import registry
 from fastcrf.solvers.contract import Solver
+from fastcrf.training.slopes import LargestSlope, MeanSlope
 from fastcrf.training.solver_choice import AUTO, solver_behind
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease, Rule
 
@@ -44,7 +45,8 @@ CALIBRATION = tuple(f"calibration_{name}" for name in ("eta", "rate", "samples",
 MARGIN = ("pa_type", "c", "error_sensitive", "averaging", "variance", "gamma")
 SOLVER_PARAMETERS = ("num_memories", "max_linesearch", *CALIBRATION, *MARGIN)
 RENAMED = {"num_memories": "pairs"}
-STOPPING = ("tol", "max_iterations", "max_passes", "epsilon", "period", "delta")
+SLOPES: dict[str, Callable[[float], Rule]] = {"gradient_tol": LargestSlope, "mean_gradient_tol": MeanSlope}
+STOPPING = ("tol", "max_iterations", "max_passes", "epsilon", "period", "delta", *SLOPES)
 PARAMETERS = frozenset({"c1", "c2", "linesearch", *STOPPING, *SOLVER_PARAMETERS})  # besides algorithm and random_state
 
 LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
@@ -152,16 +154,16 @@ def _limits(given: Given, limits: StoppingDefaults) -> list[Rule]:
 
 
 def _goals(given: Given, limits: StoppingDefaults, certifiable: bool) -> list[Rule]:
-    """The rules that mean convergence: `tol`, CRFsuite's three (period and delta make one rule), or both.
+    """The rules that mean convergence: `tol`, CRFsuite's three (period and delta make one rule), slopes, or several.
 
-    An explicit `tol` replaces the three, except those that are given too. Without it CRFsuite's algorithms, and whoever
-    gives one of the three, get the three; all others get the default tol. Where no penalty allows a certificate, the
-    three are there in any case.
+    An explicit `tol` replaces the three, except those that are given too; so does a limit of slopes, which replaces the
+    default tol, too. Without either, CRFsuite's algorithms, and whoever gives one of the three, get the three; all
+    others get the default tol. Where no penalty allows a certificate, the three are there unless slopes are.
     """
-    three = {"period", "delta", "epsilon"} & given.keys()
-    certified = "tol" in given or (limits is OURS and not three)
-    all_three = not (certified and certifiable)
-    goals: list[Rule] = []
+    three, slopes = {"period", "delta", "epsilon"} & given.keys(), [name for name in SLOPES if name in given]
+    certified = "tol" in given or (limits is OURS and not three and not slopes)
+    all_three = not (certified and certifiable) and not slopes
+    goals: list[Rule] = [SLOPES[name](at_least(name, given[name], 0.0)) for name in slopes]
     if certified:
         goals.append(CertifiedGap(at_least("tol", given.get("tol", DEFAULT_TOL), 0.0)))
     period, delta, epsilon = (given.get(name, getattr(limits, name)) for name in ("period", "delta", "epsilon"))

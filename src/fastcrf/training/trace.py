@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fastcrf.solvers.batch.line_search import evaluate
 from fastcrf.solvers.batch.orthant import pseudo_gradient
 from fastcrf.types import Floats, Step
@@ -80,10 +82,18 @@ class Point:
     @cached_property
     def gradient_norm(self) -> float:
         """Euclidean norm of the shortest sub-gradient: zero exactly at the optimum."""
+        return norm(self._shortest_gradient())
+
+    @cached_property
+    def largest_slope(self) -> float:
+        """The largest component of the shortest sub-gradient, in size."""
+        return float(np.abs(self._shortest_gradient()).max(initial=0.0))
+
+    def _shortest_gradient(self) -> Floats:
         gradient = self.evaluation[1]
         if self.problem.c1 > 0.0:
-            gradient = pseudo_gradient(self.weights, gradient, float(self.problem.c1))
-        return norm(gradient)
+            return pseudo_gradient(self.weights, gradient, float(self.problem.c1))
+        return gradient
 
     @cached_property
     def own_certificate(self) -> Any:

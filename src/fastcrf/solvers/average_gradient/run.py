@@ -171,6 +171,7 @@ class Run:
             losses = float(self.figures[:, LOSS].sum())
             info["objective_estimate"] = losses + self.problem.regulariser.value(self.lazy.weights)
         near = known and (self.growth > 0.0 or not self.moved)  # d is a gradient near w, not one at w~
+        info["largest_slope_estimate"] = self._largest_slope(c1) if near else math.inf
         if c1 > 0.0:
             return info | {"proximal_gradient_norm_estimate": self._proximal_norm(a, c1) if near else math.inf}
         return info | {"gradient_norm_estimate": math.sqrt(square) if near else math.inf}
@@ -185,6 +186,15 @@ class Run:
         """|w - soft(w - s (d + 2 c2 w), s c1)| / s, with s = a / n: what the gradient's norm is without thresholds."""
         (w, d), s = self.lazy.settled, a / self.problem.n_sequences
         return norm(w - proximal_step(w, d + self.ridge * w, s, c1)) / s
+
+    def _largest_slope(self, c1: float) -> float:
+        """n times the paper's |d/n + lambda w|_inf; with thresholds, of the shortest sub-gradient."""
+        w, d = self.lazy.settled
+        slopes = d + self.ridge * w
+        sizes = np.abs(slopes + c1 * np.sign(w)) if c1 > 0.0 else np.abs(slopes)
+        if c1 > 0.0:
+            sizes[w == 0.0] = np.maximum(sizes[w == 0.0] - c1, 0.0)
+        return float(sizes.max(initial=0.0))
 
     def state(self) -> dict[str, Any]:
         """The memory of a Step: KEEPS, what the weights and the scheme add to it."""
