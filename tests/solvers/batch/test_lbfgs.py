@@ -143,7 +143,7 @@ def test_a_warm_start_close_to_the_optimum_needs_few_trials():
     assert [step.passes for step in steps(toy, n=2, start=close)][1] <= 3
 
 
-@pytest.mark.parametrize(("option", "value"), [("memory", 0), ("memory", 2.5), ("max_linesearch", 0), ("memory", True)])
+@pytest.mark.parametrize(("option", "value"), [("pairs", 0), ("pairs", 2.5), ("max_linesearch", 0), ("pairs", True)])
 def test_a_wrong_option_is_refused_in_a_sentence(option, value):
     with pytest.raises(ValueError, match=f"lbfgs: {option} must be a whole number of at least 1; got {option}="):
         LBFGS(**{option: value})
