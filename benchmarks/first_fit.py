@@ -26,14 +26,14 @@ FIT = """
 import json, sys, time
 import numpy as np
 from fastcrf import CRF
-from fastcrf.solvers import base
+from fastcrf.solvers import registry
 
 solver, n_labels = sys.argv[1], int(sys.argv[2])
 random = np.random.default_rng(0)
 ids = np.concatenate((np.arange(n_labels), random.integers(0, n_labels, 200)))
 y = [[f"L{k}" for k in ids[i : i + 10]] for i in range(0, len(ids), 10)]
 X = [[{"a": f"word{random.integers(0, 50)}", "b": f"of{label}", "bias": 1.0} for label in row] for row in y]
-base.solver_class(solver)  # with its imports
+registry.solver_class(solver)  # with its imports
 crf = CRF(algorithm="lbfgs" if solver == "owlqn" else solver, max_iterations=3)
 if solver == "owlqn":
     crf.set_params(c1=0.1, c2=0.01)

@@ -45,8 +45,11 @@ def generic(declared: Function) -> Any:
         cls = getattr(data, "instance_class", type(None))
         if cls not in meanings:
             raise TypingError(f"{declared.__name__} has no meaning for {cls.__name__}.")
-        # Numba wants a function with the declared names.
-        return eval(f"lambda {names}: meaning({names})", {"meaning": meanings[cls], "__name__": declared.__module__})
+        meaning = meanings[cls]
+        if not meaning.stands:
+            return meaning.py_func
+        # Numba wants a function with the declared names; this one calls the kernel that stands.
+        return eval(f"lambda {names}: meaning({names})", {"meaning": meaning, "__name__": declared.__module__})
 
     def register(*types: type) -> Callable[[Function], Function]:
         """Decorator of what the function means for `types`: a kernel, or a function, which becomes one."""
