@@ -23,10 +23,10 @@ from typing import ClassVar
 
 import corpora
 from fastcrf.data.datasets import load
-from fastcrf.lab.named_datasets import from_literature
 
 from fastcrf import CRF
 from fastcrf.lab.experiment import Objective, Penalty, Trial
+from fastcrf.lab.named_datasets import from_literature
 from fastcrf.lab.optimum import Optimum, keep, search
 from fastcrf.lab.store import Row, Rows, Store, cache_folder
 from fastcrf.lab.tables import table
