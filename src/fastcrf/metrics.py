@@ -73,8 +73,8 @@ def flat_classification_report(
 
 
 def sequence_accuracy_score(y_true: Sequences, y_pred: Sequences) -> float:
-    """Share of the sequences whose labels are all right; 0 when there are none."""
-    true, predicted = _aligned(y_true, y_pred)
+    """Share of the sequences whose labels are all right; 0 when there are none. Of another length is wrong, too."""
+    true, predicted = _as_many(y_true, y_pred)
     return sum(a == b for a, b in zip(true, predicted, strict=True)) / len(true) if true else 0.0
 
 
@@ -125,14 +125,20 @@ def flatten(y_true: Sequences, y_pred: Sequences) -> tuple[list[Label], list[Lab
 
 def _aligned(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], list[list[Label]]]:
     """Both as lists of lists; sequences that do not match would be compared with their neighbours' labels."""
+    true, predicted = _as_many(y_true, y_pred)
+    for i, (a, b) in enumerate(zip(true, predicted, strict=True)):
+        if len(a) != len(b):
+            raise ValueError(f"Sequence {i} has {len(a)} labels in y_true and {len(b)} in y_pred; give one per token.")
+    return true, predicted
+
+
+def _as_many(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], list[list[Label]]]:
+    """Both as lists of lists, one for each sequence."""
     true, predicted = _as_lists(y_true, "y_true"), _as_lists(y_pred, "y_pred")
     if len(true) != len(predicted):
         raise ValueError(
             f"y_true has {len(true)} sequences and y_pred has {len(predicted)}; give both for the same data."
         )
-    for i, (a, b) in enumerate(zip(true, predicted, strict=True)):
-        if len(a) != len(b):
-            raise ValueError(f"Sequence {i} has {len(a)} labels in y_true and {len(b)} in y_pred; give one per token.")
     return true, predicted
 
 

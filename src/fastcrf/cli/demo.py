@@ -52,7 +52,7 @@ def demo(
     exhibit = addresses(seed) if task is Task.addresses else digits(seed)
     console.print(exhibit.title, style="bold")
     plan = make_plan({"random_state": seed})
-    fit = fit_model(exhibit.X_train, exhibit.y_train, plan, n_jobs=usable_jobs(), progress=Progress())
+    fit = fit_model(exhibit.X_train, exhibit.y_train, plan, n_jobs=usable_jobs(), progress=Progress(reason=False))
     save(fit, exhibit.input, path)
     console.print(outcome_in_words({**outcome_of(fit, plan), "model": path}), soft_wrap=True)
     predicted = fit.model.tag(exhibit.X_test)

@@ -21,10 +21,10 @@ def tag(
 ) -> None:
     """Label the tokens of a column file.
 
-    Each line is printed with its columns, separated by tabs, and the label as one column more; blank lines stay, so
-    line n of the output belongs to line n of the input. The input may have a column of labels already: it is kept. If
-    a line is broken, its file and number are reported and nothing is written. Of an item file the labels alone are
-    printed. --scores puts a line such as "# 0.912345" before each sequence.
+    Each line is printed with its columns, separated by tabs, and the label as one column more; blank lines and the
+    comments of CoNLL-U stay, so line n of the output belongs to line n of the input. The input may have a column of
+    labels already: it is kept. If a line is broken, its file and number are reported and nothing is written. Of an item
+    file the labels alone are printed. --scores puts a line such as "# 0.912345" before each sequence.
 
     Examples:
 

@@ -14,7 +14,7 @@ AT_ONCE = 1000  # sequences that are tagged together
 
 
 def tagged_lines(model: Model, files: Files, path: str, scores: bool = False, marginals: bool = False) -> Iterator[str]:
-    """The lines of a file, each with its label and what else is asked for; blank lines stay.
+    """The lines of a file, each with its label and what else is asked for; blank lines and comments stay.
 
     With `scores` a line with the probability of the labels comes before each sequence, and that of each label beside
     it; `marginals` are the probabilities of all labels.
@@ -24,13 +24,13 @@ def tagged_lines(model: Model, files: Files, path: str, scores: bool = False, ma
     units, done = files.units(lines, name), 0
     while batch := list(islice(units, AT_ONCE)):
         for unit, found in zip(batch, answers(model, batch, scores or marginals), strict=True):
-            yield from [""] * (unit.line - 1 - done)
+            yield from lines.between(done, unit.line - 1)
             if scores:
                 yield f"# {found.probability:.6f}"
             for t, columns in enumerate(unit.columns):
                 yield "\t".join([*columns, *answer(found, t, scores, marginals)])
             done = unit.line - 1 + len(unit.columns)
-    yield from [""] * (lines.count - done)
+    yield from lines.between(done, lines.count)
 
 
 def answers(model: Model, batch: list[Unit], with_probabilities: bool) -> list[Scored]:
@@ -53,12 +53,19 @@ def answer(found: Scored, t: int, scores: bool, marginals: bool) -> list[str]:
 
 
 class Counted:
-    """Lines, and how many of them have been read."""
+    """Lines, how many of them have been read, and those that may be comments."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.lines, self.count = lines, 0
+        self.marked: dict[int, str] = {}  # by number, counted from 0
 
     def __iter__(self) -> Iterator[str]:
         for line in self.lines:
+            if line[:1] == "#":
+                self.marked[self.count] = line
             self.count += 1
             yield line
+
+    def between(self, done: int, end: int) -> Iterator[str]:
+        """The lines from `done` to before `end`, which no sentence claims: blank lines and comments."""
+        return (self.marked.get(number, "") for number in range(done, end))

@@ -1,5 +1,6 @@
 """Column files: one token per line, columns separated by spaces or tabs, a blank line between sentences.
 
+Before the first token of a sentence there may be comments as in CoNLL-U, such as ``# sent_id = 7``; a token may be #.
 Files may be gzipped (told by their first bytes, not by their name) and "-" is standard input. Sentences are read one by
 one. Whatever is wrong is a `DataError` that names the file and, where there is one, the line.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +21,7 @@ from fastcrf.data.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = "\ufeff"
+CONLLU_COMMENT = re.compile(r"#\s*(\S+\s*=(\s|$)|(newdoc|newpar)\b)")
 BLOCK = 1 << 16  # bytes that are read at once
 
 Progress = Callable[[float | None], None]  # is told a share from 0 to 1, or None where nobody knows
@@ -45,7 +48,10 @@ def name_of(path: str | os.PathLike[str]) -> str:
 def sentences(lines: Iterable[str], name: str, n_columns: int | None = None) -> Iterator[Sentence]:
     """Sentences of the lines of a file called `name`."""
     rows: list[list[str]] = []
+    tabbed = False
     for number, line in enumerate(lines, 1):
+        if not rows and line[:1] == "#" and is_comment(line, tabbed):
+            continue
         columns = line.replace("\t", " ").split(" ")  # split() would also break at no-break spaces, inside tokens
         if "" in columns:
             columns = [column for column in columns if column]
@@ -55,6 +61,7 @@ def sentences(lines: Iterable[str], name: str, n_columns: int | None = None) -> 
                 rows = []
             continue
         n_columns = n_columns or len(columns)
+        tabbed = tabbed if rows else "\t" in line
         if len(columns) != n_columns:
             raise DataError(
                 f"{name}:{number}: found {len(columns)} columns instead of {n_columns}; every line needs as many, "
@@ -63,6 +70,11 @@ def sentences(lines: Iterable[str], name: str, n_columns: int | None = None) -> 
         rows.append(columns)
     if rows:
         yield Sentence(number - len(rows) + 1, rows)
+
+
+def is_comment(line: str, tabbed: bool) -> bool:
+    """Whether a line that begins with # is a comment: by its form, or because the columns of the file have tabs."""
+    return "\t" not in line and (tabbed or CONLLU_COMMENT.match(line) is not None)
 
 
 def read_lines(path: str | os.PathLike[str], name: str, progress: Progress | None = None) -> Iterator[str]:

@@ -124,7 +124,7 @@ def fit_model(
             checkpoint=checkpoint,
         )
     asked = asking.asked or result.status == "interrupted" or (result.status == "finished" and bool(patience_rules))
-    if result.status == "interrupted":
+    if result.status == "interrupted" and progress is None:  # a display has said it
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to break off at once.", result.reason)
     model = Model(labels, *prune(learnt, feature_map, result.weights), options={**options, "training": summary(result)})
     return Fit(model, result, has_converged(result, plan.tol), asked)
