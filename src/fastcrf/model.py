@@ -14,8 +14,9 @@ from fastcrf.chain.decode import infer_corpus, path_scores, posteriors, viterbi
 from fastcrf.data import model_file
 from fastcrf.data.attributes import Attributes
 from fastcrf.data.corpus import Encoder
-from fastcrf.data.model_content import ModelContent, pack, unpack
+from fastcrf.data.model_content import ModelContent
 from fastcrf.data.model_file import ModelFileError
+from fastcrf.interchange.formats import bytes_for, bytes_of, bytes_of_crfsuite, content_of
 from fastcrf.types import Corpus, FeatureMap, Floats
 
 
@@ -102,21 +103,28 @@ class Model:
         return {(labels[j], labels[k]): weight for j, k, weight in rows if weight}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file; an older file of that name is replaced only when the new one is complete."""
-        model_file.write(path, *pack(self.content()))
+        """Write the model to one file; an older file of that name is replaced only when the new one is complete.
+
+        A path that ends in ".crfsuite" gets CRFsuite's format, any other fastcrf's own.
+        """
+        model_file.write(path, bytes_for(path, self.content()))
 
     def to_bytes(self) -> bytes:
-        """The content of the file that `save` writes."""
-        return model_file.to_bytes(*pack(self.content()))
+        """The content of a file in fastcrf's own format."""
+        return bytes_of(self.content())
+
+    def to_crfsuite(self) -> bytes:
+        """The content of a .crfsuite file."""
+        return bytes_of_crfsuite(self.content())
 
     def content(self) -> ModelContent:
         return ModelContent(self.labels, self.attributes, self.features, self.weights, self.options, self.input)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
-        """Read a model that `save` wrote. Nothing in the file is executed; a file that cannot be used says why."""
+        """Read a model that `save` or CRFsuite wrote. Nothing in it is executed; what cannot be used says why."""
         try:
-            return cls(*unpack(*model_file.read(path)))
+            return cls(*content_of(model_file.read(path)))
         except ModelFileError as error:
             raise ModelFileError(f"Cannot load {os.fspath(path)}: {error}.") from None
 
@@ -124,7 +132,7 @@ class Model:
     def from_bytes(cls, data: bytes) -> Model:
         """The model in the content of a file."""
         try:
-            return cls(*unpack(*model_file.from_bytes(data)))
+            return cls(*content_of(data))
         except ModelFileError as error:
             raise ModelFileError(f"Cannot load the model: {error}.") from None
 
