@@ -29,6 +29,7 @@ LAYERS = {
     "displays": 7,
     "scorers": 7,
     "lab": 8,
+    "compat": 8,
     "cli": 9,
     "__main__": 10,
 }
