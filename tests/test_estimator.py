@@ -140,12 +140,14 @@ def test_converged_says_that_the_goal_was_met(crf):
 
 
 def test_stopping_early_warns_once_at_each_place():
-    with pytest.warns(ConvergenceWarning) as record:
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
         for some in (X, X[:20]):
             crf = CRF(max_iterations=2, n_jobs=1).fit(some, Y[: len(some)])
         crf = CRF(max_iterations=2, n_jobs=1).fit(X, Y)
     first, second = record
     assert "before its goal: raise the limit, or loosen tol" in str(first.message)
+    assert {first.category, second.category} == {ConvergenceWarning}
     assert first.filename == second.filename == __file__
     assert first.lineno != second.lineno
     assert crf.stop_reason_ == "Reached the limit of 2 steps."

@@ -11,7 +11,8 @@ import sys
 
 from fastcrf.compat.switch import install
 
-USAGE = "usage: python -m fastcrf.compat program.py [argument ...]\n       python -m fastcrf.compat -m module [argument ...]"
+USAGE = """usage: python -m fastcrf.compat program.py [argument ...]
+       python -m fastcrf.compat -m module [argument ...]"""
 
 
 def main(arguments: list[str]) -> None:

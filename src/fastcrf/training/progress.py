@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 from fastcrf.training.trace import COLUMNS, Row
 
-
 SPINNER = 4  # columns of a live line before and after its title
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,9 +21,9 @@ class DataSet:
     """Grows by `append`. Attributes and labels are numbered by first appearance, those of held-out sequences too."""
 
     def __init__(self) -> None:
-        self.ids = growing()
+        self.ids: defaultdict[str, int] = growing()
         self.positions = Positions(self.ids)
-        self.label_ids = growing()
+        self.label_ids: defaultdict[str, int] = growing()
         self.labels = array("i")
         self.groups = array("q")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 
 class CRFSuiteError(Exception):
     """Training failed; `code` is one of CRFsuite's numbers."""
 
-    MESSAGES = {
+    MESSAGES: ClassVar[dict[int, str]] = {
         -2147483648: "Unknown error occurred",
         -2147483647: "Insufficient memory",
         -2147483646: "Unsupported operation",

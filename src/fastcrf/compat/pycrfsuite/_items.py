@@ -15,7 +15,7 @@ class ItemSequence:
     """The attributes of each item of a sequence. Trainers and taggers take it in place of the items."""
 
     def __init__(self, pyseq: Iterable[Any]) -> None:
-        self._items = list(pyseq._items) if isinstance(pyseq, ItemSequence) else [*read(pyseq)]
+        self._items: list[Item] = list(pyseq._items) if isinstance(pyseq, ItemSequence) else [*read(pyseq)]
 
     def items(self) -> list[dict[str, float]]:
         """Names and values of the attributes of each item."""

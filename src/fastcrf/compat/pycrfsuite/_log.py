@@ -16,7 +16,10 @@ TITLES = {
     "arow": "Adaptive Regularization of Weights (AROW)",
 }
 SHORT = {"lbfgs": "L-BFGS", "l2sgd": "SGD"}
-IN_THE_LOG = {"period": "stop", "max_linesearch": "linesearch.max_iterations"}  # of lbfgs
+LBFGS_NAMES = {  # its parameters in the order and under the names of the log
+    **{name: name for name in ("c1", "c2", "num_memories", "max_iterations", "epsilon")},
+    **{"period": "stop", "delta": "delta", "linesearch": "linesearch", "max_linesearch": "linesearch.max_iterations"},
+}
 FIELDS = {  # columns of a row, and how CRFsuite calls them
     "lbfgs": {
         "objective": "Loss: {:f}",
@@ -54,10 +57,9 @@ def generated(n_features: int, seconds: float) -> Iterator[str]:
 
 def beginning(parameters: Parameters) -> Iterator[str]:
     """The algorithm and its parameters."""
-    algorithm = parameters.algorithm
-    yield f"{TITLES[algorithm]}\n"
-    for name in ALGORITHMS[algorithm]:
-        shown = IN_THE_LOG.get(name, name) if algorithm == "lbfgs" else name
+    names = LBFGS_NAMES if parameters.algorithm == "lbfgs" else {n: n for n in ALGORITHMS[parameters.algorithm]}
+    yield f"{TITLES[parameters.algorithm]}\n"
+    for name, shown in names.items():
         yield f"{shown}: {written(parameters.get(name))}\n"
     yield "\n"
 

@@ -17,12 +17,12 @@ class BaseTrainer:
 
     _parameters: Parameters
     _data: DataSet
-    verbose: Any
+    verbose: Any = None
 
     def __new__(cls, *args: Any, **options: Any) -> BaseTrainer:
         """What must be there even where a subclass has a constructor of its own that does not call ours."""
         trainer = super().__new__(cls)
-        trainer._parameters, trainer._data, trainer.verbose = Parameters(), DataSet(), None
+        trainer._parameters, trainer._data = Parameters(), DataSet()
         return trainer
 
     def __init__(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from typing import Any
 
 CONTENT = "__FILE_RESOURCE_DATA__"
@@ -53,10 +54,8 @@ class FileResource:
         if self.auto:
             self._content = None
             if self._path is not None and not self.keep_tempfiles:
-                try:
+                with suppress(OSError):  # somebody was faster
                     os.unlink(self._path)
-                except OSError:  # somebody was faster
-                    pass
                 self._path = None
 
     def refresh(self) -> None:
@@ -65,10 +64,8 @@ class FileResource:
         self.ensure_name()
 
     def __del__(self) -> None:
-        try:
+        with suppress(Exception):  # Python is shutting down, or the constructor failed
             self.cleanup()
-        except Exception:  # Python is shutting down
-            pass
 
     def __getstate__(self) -> dict[str, Any]:
         state = {"name": self._path, "auto": self.auto, "keep_tempfiles": self.keep_tempfiles}

@@ -130,34 +130,34 @@ class CRF(BaseEstimator):
     @property
     def classes_(self) -> list[str] | None:
         """Labels in order of first appearance."""
-        return self.tagger_ and self.tagger_.labels()
+        return None if self.tagger_ is None else self.tagger_.labels()
 
     @property
     def size_(self) -> int | None:
         """Bytes of the model file."""
-        return self._info and int(self._info.header["size"])
+        return None if self._info is None else int(self._info.header["size"])
 
     @property
     def num_attributes_(self) -> int | None:
-        return self._info and int(self._info.header["num_attrs"])
+        return None if self._info is None else int(self._info.header["num_attrs"])
 
     @property
     def attributes_(self) -> list[str] | None:
         """Names of the attributes that have a weight."""
-        return self._info and list(self._info.attributes)
+        return None if self._info is None else list(self._info.attributes)
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float] | None:
         """Weights by (attribute, label)."""
-        return self._info and self._info.state_features
+        return None if self._info is None else self._info.state_features
 
     @property
     def transition_features_(self) -> dict[tuple[str, str], float] | None:
         """Weights by (label before, label after)."""
-        return self._info and self._info.transitions
+        return None if self._info is None else self._info.transitions
 
     @property
-    def _info(self) -> Any:
+    def _info(self) -> ParsedDump | None:
         if self._info_cached is None and self.tagger_ is not None:
             self._info_cached = self.tagger_.info()
         return self._info_cached

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fastcrf.compat.sklearn_crfsuite.utils import flatten
 from fastcrf.metrics import (
     flat_accuracy_score,
     flat_classification_report,
@@ -19,5 +20,6 @@ __all__ = [
     "flat_fbeta_score",
     "flat_precision_score",
     "flat_recall_score",
+    "flatten",
     "sequence_accuracy_score",
 ]
