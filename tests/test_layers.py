@@ -13,6 +13,7 @@ PACKAGE = Path(fastcrf.__file__).parent
 
 LAYERS = {
     "types": 0,
+    "notice": -1,
     "kernel": 0,
     "vectors": 1,
     "metrics": 0,
@@ -36,6 +37,7 @@ LAYERS = {
 SKLEARN_FREE = (
     "types",
     "kernel",
+    "notice",
     "vectors",
     "data",
     "chain",

@@ -30,8 +30,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
 from numba.extending import overload
 from numba.misc.appdirs import user_cache_dir
+
+from fastcrf.notice import compilation_begins
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -70,6 +73,20 @@ if CACHE_FOLDER is None:
         RuntimeWarning,
         stacklevel=2,
     )
+
+
+class Listener(event.Listener):
+    """Hears when Numba really compiles a kernel of ours. (Loading one from the cache is no such event.)"""
+
+    def on_start(self, event: Any) -> None:
+        if event.data["dispatcher"].py_func.__module__.startswith("fastcrf."):
+            compilation_begins()
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", Listener())
 
 
 def flags(fastmath: set[str]) -> dict[str, Any]:

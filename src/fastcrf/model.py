@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.decode import infer_corpus, path_scores, posteriors, viterbi
+from fastcrf.chain.first_sentences import infer_corpus, path_scores, viterbi
 from fastcrf.data import model_file
 from fastcrf.data.attributes import Attributes
 from fastcrf.data.corpus import Encoder
@@ -72,7 +72,7 @@ class Model:
 
     def probabilities(self, corpus: Corpus) -> list[dict[Any, float]]:
         """The probability of each label at each position of a corpus."""
-        return self.rows(posteriors(corpus, self.features, self.weights))
+        return self.rows(infer_corpus(corpus, self.features, self.weights)[0])
 
     def rows(self, probabilities: Floats) -> list[dict[Any, float]]:
         """Probabilities [P, K] by label."""

@@ -29,7 +29,7 @@ def evaluate(
     from fastcrf.cli.reading import read_labelled
     from fastcrf.cli.report import scores_in_words, scores_of, types_in_words
     from fastcrf.model import Model
-    from fastcrf.training.compiling import announce_compilation
+    from fastcrf.notice import announce_compilation
 
     trained = Model.load(model)
     labelled = read_labelled(files_of(trained, items), data)

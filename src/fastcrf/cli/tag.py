@@ -38,7 +38,7 @@ def tag(
     from fastcrf.cli.output import whole_output
     from fastcrf.cli.tagging import tagged_lines
     from fastcrf.model import Model
-    from fastcrf.training.compiling import announce_compilation
+    from fastcrf.notice import announce_compilation
 
     with announce_compilation(), whole_output(output) as text:
         trained = Model.load(model)

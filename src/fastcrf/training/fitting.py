@@ -15,10 +15,10 @@ from fastcrf.data.corpus import NO_ITEMS, Encoder, encode_training
 from fastcrf.data.errors import DataError
 from fastcrf.data.rare import without_rare
 from fastcrf.model import Model
+from fastcrf.notice import announce_compilation
 from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.checks import whole
-from fastcrf.training.compiling import announce_compilation
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.plan import Plan
 from fastcrf.training.progress import Display

@@ -8,7 +8,8 @@ import sys
 
 import numba
 
-from fastcrf.training.compiling import ANNOUNCER, NOTICE, announce_compilation
+import fastcrf.kernel  # noqa: F401 (it listens to the compiler)
+from fastcrf.notice import NOTICE, Notice, announce_compilation
 
 FIT_TWICE = """
 from fastcrf import CRF
@@ -27,7 +28,7 @@ def fresh_kernel():
 
 
 def test_the_first_compilation_is_announced_and_the_next_is_not(monkeypatch, caplog):
-    monkeypatch.setattr(ANNOUNCER, "announced", False)
+    monkeypatch.setattr(Notice, "given", False)
     with caplog.at_level(logging.WARNING, logger="fastcrf"), announce_compilation():
         assert fresh_kernel()(1) == 2
         assert fresh_kernel()(2) == 3
@@ -35,7 +36,7 @@ def test_the_first_compilation_is_announced_and_the_next_is_not(monkeypatch, cap
 
 
 def test_outside_of_training_nothing_is_said(monkeypatch, caplog):
-    monkeypatch.setattr(ANNOUNCER, "announced", False)
+    monkeypatch.setattr(Notice, "given", False)
     assert fresh_kernel()(1) == 2
     assert not caplog.records
 
