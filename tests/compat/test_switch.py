@@ -72,3 +72,14 @@ def test_the_switch_can_be_turned_back(monkeypatch):
     assert theirs.__name__ == "pycrfsuite"
     for name in [name for name in sys.modules if name.partition(".")[0] == "pycrfsuite"]:
         del sys.modules[name]  # monkeypatch puts back those that were there
+
+
+def test_a_tagger_loads_neither_the_compiler_nor_scikit_learn(tmp_path):
+    theirs = sklearn_crfsuite.CRF(model_filename=str(tmp_path / "m.crfsuite")).fit([[["a"], ["b"]]], [["x", "y"]])
+    assert theirs.predict_single([["a"], ["b"]]) == ["x", "y"]
+    (tmp_path / "program.py").write_text(
+        "import pycrfsuite, sys; t = pycrfsuite.Tagger(); t.open('m.crfsuite'); print(t.tag([['a'], ['b']]));"
+        "print({'numba', 'scipy', 'sklearn'} & set(sys.modules))"
+    )
+    found = run("-m", "fastcrf.compat", "program.py", folder=tmp_path)
+    assert found.stdout == "['x', 'y']\nset()\n", found.stderr

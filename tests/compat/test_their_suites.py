@@ -2,7 +2,7 @@
 
 They come from the source distributions in the folder that the environment variable FASTCRF_SDISTS names:
 
-    pip download --no-deps --no-binary :all: --dest FOLDER python-crfsuite sklearn-crfsuite
+    pip download --no-deps --no-binary python-crfsuite,sklearn-crfsuite --dest FOLDER python-crfsuite sklearn-crfsuite
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.chain.decode import infer_corpus, path_scores, viterbi
+from fastcrf.chain.first_sentences import infer_corpus, path_scores, viterbi
 from fastcrf.compat.pycrfsuite._data import label_text
 from fastcrf.compat.pycrfsuite._dump import block, header_of
 from fastcrf.compat.pycrfsuite._dumpparser import ParsedDump

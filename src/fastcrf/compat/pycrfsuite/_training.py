@@ -14,8 +14,8 @@ from fastcrf.compat.pycrfsuite._evaluation import Evaluation
 from fastcrf.compat.pycrfsuite._parameters import Parameters
 from fastcrf.data.attributes import ItemAttributes
 from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
+from fastcrf.notice import announce_compilation
 from fastcrf.objective.problem import Problem
-from fastcrf.training.compiling import announce_compilation
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.jobs import usable_jobs
 from fastcrf.training.plan import make_plan
