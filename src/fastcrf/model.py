@@ -132,7 +132,10 @@ class Model:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
-        """Read a model that `save` or CRFsuite wrote. Nothing in it is executed; what cannot be used says why."""
+        """Read a model of any format: of `save`, CRFsuite, CRF++ (as text) or Wapiti.
+
+        Nothing in it is executed; what cannot be used says why.
+        """
         try:
             return cls(*content_of(model_file.read(path)))
         except ModelFileError as error:
