@@ -214,7 +214,10 @@ class CRF(BaseEstimator):
         return flat_accuracy_score(y, self.predict(X))
 
     def save(self, path: PathLike) -> None:
-        """Write the model to one file; an older file of that name is replaced when the new one is complete."""
+        """Write the model to one file; an older file of that name is replaced when the new one is complete.
+
+        A path that ends in ".crfsuite" gets CRFsuite's format.
+        """
         self.model_.save(path)
 
     def to_bytes(self) -> bytes:
@@ -223,7 +226,7 @@ class CRF(BaseEstimator):
 
     @classmethod
     def load(cls, path: PathLike) -> CRF:
-        """A fitted CRF from a file that `save` wrote, with its parameters as far as a file can hold them."""
+        """A fitted CRF from a file that `save`, CRFsuite, CRF++ or Wapiti wrote, with the parameters that it holds."""
         return cls._around(Model.load(path))
 
     @classmethod

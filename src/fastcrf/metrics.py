@@ -84,7 +84,7 @@ def segment_scores(y_true: Sequences, y_pred: Sequences) -> SegmentScores:
     How labels are read as segments is told at `segments`. What would be divided by zero is 0.
     """
     true, predicted = _aligned(y_true, y_pred)
-    bare = _marks_are_bare(label for sequence in (*true, *predicted) for label in sequence)
+    bare = marks_are_bare(label for sequence in (*true, *predicted) for label in sequence)
     there, found, right = Counter[Label](), Counter[Label](), Counter[Label]()
     for gold, guess in zip(true, predicted, strict=True):
         gold_segments, guessed_segments = set(segments(gold, bare)), set(segments(guess, bare))
@@ -171,7 +171,7 @@ def _require_positive_label(name: str, labels: set[Label], positive: Label) -> N
         )
 
 
-def _marks_are_bare(labels: Iterable[Label]) -> bool:
+def marks_are_bare(labels: Iterable[Label]) -> bool:
     """True of labels such as B, I, O; a B must be there, for E and S alone may well be east and south."""
     distinct = set(labels)
     return "B" in distinct and distinct <= BARE_MARKS

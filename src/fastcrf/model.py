@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -87,6 +87,16 @@ class Model:
         labels, marginals = split(corpus, self.names(best)), split(corpus, self.rows(posterior))
         return [Scored(*each) for each in zip(labels, chances.tolist(), marginals, strict=True)]
 
+    def span_probabilities(
+        self, X: Iterable[Iterable[Any]], labels: Iterable[Sequence[Any]], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[list[float]]:
+        """The probability that all tokens of a span, (first, last + 1), have these labels, whatever is beside it."""
+        from fastcrf.chain.plain_decode import span_probabilities
+
+        corpus, ids = self.encoder.encode(X), {label: k for k, label in enumerate(self.labels)}
+        path = np.array([ids[label] for sequence in labels for label in sequence], np.int32)
+        return span_probabilities(corpus, self.features, self.weights, path, spans)
+
     def state_weights(self) -> dict[tuple[str, Any], float]:
         """Non-zero weights of (attribute, label) pairs."""
         names, labels, features = self.attributes.names(), self.labels, self.features
@@ -122,7 +132,10 @@ class Model:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
-        """Read a model that `save` or CRFsuite wrote. Nothing in it is executed; what cannot be used says why."""
+        """Read a model of any format: of `save`, CRFsuite, CRF++ (as text) or Wapiti.
+
+        Nothing in it is executed; what cannot be used says why.
+        """
         try:
             return cls(*content_of(model_file.read(path)))
         except ModelFileError as error:

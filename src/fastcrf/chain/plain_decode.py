@@ -9,6 +9,7 @@ sequences of any length. Where weights overflow, results are as useless as in co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -55,22 +56,51 @@ def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple
 
 def infer(scores: Floats, transitions: Floats) -> float:
     """log Z of one sequence. Writes: scores (probabilities of the labels at each position)."""
-    alpha, log_z = np.empty_like(scores), 0.0  # alpha: log p(y_t = k | x_1 ... x_t)
+    alpha, totals = forward(scores, transitions)
+    both = alpha + backward(scores, transitions, totals)
+    scores[:] = np.exp(both - both.max(axis=1, keepdims=True))
+    scores /= scores.sum(axis=1, keepdims=True)
+    return float(totals.sum())
+
+
+def forward(scores: Floats, transitions: Floats) -> tuple[Floats, Floats]:
+    """log p(y_t = k | x_1 ... x_t), [T, K], and what was taken off to normalise each row, [T]; log Z is their sum."""
+    alpha, totals = np.empty_like(scores), np.empty(len(scores))
     for t, row in enumerate(scores):
         alpha[t] = row + log_sums(alpha[t - 1][:, None] + transitions) if t else row
-        total = float(log_sums(alpha[t][:, None])[0])
-        alpha[t] -= total
-        log_z += total
-    beta = np.zeros(scores.shape[1])  # up to a constant
-    for t in range(len(scores) - 1, -1, -1):
-        row = scores[t] + beta
-        both = alpha[t] + beta
-        scores[t] = np.exp(both - both.max())
-        scores[t] /= scores[t].sum()
-        if t:
-            beta = log_sums((transitions + row).T)
-            beta -= beta.max()
-    return log_z
+        totals[t] = log_sums(alpha[t][:, None])[0]
+        alpha[t] -= totals[t]
+    return alpha, totals
+
+
+def backward(scores: Floats, transitions: Floats, totals: Floats) -> Floats:
+    """What follows each position, [T, K], scaled so that exp(alpha + beta) are the probabilities of the labels."""
+    beta = np.zeros_like(scores)
+    for t in range(len(scores) - 1, 0, -1):
+        beta[t - 1] = log_sums((transitions + (scores[t] + beta[t])).T) - totals[t]
+    return beta
+
+
+@np.errstate(all="ignore")
+def span_probabilities(
+    corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, spans: Sequence[Sequence[tuple[int, int]]]
+) -> list[list[float]]:
+    """The probability that all labels of a span are those in `labels` (ids of each position), whatever is beside it.
+
+    The spans of each sequence are (first, last + 1), counted from its first position.
+    """
+    scores, transitions = position_scores(corpus, features, weights), transition_matrix(features, weights)
+    found = []
+    for (first, last), wanted in zip(pairwise(corpus.starts.tolist()), spans, strict=True):
+        path, own = labels[first:last], scores[first:last]
+        alpha, totals = forward(own, transitions)
+        beta = backward(own, transitions, totals)
+        every = np.arange(last - first)
+        steps = own[every, path] - totals
+        steps[1:] += transitions[path[:-1], path[1:]]
+        logs = [alpha[s, path[s]] + steps[s + 1 : e].sum() + beta[e - 1, path[e - 1]] for s, e in wanted]
+        found.append(np.exp(np.minimum(logs, 0.0)).tolist())
+    return found
 
 
 def log_sums(terms: Floats) -> Floats:

@@ -9,7 +9,7 @@ import typer
 
 def evaluate(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Column file with the label last; - is standard input.")],
-    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model that `fastcrf train` made.")],
+    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model of any format.")],
     items: Annotated[bool, typer.Option("--items", help="DATA is an item file, as CRFsuite reads them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:

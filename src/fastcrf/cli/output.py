@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+ERRORS = "surrogateescape"  # a name of bytes that are no UTF-8 is written as it was read
 IN_MEMORY = 1 << 26  # bytes; what is longer waits in a temporary file
 
 
@@ -36,7 +37,7 @@ def file_beside(path: Path) -> Iterator[TextIO]:
     check_folder(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with open(temporary, "x", encoding="utf-8") as file:
+        with open(temporary, "x", encoding="utf-8", errors=ERRORS) as file:
             yield file
         if path.exists():
             shutil.copymode(path, temporary)
@@ -48,14 +49,14 @@ def file_beside(path: Path) -> Iterator[TextIO]:
 @contextmanager
 def copied_at_the_end(path: str) -> Iterator[TextIO]:
     """A hidden file that is copied to `path` at the end."""
-    with tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8") as file:
+    with tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", errors=ERRORS) as file:
         yield file  # type: ignore[misc]
         file.seek(0)
         if path == "-":
-            shutil.copyfileobj(file, codecs.getwriter("utf-8")(sys.stdout.buffer))  # UTF-8 as the input, anywhere
+            shutil.copyfileobj(file, codecs.getwriter("utf-8")(sys.stdout.buffer, ERRORS))  # UTF-8, as the input
             sys.stdout.flush()  # here, where a reader that has gone is understood
         else:
-            with open(path, "w", encoding="utf-8") as target:
+            with open(path, "w", encoding="utf-8", errors=ERRORS) as target:
                 shutil.copyfileobj(file, target)
 
 

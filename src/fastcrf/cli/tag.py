@@ -9,7 +9,7 @@ import typer
 
 def tag(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Columns, plain or gzipped; - is standard input.")],
-    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model that `fastcrf train` made.")],
+    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model of any format.")],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
     ] = "-",
@@ -17,6 +17,9 @@ def tag(
         bool, typer.Option("--scores", help="Add the probability of each label, and before a sequence that of all.")
     ] = False,
     marginals: Annotated[bool, typer.Option("--marginals", help="Add label/probability for every label.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON object for each sequence instead of columns.")
+    ] = False,
     items: Annotated[bool, typer.Option("--items", help="DATA is an item file, as CRFsuite reads them.")] = False,
 ) -> None:
     """Label the tokens of a column file.
@@ -24,7 +27,9 @@ def tag(
     Each line is printed with its columns, separated by tabs, and the label as one column more; blank lines and the
     comments of CoNLL-U stay, so line n of the output belongs to line n of the input. The input may have a column of
     labels already: it is kept. If a line is broken, its file and number are reported and nothing is written. Of an item
-    file the labels alone are printed. --scores puts a line such as "# 0.912345" before each sequence.
+    file the labels alone are printed. --scores puts a line such as "# 0.912345" before each sequence. --json prints a
+    line for each sequence: its tokens, its labels and their probabilities, and the spans that the labels mark with
+    theirs.
 
     Examples:
 
@@ -32,15 +37,23 @@ def tag(
     fastcrf tag new.txt -m model.crf > tagged.txt
     fastcrf tag new.txt.gz -m model.crf -o tagged.txt
     fastcrf tag new.txt -m model.crf --scores --marginals
+    fastcrf tag new.txt -m model.crf --json | jq -r '.spans[].text'
     echo "12 Oak Street, Springfield IL 62704" | tr ' ' '\\n' | fastcrf tag - -m model.crf
     """
     from fastcrf.cli.inputs import files_of
+    from fastcrf.cli.json_lines import json_lines
     from fastcrf.cli.output import whole_output
     from fastcrf.cli.tagging import tagged_lines
     from fastcrf.model import Model
     from fastcrf.notice import announce_compilation
 
+    if as_json and scores:
+        raise typer.BadParameter("is part of --json already; leave it out.", param_hint="--scores")
     with announce_compilation(), whole_output(output) as text:
         trained = Model.load(model)
-        lines = tagged_lines(trained, files_of(trained, items), data, scores, marginals)
+        files = files_of(trained, items)
+        if as_json:
+            lines = json_lines(trained, files, data, marginals)
+        else:
+            lines = tagged_lines(trained, files, data, scores, marginals)
         text.writelines(f"{line}\n" for line in lines)

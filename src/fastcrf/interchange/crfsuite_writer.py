@@ -6,6 +6,7 @@ As in CRFsuite, weights that are 0 and attributes that have no others are left o
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ def crfsuite_bytes(labels: Sequence[Any], attributes: Sequence[str], features: F
     label_names = [encoded(label, "label") for label in labels]
     kept, records = kept_features(features, weights)
     names = [encoded(attributes[a], "attribute") for a in kept.tolist()]
+    for what, every in (("label", label_names), ("attribute", names)):
+        refuse_twins(every, what)
     chunks = [chunk(b"FEAT", len(records), records.tobytes())]
     places = [layout.HEADER_SIZE]
     for block in (names_chunk(label_names), names_chunk(names)):
@@ -62,6 +65,13 @@ def encoded(name: Any, what: str) -> bytes:
     if b"\0" in raw:
         raise ModelFileError(f"{what} {name!r} has a NUL, where names end in a .crfsuite file; save the model as .crf")
     return raw
+
+
+def refuse_twins(names: Sequence[bytes], what: str) -> None:
+    """A template may make attributes that are told apart by their parts alone: "a/b" + "c" and "a" + "b/c"."""
+    if len(set(names)) < len(names):
+        twin = next(name for name, n in Counter(names).items() if n > 1).decode(layout.ENCODING, layout.ERRORS)
+        raise ModelFileError(f"{what} {twin!r} is there twice, and a .crfsuite file tells names apart; save it as .crf")
 
 
 def kept_features(features: FeatureMap, weights: Floats) -> tuple[Longs, NDArray[np.void]]:

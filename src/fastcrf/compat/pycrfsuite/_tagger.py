@@ -14,9 +14,9 @@ import numpy as np
 
 from fastcrf.chain.first_sentences import infer_corpus, path_scores, viterbi
 from fastcrf.compat.pycrfsuite._data import label_text
-from fastcrf.compat.pycrfsuite._dump import block, header_of
 from fastcrf.compat.pycrfsuite._dumpparser import ParsedDump
 from fastcrf.data.model_file import ModelFileError
+from fastcrf.interchange.crfsuite_dump import dump_lines, header_lines
 from fastcrf.interchange.crfsuite_format import HEADER_SIZE, MAGIC
 from fastcrf.interchange.crfsuite_reader import is_crfsuite
 from fastcrf.model import Model
@@ -55,14 +55,14 @@ class Tagger:
             self._model = Model.from_bytes(data)
         except ModelFileError as error:
             raise ValueError(f"{complaint}: {error}") from None
-        self._header = header_of(data)
+        self._data = data  # for dumps; the model needs it no more
         self._ids = {label: k for k, label in enumerate(self._model.labels)}
         self.set(NO_ITEMS)
         return contextlib.closing(self)
 
     def close(self) -> None:
         """Forget the model."""
-        self._model = None
+        self._model, self._data = None, b""
 
     def labels(self) -> list[str]:
         """The labels, by id."""
@@ -120,20 +120,15 @@ class Tagger:
     def info(self) -> ParsedDump:
         """The inside of the model."""
         model, parsed = self._not_closed(), ParsedDump()
-        parsed.header = dict(self._header)
+        parsed.header = dict(line.split(": ", 1) for line in header_lines(self._data))
         parsed.labels = {label: str(k) for k, label in enumerate(model.labels)}
         parsed.attributes = {name: str(a) for a, name in enumerate(model.attributes.names())}
         parsed.transitions, parsed.state_features = model.transition_weights(), model.state_weights()
         return parsed
 
     def _dumped(self) -> Iterator[str]:
-        model = self._not_closed()
-        names = (f"{a:5}: {name}" for a, name in enumerate(model.attributes.names()))
-        yield from block("FILEHEADER", (f"{name}: {value}" for name, value in self._header.items()))
-        yield from block("LABELS", (f"{k:5}: {label}" for k, label in enumerate(model.labels)))
-        yield from block("ATTRIBUTES", names)
-        yield from block("TRANSITIONS", (f"(1) {a} --> {b}: {w:f}" for (a, b), w in model.transition_weights().items()))
-        yield from block("STATE_FEATURES", (f"(0) {a} --> {b}: {w:f}" for (a, b), w in model.state_weights().items()))
+        self._not_closed()
+        return (f"{line}\n" for line in dump_lines(self._data))
 
     def _opened(self) -> Model:
         if self._model is None:
