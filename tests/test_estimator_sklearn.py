@@ -158,3 +158,12 @@ def test_the_common_checks_pass_on_rows():
     assert len(status) > 40
     assert {name for name, found in status.items() if found == "failed"} == set(EXPECTED_FAILURES)
     assert {name for name, found in status.items() if found == "skipped"} <= NEEDS_WHAT_IS_NOT_HERE
+
+
+def test_skops_saves_and_loads_a_fitted_crf():
+    skops = pytest.importorskip("skops.io", reason="skops is not installed (pip install 'fastcrf[clients]')")
+    crf = CRF(n_jobs=1).fit(X, Y)
+    data = skops.dumps(crf)
+    again = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
+    assert again.predict_marginals(X) == crf.predict_marginals(X)
+    assert again.history_ == crf.history_

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from fastcrf.checks import finite, functions
+from fastcrf.data.encoding.encoder import NO_ITEMS
+from fastcrf.data.templates.attributes import TemplateAttributes
+from fastcrf.data.templates.dialects import template_of
 from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model import Model
 from fastcrf.solvers.contract import Solver
@@ -24,6 +30,16 @@ from fastcrf.training.trace import Row
 
 PathLike = str | os.PathLike[str]
 NOT_FITTED = "This CRF is not fitted: call fit, or set model_filename to the file of a saved model."
+AT_A_LIMIT = (
+    "Training ended at max_iterations or max_passes, before its goal: raise the limit, or loosen tol. stop_reason_ and "
+    "certificate_ say where it stands."
+)
+WARNED: set[tuple[str, int]] = set()  # file and line of the calls of `fit` that ended at a limit
+OUTCOME = ("history_", "n_iter_", "converged_", "stop_reason_", "certificate_", "training_log_")  # what a fit tells
+OF_ANOTHER = {
+    "tagger_": "use predict and predict_marginals, or fastcrf.compat.sklearn_crfsuite.CRF, which has one",
+    "modelfile": "use save and load, or fastcrf.compat.sklearn_crfsuite.CRF, which has one",
+}
 SAVED_TYPES = (str, int, float, bool)  # parameters of other types (objects, functions) are not kept in a model file
 
 
@@ -52,6 +68,8 @@ class CRF(BaseEstimator):
     random_state: seed of stochastic solvers (0).
     warm_start: start from the weights of the previous fit, or of the model in model_filename.
     callbacks: functions of a history row; one that returns True ends training.
+    template: makes the attributes of raw rows such as ["the", "DT"], of which the sequences of X then consist: a file
+        of CRF++, Wapiti or CRFsuite, or its text (none: X is items).
     crfsuite_compat: drop pairs whose values sum to less than 0, as CRFsuite does.
 
     After `fit`: `classes_` (in order of first appearance), `attributes_`, `state_features_`, `transition_features_`,
@@ -98,6 +116,7 @@ class CRF(BaseEstimator):
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Row], Any]] | None = None,
         crfsuite_compat: bool = False,
+        template: PathLike | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.min_freq = min_freq
@@ -135,6 +154,7 @@ class CRF(BaseEstimator):
         self.warm_start = warm_start
         self.callbacks = callbacks
         self.crfsuite_compat = crfsuite_compat
+        self.template = template
 
     def fit(
         self,
@@ -150,13 +170,15 @@ class CRF(BaseEstimator):
         """
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
+        template = None if self.template is None else template_of(self.template)
         fit = fit_model(
             X,
             y,
             make_plan(self.get_params(deep=False)),
+            attributes=TemplateAttributes.empty(template) if template else NO_ITEMS,
             sample_weight=sample_weight,
             dev=None if X_dev is None or y_dev is None else (X_dev, y_dev),
-            features=self._feature_options(),
+            features=self._feature_options() | {"transitions": template is None or template.transitions},
             start=self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None,
             patience=self.patience,
             callbacks=functions("callbacks", self.callbacks),
@@ -168,7 +190,7 @@ class CRF(BaseEstimator):
         if self.model_filename is not None:
             self.save(self.model_filename)
         if not (fit.converged or fit.asked):
-            warnings.warn(advice(fit), ConvergenceWarning, stacklevel=2)
+            warn_early_end(fit)
         return self
 
     def predict(self, X: Iterable[Any]) -> list[list[Any]]:
@@ -192,7 +214,10 @@ class CRF(BaseEstimator):
         return flat_accuracy_score(y, self.predict(X))
 
     def save(self, path: PathLike) -> None:
-        """Write the model to one file; an older file of that name is replaced when the new one is complete."""
+        """Write the model to one file; an older file of that name is replaced when the new one is complete.
+
+        A path that ends in ".crfsuite" gets CRFsuite's format.
+        """
         self.model_.save(path)
 
     def to_bytes(self) -> bytes:
@@ -201,7 +226,7 @@ class CRF(BaseEstimator):
 
     @classmethod
     def load(cls, path: PathLike) -> CRF:
-        """A fitted CRF from a file that `save` wrote, with its parameters as far as a file can hold them."""
+        """A fitted CRF from a file that `save`, CRFsuite, CRF++ or Wapiti wrote, with the parameters that it holds."""
         return cls._around(Model.load(path))
 
     @classmethod
@@ -213,7 +238,7 @@ class CRF(BaseEstimator):
     def model_(self) -> Model:
         """The trained model: from `fit`, or from the file `model_filename`."""
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(NOT_FITTED)
+            raise self._not_fitted()
         if not hasattr(self, "_model"):
             self._model = Model.load(self.model_filename)  # type: ignore[arg-type]
         return self._model
@@ -226,7 +251,7 @@ class CRF(BaseEstimator):
     @property
     def attributes_(self) -> list[str]:
         """Names of the attributes that have a weight."""
-        return self.model_.attributes.names()
+        return once(self.model_, "attributes", lambda model: model.attributes.names())
 
     @property
     def num_attributes_(self) -> int:
@@ -235,25 +260,32 @@ class CRF(BaseEstimator):
     @property
     def size_(self) -> int:
         """Size of the model file in bytes."""
-        return len(self.to_bytes())
+        return once(self.model_, "size", lambda model: len(model.to_bytes()))
 
     @property
     def state_features_(self) -> dict[tuple[str, Any], float]:
         """Weights by (attribute, label), without those that are 0."""
-        return self.model_.state_weights()
+        return once(self.model_, "state", Model.state_weights)
 
     @property
     def transition_features_(self) -> dict[tuple[Any, Any], float]:
         """Weights by (label before, label after), without those that are 0."""
-        return self.model_.transition_weights()
+        return once(self.model_, "transitions", Model.transition_weights)
 
     def __getattr__(self, name: str) -> Any:
-        """Only for what is missing: of an attribute that `fit` makes, say so."""
-        if name.startswith("_") or not name.endswith("_"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        """Only for what is missing: of an attribute that `fit` makes, or of a property of the model, say so."""
+        if name not in OUTCOME and not hasattr(type(self), name):
+            remedy = f"; {OF_ANOTHER[name]}" if name in OF_ANOTHER else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{remedy}")
         if self.__sklearn_is_fitted__():
             raise NotFittedError(f"This CRF has no {name}: model files do not store it; call fit.")
-        raise NotFittedError(NOT_FITTED)
+        raise self._not_fitted()
+
+    def _not_fitted(self) -> NotFittedError:
+        if self.model_filename is None:
+            return NotFittedError(NOT_FITTED)
+        path = os.fspath(self.model_filename)
+        return NotFittedError(f"This CRF is not fitted, and there is no file {path}: call fit, or mend model_filename.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model") or (self.model_filename is not None and os.path.exists(self.model_filename))
@@ -277,13 +309,13 @@ class CRF(BaseEstimator):
 
     def _saved_parameters(self) -> dict[str, Any]:
         """Parameters that a file can hold and a reader can use."""
-        names = self.get_params(deep=False).keys() - {"model_filename", "warm_start"}
+        names = self.get_params(deep=False).keys() - {"model_filename", "warm_start", "template"}
         values = {name: plain(getattr(self, name)) for name in sorted(names)}
         return {name: value for name, value in values.items() if type(value) in SAVED_TYPES}
 
     def _keep(self, fit: Fit) -> None:
         result = fit.result
-        self._model = fit.model
+        self._model = fit.model if self.template is None else reading_rows(fit.model)
         self.history_ = result.trace
         self.n_iter_ = result.n_steps
         self.converged_ = fit.converged
@@ -296,6 +328,8 @@ class CRF(BaseEstimator):
         saved = model.options.get("parameters", {})
         names = cls._get_param_names()
         estimator = cls(**{name: value for name, value in saved.items() if name in names})
+        if isinstance(model.attributes, TemplateAttributes):
+            estimator.template = f"{model.attributes.template.text}\n"  # a line end tells a text from a path
         estimator._model = model
         return estimator
 
@@ -310,13 +344,40 @@ class Predictions(list[Any]):
         return array
 
 
+def reading_rows(model: Model) -> Model:
+    """The model of a template, so that the command line tags columns with it: those that the template reads."""
+    assert isinstance(model.attributes, TemplateAttributes)
+    return replace(model, input={"kind": "template", "n_columns": model.attributes.programme.n_columns})
+
+
+MADE: WeakKeyDictionary[Model, dict[str, Any]] = WeakKeyDictionary()  # no part of a pickle, and gone with its model
+
+
+def once(model: Model, name: str, make: Callable[[Model], Any]) -> Any:
+    """What `make` makes of a model, made when it is first asked for: programs ask for the weights hundreds of times."""
+    made = MADE.setdefault(model, {})
+    if name not in made:
+        made[name] = make(model)
+    return made[name]
+
+
 def plain(value: Any) -> Any:
     """NumPy's numbers as Python's."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def advice(fit: Fit) -> str:
-    """What to say when training ended before its goal."""
+def warn_early_end(fit: Fit) -> None:
+    """Say that training ended before its goal; at a limit of the user's own, once for each place that calls `fit`.
+
+    (That is what Python's warnings promise, but scikit-learn makes them forget, and a search has hundreds of fits.)
+    """
+    if fit.result.status == "stopped":
+        caller = sys._getframe(2)
+        place = caller.f_code.co_filename, caller.f_lineno
+        if place not in WARNED:
+            WARNED.add(place)
+            warnings.warn(AT_A_LIMIT, ConvergenceWarning, stacklevel=3)
+        return
     certificate = str(fit.result.certificate)
-    remedy = " Raise max_iterations or max_passes, or loosen tol." if fit.result.status == "stopped" else ""
-    return f"Training ended early. {fit.result.reason} {certificate[:1].upper()}{certificate[1:]}.{remedy}"
+    sentence = f"Training ended early. {fit.result.reason} {certificate[:1].upper()}{certificate[1:]}."
+    warnings.warn(sentence, ConvergenceWarning, stacklevel=3)

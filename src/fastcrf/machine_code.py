@@ -37,11 +37,13 @@ from typing import Any, NamedTuple
 
 import numba
 from llvmlite import binding
+from numba.core import event
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 from numba.misc.appdirs import user_cache_dir
 
+from fastcrf.notice import compilation_begins
 from fastcrf.source_closure import closure, closure_hash
 
 KEPT_VERSIONS = 8  # of a module's machine code: older ones are deleted when a new one is made
@@ -69,6 +71,20 @@ if CACHE_FOLDER is None:
         RuntimeWarning,
         stacklevel=2,
     )
+
+
+class Listener(event.Listener):
+    """Hears when Numba really compiles a kernel of ours. (Loading one from the cache is no such event.)"""
+
+    def on_start(self, event: Any) -> None:
+        if event.data["dispatcher"].py_func.__module__.startswith("fastcrf."):
+            compilation_begins()
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", Listener())
 
 
 class Need(NamedTuple):

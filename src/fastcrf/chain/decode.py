@@ -7,7 +7,8 @@ import numpy as np
 from fastcrf.chain.expectations import infer
 from fastcrf.chain.forward_backward import make_edges, make_lattice
 from fastcrf.chain.lanes import choose_width
-from fastcrf.chain.scores import fill_transitions, score_positions, transition_matrix
+from fastcrf.chain.scores import fill_transitions, score_positions
+from fastcrf.chain.transitions import transition_matrix
 from fastcrf.chain.viterbi import best_labels
 from fastcrf.kernel import kernel
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints

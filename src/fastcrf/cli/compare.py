@@ -148,7 +148,7 @@ def run(experiment: Experiment, cache: str | None, watcher: Watcher) -> Rows:
     """The rows of the experiment; what Ctrl-C breaks off is kept."""
     from fastcrf.lab.runner import run_experiment
     from fastcrf.lab.store import Store, cache_folder
-    from fastcrf.training.warm_up import announce_compilation
+    from fastcrf.notice import announce_compilation
 
     try:
         with announce_compilation():

@@ -136,7 +136,7 @@ def train(
         start=Model.load(init) if init else None,
         patience=patience,
         n_jobs=usable_jobs(jobs),
-        progress=None if quiet else Progress(),
+        progress=None if quiet else Progress(reason=False),
         checkpoint=Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None,
         options={"parameters": given},
     )

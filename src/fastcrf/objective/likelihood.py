@@ -19,7 +19,7 @@ from fastcrf.chain.feature_map import count_gold
 from fastcrf.chain.forward_backward import Edges, make_edges, make_lattice
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
-from fastcrf.chain.scores import transition_matrix
+from fastcrf.chain.transitions import transition_matrix
 from fastcrf.types import Corpus, FeatureMap, Floats
 from fastcrf.vectors import dot
 

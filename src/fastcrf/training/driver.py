@@ -94,7 +94,7 @@ def minimize(
                 status, reason = run.follow(steps, interrupt, display)
             certificate = run.conclude()
     finally:
-        display.finish(run.trace[-1] if run.trace else None, reason)
+        display.finish(run.shown(run.trace[-1]) if run.trace else None, reason)
     return Result(run.weights, run.trace, status, reason, certificate, run.trace[-1]["step"], run.memory)
 
 
@@ -157,7 +157,7 @@ class Run:
             if ending is not None and ending.status == "diverged":
                 return ending
             row = self._record(point)
-            display.update(row)
+            display.update(self.shown(row))
             asked = self._asked_to_stop(row, interrupt)
             ending = ending or asked
             self._save(step, at_the_end=ending is not None)
@@ -229,6 +229,10 @@ class Run:
         self.best_step, self.best_score = numbers["best_step"], numbers["best_score"]
         self.weights, self.best_weights = saved.arrays["weights"].copy(), saved.arrays["best_weights"].copy()
         self.certifier.restore(saved.arrays, numbers.get("certifier"))
+
+    def shown(self, row: Row) -> Row:
+        """What a display gets of a row: without what the solver tells of itself, which nobody watches live."""
+        return {name: row[name] for name in (*COLUMNS, *self.watch) if name in row}
 
     def _asked_to_stop(self, row: Row, interrupt: Interrupt) -> Ending | None:
         asking = [callback for callback in self.callbacks if callback(row)]

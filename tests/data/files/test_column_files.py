@@ -80,6 +80,27 @@ def test_sentences_are_read_one_by_one(write):
         next(sentences)
 
 
+CONLLU = "# newdoc\n# sent_id = 1\n# text = a b\n1\ta\tDT\n2\t#\tNN\n\n# just so\n# text = c\n1\tc\tVB\n"
+
+
+def test_comments_of_conll_u_are_no_tokens(write):
+    assert (
+        rows(write(CONLLU))
+        == rows(write(CONLLU), n_columns=3)
+        == [
+            [["1", "a", "DT"], ["2", "#", "NN"]],
+            [["1", "c", "VB"]],
+        ]
+    )
+    assert [sentence.line for sentence in read_columns(write(CONLLU))] == [4, 9]
+
+
+def test_a_token_may_begin_with_a_hash(write):
+    text = "# # B-NP\n1.5 CD I-NP\n# # O\n\n#tag NN O\n"
+    assert rows(write(text))[0][0] == ["#", "#", "B-NP"]
+    assert rows(write(text.replace(" ", "\t")))[1] == [["#tag", "NN", "O"]]
+
+
 def test_an_empty_file_has_no_sentences(write):
     assert rows(write("")) == rows(write("\n\n")) == []
 

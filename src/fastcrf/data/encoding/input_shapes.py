@@ -40,8 +40,8 @@ def items_of(sequence: Any, place: str) -> Iterable[Any]:
 
 
 def labels_of(gold: Any, place: str) -> Iterable[Any]:
-    """A sequence of labels itself."""
-    if isinstance(gold, (Mapping, bytes)) or not isinstance(gold, Iterable):
+    """A sequence of labels itself. (A string is none: its characters would become labels.)"""
+    if isinstance(gold, (Mapping, str, bytes)) or not isinstance(gold, Iterable):
         raise DataError(f"{place} is {describe(gold)}, not a sequence of labels; give one list of labels per sequence.")
     return gold
 
