@@ -13,7 +13,10 @@ PACKAGE = Path(fastcrf.__file__).parent
 
 LAYERS = {
     "types": 0,
-    "kernel": 0,
+    "kernel_cache": 0,
+    "kernel": 0.5,
+    "memory_contract": 0,
+    "memory_room": 0,
     "vectors": 1,
     "metrics": 0,
     "data": 1,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from fastcrf.data.destinations import check_folder
 from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model import Model
 from fastcrf.training.checks import finite, functions
@@ -19,12 +21,12 @@ from fastcrf.training.jobs import usable_jobs
 from fastcrf.training.log import training_log
 from fastcrf.training.plan import make_plan
 from fastcrf.training.progress import Progress
+from fastcrf.training.saved_parameters import permitted
 from fastcrf.training.trace import Row
 from fastcrf.types import Solver
 
 PathLike = str | os.PathLike[str]
 NOT_FITTED = "This CRF is not fitted: call fit, or let model_filename be the file of a model."
-SAVED_TYPES = (str, int, float, bool)  # parameters of other types (objects, functions) are not kept in a model file
 
 
 class CRF(BaseEstimator):
@@ -150,6 +152,8 @@ class CRF(BaseEstimator):
         """
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
+        if self.model_filename is not None:
+            check_folder(Path(self.model_filename).absolute())  # now, not when training is done
         fit = fit_model(
             X,
             y,
@@ -277,9 +281,7 @@ class CRF(BaseEstimator):
 
     def _saved_parameters(self) -> dict[str, Any]:
         """Parameters that a file can hold and a reader can use."""
-        names = self.get_params(deep=False).keys() - {"model_filename", "warm_start"}
-        values = {name: plain(getattr(self, name)) for name in sorted(names)}
-        return {name: value for name, value in values.items() if type(value) in SAVED_TYPES}
+        return permitted(self.get_params(deep=False), self._get_param_names())
 
     def _keep(self, fit: Fit) -> None:
         result = fit.result
@@ -293,9 +295,7 @@ class CRF(BaseEstimator):
 
     @classmethod
     def _around(cls, model: Model) -> CRF:
-        saved = model.options.get("parameters", {})
-        names = cls._get_param_names()
-        estimator = cls(**{name: value for name, value in saved.items() if name in names})
+        estimator = cls(**permitted(model.options.get("parameters"), cls._get_param_names()))
         estimator._model = model
         return estimator
 
@@ -308,11 +308,6 @@ class Sequences(list[Any]):
         for i, sequence in enumerate(self):
             array[i] = sequence
         return array
-
-
-def plain(value: Any) -> Any:
-    """NumPy's numbers as Python's."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def advice(fit: Fit) -> str:

@@ -15,7 +15,7 @@ Flags, and why:
 Numba's own cache does not notice that a callee in another file was edited, and it fails where the source folder is not
 writable. So the cache lives in ``<user cache>/fastcrf/<hash of every source with kernels>``; where no such folder can
 be made, kernels are compiled anew in each process and one warning says so. The constants that kernels read must live
-in files with kernels or in ``types.py``, because only those are hashed.
+in files with kernels or in ``types.py``, because only those are hashed. No file there is trusted (`kernel_cache.py`).
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from typing import Any, TypeVar
 import numba
 from numba.extending import overload
 from numba.misc.appdirs import user_cache_dir
+
+from fastcrf.kernel_cache import HealingCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -83,7 +85,10 @@ def compiled(function: Function, fastmath: set[str], **more: Any) -> Function:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(CACHE_FOLDER)  # read once, by the decoration
     try:
-        return numba.njit(cache=True, **options)(function)
+        dispatcher = numba.njit(**options)(function)
+        if not numba.config.DISABLE_JIT:
+            dispatcher._cache = HealingCache(function)
+        return dispatcher
     finally:
         numba.config.CACHE_DIR = before
 

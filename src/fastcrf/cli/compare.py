@@ -76,9 +76,9 @@ def compare(
     fastcrf compare train.txt --solvers lbfgs,sag-nus-star,sgd --c2 0.5 --passes 30 --repeat 3
     fastcrf compare conll2000 ocr-letters --c1 1 --c2 0 --solvers owlqn --json
     """
-    from fastcrf.cli.output import check_folder
     from fastcrf.cli.source import source_of
     from fastcrf.data.atomic_file import replace_file
+    from fastcrf.data.destinations import check_apart, check_folder
     from fastcrf.lab.experiment import Experiment, Limits, Penalty
     from fastcrf.lab.figures import check_figure, save_figure
     from fastcrf.lab.store import as_lines
@@ -89,6 +89,8 @@ def compare(
 
     if figure:
         check_figure(figure)
+    reads = {f"the data {name}": name for name in data} | {"the held-out data": dev, "the template": template}
+    check_apart(reads, {"the figure": figure, "the rows": rows})
     for path in filter(None, (figure, rows)):
         check_folder(Path(path).absolute())
     penalty = Penalty(c1, c2)

@@ -39,8 +39,8 @@ def demo(
 
     from fastcrf.cli.exhibits import addresses, digits
     from fastcrf.cli.outcome import outcome_in_words, outcome_of, save
-    from fastcrf.cli.output import check_folder
     from fastcrf.cli.report import scores_in_words, scores_of
+    from fastcrf.data.destinations import MODELS, check_folder, check_ours
     from fastcrf.training.fitting import fit_model
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.plan import make_plan
@@ -48,6 +48,7 @@ def demo(
 
     path = output or f"fastcrf-{task}.crf"
     check_folder(Path(path).absolute())
+    check_ours(path, MODELS, "by --output")
     console = Console(highlight=False)
     exhibit = addresses(seed) if task is Task.addresses else digits(seed)
     console.print(exhibit.title, style="bold")

@@ -49,6 +49,8 @@ def explain(error: BaseException) -> tuple[str, int]:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror, CANNOT_USE
     if isinstance(error, (ValueError, OSError)):
         return " ".join(str(error).split()), CANNOT_USE
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory for this ({str(error) or 'nothing is left'}).", CANNOT_USE
     return f"unexpected {type(error).__name__}: {error} (a fault of fastcrf; FASTCRF_DEBUG=1 shows where)", OUR_FAULT
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import errno
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -14,12 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from fastcrf.data.destinations import check_folder
+from fastcrf.data.part_files import moved_into_place
+
 IN_MEMORY = 1 << 26  # bytes; what is longer waits in a temporary file
 
 
 @contextmanager
 def whole_output(path: str) -> Iterator[TextIO]:
     """A text file to write to. At the end it goes to `path` (`-` is standard output); after an exception, nowhere."""
+    if path == "-" and sys.stdout is None:
+        raise OSError(errno.EBADF, "Standard output is closed; name a file by --output")
     target = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
     with file_beside(target) if path != "-" and may_be_replaced(target) else copied_at_the_end(path) as text:
         yield text
@@ -34,15 +38,8 @@ def may_be_replaced(path: Path) -> bool:
 def file_beside(path: Path) -> Iterator[TextIO]:
     """A new file in the folder of `path`, which takes the place of `path` at the end."""
     check_folder(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(temporary, "x", encoding="utf-8") as file:
-            yield file
-        if path.exists():
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with moved_into_place(path, "x", encoding="utf-8") as file:
+        yield file  # type: ignore[misc]
 
 
 @contextmanager
@@ -57,13 +54,3 @@ def copied_at_the_end(path: str) -> Iterator[TextIO]:
         else:
             with open(path, "w", encoding="utf-8") as target:
                 shutil.copyfileobj(file, target)
-
-
-def check_folder(path: Path) -> None:
-    """Raise, before the work is done rather than after it, if no file can be made beside `path`."""
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "This is a folder, pipe or device and cannot be replaced by a file", str(path))
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(errno.EACCES, "No permission to write into the folder", str(path.parent))

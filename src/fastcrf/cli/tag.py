@@ -37,9 +37,11 @@ def tag(
     from fastcrf.cli.inputs import files_of
     from fastcrf.cli.output import whole_output
     from fastcrf.cli.tagging import tagged_lines
+    from fastcrf.data.destinations import check_apart
     from fastcrf.model import Model
     from fastcrf.training.compiling import announce_compilation
 
+    check_apart({"the data": data, "the model": model}, {"the output": output})
     with announce_compilation(), whole_output(output) as text:
         trained = Model.load(model)
         lines = tagged_lines(trained, files_of(trained, items), data, scores, marginals)

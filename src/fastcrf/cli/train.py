@@ -70,6 +70,9 @@ def train(
     all_transitions: Annotated[
         bool, typer.Option("--all-transitions", help="A weight for every pair of labels, seen or not.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace --model and --checkpoint even if they are no files of fastcrf.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(help="Threads.  [default: all cores]")] = None,
     seed: Annotated[int, typer.Option(help="Seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -80,7 +83,7 @@ def train(
     Without a template, attributes are made of the columns before the label: words, shapes, prefixes and suffixes of the
     token and of those beside it. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
     after the current step and saves what was learnt. An older model of that name is replaced only when the new one is
-    complete.
+    complete; a file that is no model is not replaced without --force.
 
     Examples:
 
@@ -94,7 +97,6 @@ def train(
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     """
     from fastcrf.cli.outcome import outcome_in_words, outcome_of, save
-    from fastcrf.cli.output import check_folder
     from fastcrf.cli.reading import read_labelled
     from fastcrf.cli.source import source_of
     from fastcrf.model import Model
@@ -105,8 +107,8 @@ def train(
 
     if resume and not checkpoint:
         raise typer.BadParameter("says to go on, but not from where; add --checkpoint FILE.", param_hint="--resume")
-    for path in filter(None, (model, checkpoint)):
-        check_folder(Path(path).absolute())
+    check_paths(data, dev, template, model, checkpoint, force)
+    state = Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
@@ -132,7 +134,7 @@ def train(
         patience=patience,
         n_jobs=usable_jobs(jobs),
         progress=None if quiet else Progress(),
-        checkpoint=Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None,
+        checkpoint=state,
         options={"parameters": given},
     )
     save(fit, source.files.remembered(), model)
@@ -143,6 +145,26 @@ def train(
         typer.echo(outcome_in_words(outcome))
     if fit.result.status == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def check_paths(
+    data: str, dev: str | None, template: str | None, model: str, checkpoint: str | None, force: bool
+) -> None:
+    """Refuse, before anything is read, to write where something would be lost or nothing can be written."""
+    from fastcrf.data.destinations import CHECKPOINT, MODELS, check_apart, check_folder, check_ours
+    from fastcrf.data.templates.dialects import BUILT_IN
+
+    reads = {
+        "the training data": data,
+        "the held-out data": dev,
+        "the template": None if template in BUILT_IN else template,
+    }
+    check_apart(reads, {"the model": model, "the checkpoint": checkpoint})
+    for path, kinds in ((model, MODELS), (checkpoint, (CHECKPOINT,))):
+        if path:
+            check_folder(Path(path).absolute())
+            if not force:
+                check_ours(path, kinds)
 
 
 def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO
 
 from fastcrf.data.errors import DataError
 from fastcrf.data.features import FeatureError, flatten
-from fastcrf.data.readers import Progress, name_of, read_lines
+from fastcrf.data.readers import Progress, check_length, name_of, read_lines
 from fastcrf.data.sequences import checked_weights, items_of, labels_of, pairs_of
 
 FIELD = re.compile(r"((?:[^\\:]|\\.|\\$)*)(?::(.*))?", re.DOTALL)  # a name, and what follows the first plain colon
@@ -60,6 +60,7 @@ def item_sequences(lines: Iterable[str], name: str) -> Iterator[ItemSequence]:
                 sequence = sequence._replace(line=number)
             sequence.labels.append(read_label(label, place))
             sequence.items.append(read_item(fields, place))
+            check_length(sequence.items, name, number)
     if sequence.items:
         yield sequence
 

@@ -143,6 +143,8 @@ class Run:
             step = self._next(steps)
             if isinstance(step, Ending):
                 return step
+            if self.taken_up is not None and self.checkpoint is not None:
+                self.checkpoint.check(self.problem, step, self.weights, self.taken_up["objective"])
             point = self._place(step)
             ending = self._judge(point)
             if ending is not None and ending.status == "diverged":

@@ -21,6 +21,7 @@ from fastcrf.data.templates.kernels import NONE, Slots, combine, find_sources, g
 from fastcrf.data.templates.programme import MarkRow, PairRow, Row
 from fastcrf.data.templates.tables import Tables
 from fastcrf.data.vocabulary import growing
+from fastcrf.memory_room import require_room
 from fastcrf.types import Corpus, Ints, Longs
 
 BLOCK = 1 << 15  # slots that are worked on together: rows stay in the cache, and calls of kernels do not count
@@ -110,6 +111,8 @@ class TemplateGatherer:
 
     def fill_rows(self, slots: Slots) -> Ints:
         """The ids of all rows of the programme, [rows, slots]."""
+        what = f"A block of {self.n_slots} places under a template"
+        require_room(4 * len(self.programme.rows) * self.n_slots, what, "use shorter sentences or fewer macros")
         rows = np.full((len(self.programme.rows), self.n_slots), NONE, np.int32)
         sources: dict[int, Ints] = {}
         for r, row in enumerate(self.programme.rows):
