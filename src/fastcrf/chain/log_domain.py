@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.kernel import kernel
+from fastcrf.kernel import ordered_kernel
 
 
-@kernel
+@ordered_kernel
 def log_forward(lattice, first, last, edges, n_labels):
     """log Z of the shifted scores of positions first..last-1, transitions in full.
 
@@ -37,7 +37,7 @@ def log_forward(lattice, first, last, edges, n_labels):
     return log_z + (last - first - 1) * edges.top
 
 
-@kernel
+@ordered_kernel
 def normalise_logs(x, logs, n_labels):
     """log sum_k exp(x[k]), and logs[k] = x[k] minus that, rounded once. Writes: logs."""
     top = x[0]
@@ -52,7 +52,7 @@ def normalise_logs(x, logs, n_labels):
     return top + rest
 
 
-@kernel
+@ordered_kernel
 def log_backward(lattice, first, last, edges, weight, n_labels, edge_counts):
     """Posteriors and expected label bigrams, times the sequence's weight.
 
@@ -84,7 +84,7 @@ def log_backward(lattice, first, last, edges, weight, n_labels, edge_counts):
         beta[t, :] = 0.0
 
 
-@kernel
+@ordered_kernel
 def add_wide_edges(alpha, shares, tops, sums, weight, n_labels, edge_counts):
     """Expected bigrams at one position: p(j, k) is proportional to exp(alpha_j + tops_j) shares(j, k).
 
@@ -102,7 +102,7 @@ def add_wide_edges(alpha, shares, tops, sums, weight, n_labels, edge_counts):
             edge_counts[j, k] += factor * shares[j, k]
 
 
-@kernel
+@ordered_kernel
 def posteriors_of_logs(alpha, beta, weight, n_labels, posteriors):
     """weight * p(k), proportional to exp(alpha_k + beta_k). Writes: posteriors."""
     top = -np.inf
@@ -117,7 +117,7 @@ def posteriors_of_logs(alpha, beta, weight, n_labels, posteriors):
     posteriors[n_labels:] = 0.0
 
 
-@kernel
+@ordered_kernel
 def log_chance(scores, transitions, labels):
     """log p(labels | scores) of one sequence with label scores [T, K], as differences from the path itself.
 

@@ -2,7 +2,8 @@
 
     best_t(k) = max_j best_{t-1}(j) + V(j, k) + U(t, k)
 
-Ties go to the lowest label id, at every maximum, as in CRFsuite.
+Ties go to the lowest label id, at every maximum, as in CRFsuite. The largest best_t is subtracted at every position, so
+that scores of any size leave the differences after them as they are.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.chain.scores import fill_transitions, score_positions
-from fastcrf.kernel import kernel
+from fastcrf.kernel import kernel, ordered_kernel
 
 
 @kernel
@@ -34,9 +35,9 @@ def best_labels(corpus, features, weights):
     return labels
 
 
-@kernel
+@ordered_kernel
 def best_path(scores, transitions, came_from, labels):
-    """Best labels of one scored sequence. Writes: labels, scores (best_t), came_from."""
+    """Best labels of one scored sequence. Writes: labels, scores (best_t, less the largest of t - 1), came_from."""
     T, K = len(labels), scores.shape[1]
     best = np.empty(K)
     for t in range(1, T):
@@ -50,8 +51,11 @@ def best_path(scores, transitions, came_from, labels):
                 better = candidate > best[k]
                 best[k] = candidate if better else best[k]
                 came_from[t, k] = j if better else came_from[t, k]
+        top = best[0]
+        for k in range(1, K):
+            top = max(top, best[k])
         for k in range(K):
-            scores[t, k] += best[k]
+            scores[t, k] += best[k] - top
     label = 0
     for k in range(1, K):
         if scores[T - 1, k] > scores[T - 1, label]:
