@@ -32,7 +32,7 @@ def pack_attributes(attributes: Attributes) -> tuple[dict[str, NDArray[Any]], di
 
 def unpack_attributes(arrays: Arrays, header: Any) -> Attributes:
     """The attributes in arrays and header, if every part fits every other."""
-    if not isinstance(header, dict) or header.get("kind") not in UNPACK:
+    if not isinstance(header, dict) or not isinstance(header.get("kind"), str) or header["kind"] not in UNPACK:
         raise ModelFileError("the model is damaged: it has attributes of no known kind")
     return UNPACK[header["kind"]](arrays, header)
 

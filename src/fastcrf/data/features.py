@@ -88,7 +88,7 @@ def elements(item: Any) -> Iterable[Any]:
         raise FeatureError(f"is {describe(item)}", "convert it by dict(item)")
     if hasattr(item, "tocsr"):
         raise FeatureError(f"is {describe(item)}", VECTOR_REMEDY)
-    if not isinstance(item, Iterable):
+    if not isinstance(item, Iterable) or (isinstance(item, np.ndarray) and item.ndim == 0):
         raise FeatureError(f"is {describe(item)}", "give a dict, or a list of strings")
     return item
 

@@ -62,7 +62,7 @@ def check_numbers(numbers: Mapping[str, Any]) -> None:
         {name: numbers[name] for name in numbers.keys() - {"trace", "best_score"}},
         {"rows": len(trace)},
     )
-    if not is_number(numbers.get("best_score")):
+    if not is_number(numbers.get("best_score", "missing")) or numbers["best_score"] is None:
         raise MemoryMismatch(f"its best score is {numbers.get('best_score')!r}")
     for i, row in enumerate(trace):
         if (
