@@ -57,8 +57,9 @@ def main() -> int:
         while kills < options.cycles and time.monotonic() < end:
             solver = SOLVERS[runs % len(SOLVERS)]
             if solver not in whole:
-                began = time.monotonic()
-                subprocess.run(command(solver, data, folder / "whole", options.steps), env=environment, check=True)
+                for _ in range(2):  # the first may wait for the compiler
+                    began = time.monotonic()
+                    subprocess.run(command(solver, data, folder / "whole", options.steps), env=environment, check=True)
                 whole[solver] = weights_of(folder / "whole"), time.monotonic() - began
             right, seconds = whole[solver]
             killed = [*command(solver, data, folder / "model", options.steps), "--checkpoint", str(folder / "state")]
@@ -78,7 +79,7 @@ def kill_until_done(command: list[str], environment: dict[str, str], seconds: fl
     while True:
         with subprocess.Popen(command, env=environment) as process:
             try:
-                process.wait(rng.uniform(0.5, 1.0 + seconds) if kills < 6 else None)
+                process.wait(rng.uniform(0.3 * seconds, 1.1 * seconds) if kills < 6 else None)
             except subprocess.TimeoutExpired:
                 process.kill()
                 kills += 1
