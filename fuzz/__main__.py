@@ -42,10 +42,10 @@ def plain(options: argparse.Namespace, seed: int) -> int:
     for done, target in enumerate(targets):
         seconds = (end - time.monotonic()) / (len(targets) - done)
         tally = attack(target, seed, options.first, options.inputs, seconds, not options.no_bounds_checks)
-        print(tally.line(), flush=True)
+        print(tally.line(), *kinds(tally.findings), sep="\n", flush=True)
         findings += tally.findings
         inputs += tally.inputs
-    print(f"{inputs:,} inputs, {len(findings):,} findings", *kinds(findings), sep="\n")
+    print(f"{inputs:,} inputs, {len(findings):,} findings")
     return 1 if findings else 0
 
 
