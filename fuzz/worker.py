@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 SLOW = 5.0  # seconds of processor time for one input
@@ -32,14 +33,10 @@ def main(target: str, seed: int, first: int, most: int, seconds: float, progress
         number = first
         while number < first + most and time.monotonic() < end:
             place[:8] = struct.pack("<q", number)
-            began = time.process_time()
-            try:
-                found = verdict(make_input(target, seed, number, Path(folder)))
-            except Exception as error:
-                found = f"the input could not be made: {type(error).__name__}: {error}"
-            spent = time.process_time() - began
-            if number > first + 50 and spent > SLOW:  # the first ones wait for the compiler
-                found = f"{spent:.1f} s: {found}"
+            found, spent = timed(lambda n=number: verdict(make_input(target, seed, n, Path(folder))))
+            if spent > SLOW:  # perhaps it waited for the compiler: once more
+                found, spent = timed(lambda n=number: verdict(make_input(target, seed, n, Path(folder))))
+                found = f"{spent:.1f} s: {found}" if spent > SLOW else found
             if found in counts:
                 counts[found] += 1
             else:
@@ -47,6 +44,16 @@ def main(target: str, seed: int, first: int, most: int, seconds: float, progress
                 print(json.dumps({"number": number, "finding": found[:500]}), flush=True)
             number += 1
         print(json.dumps({"done": number, **counts}), flush=True)
+
+
+def timed(work: Callable[[], str]) -> tuple[str, float]:
+    """What came out, and the processor time that it took."""
+    began = time.process_time()
+    try:
+        found = work()
+    except Exception as error:
+        found = f"the input could not be made: {type(error).__name__}: {error}"
+    return found, time.process_time() - began
 
 
 if __name__ == "__main__":

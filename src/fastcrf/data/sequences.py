@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.data.errors import DataError
-from fastcrf.data.features import describe
+from fastcrf.data.features import describe, is_scalar
 from fastcrf.types import Floats
 
 SHAPE = "one sequence of items (dicts, or lists of strings) per sentence"
@@ -41,7 +41,7 @@ def items_of(sequence: Any, place: str) -> Iterable[Any]:
 
 def labels_of(gold: Any, place: str) -> Iterable[Any]:
     """A sequence of labels itself."""
-    if isinstance(gold, (Mapping, bytes)) or not isinstance(gold, Iterable) or (is_matrix(gold) and gold.ndim == 0):
+    if isinstance(gold, (Mapping, bytes)) or not isinstance(gold, Iterable) or is_scalar(gold):
         raise DataError(f"{place} is {describe(gold)}, not a sequence of labels; give one list of labels per sequence.")
     return gold
 
@@ -55,8 +55,7 @@ def is_matrix(thing: Any) -> bool:
 
 def pairs_of(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
     """Each sequence of X with its labels. Lengths are compared first where they are known, else as they come."""
-    single = isinstance(y, (Mapping, str, bytes)) or (isinstance(y, np.ndarray) and y.ndim == 0)
-    if single or not isinstance(y, Iterable):
+    if not isinstance(y, Iterable) or isinstance(y, (Mapping, str, bytes)) or is_scalar(y):
         raise DataError(f"y is {describe(y)}; give one list of labels per sequence of X.")
     X = sequences_of(X)
     if isinstance(X, Sized) and isinstance(y, Sized) and len(X) != len(y):
