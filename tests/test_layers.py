@@ -16,7 +16,9 @@ LAYERS = {
     "machine_code": -1,
     "types": 0,
     "notice": -2,
+    "kernel_cache": -2,
     "kernel": 0,
+    "memory_room": 0,
     "vectors": 1,
     "generic": 1,
     "memory": 0,
@@ -43,6 +45,8 @@ ROOMS_OF_DATA = {"errors": 0, "encoding": 1, "files": 2, "templates": 3, "model_
 SKLEARN_FREE = (
     "generic",
     "memory",
+    "memory_room",
+    "kernel_cache",
     "checks",
     "source_closure",
     "machine_code",

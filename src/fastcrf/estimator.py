@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from fastcrf.checks import finite, functions
 from fastcrf.data.encoding.encoder import NO_ITEMS
+from fastcrf.data.files.atomic_write import check_replaceable
 from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import template_of
 from fastcrf.metrics import flat_accuracy_score
@@ -26,6 +27,7 @@ from fastcrf.training.fitting import Fit, fit_model
 from fastcrf.training.jobs import usable_jobs
 from fastcrf.training.plan import make_plan
 from fastcrf.training.progress import Progress
+from fastcrf.training.saved_parameters import permitted
 from fastcrf.training.trace import Row
 
 PathLike = str | os.PathLike[str]
@@ -40,7 +42,6 @@ OF_ANOTHER = {
     "tagger_": "use predict and predict_marginals, or fastcrf.compat.sklearn_crfsuite.CRF, which has one",
     "modelfile": "use save and load, or fastcrf.compat.sklearn_crfsuite.CRF, which has one",
 }
-SAVED_TYPES = (str, int, float, bool)  # parameters of other types (objects, functions) are not kept in a model file
 
 
 class CRF(BaseEstimator):
@@ -170,6 +171,8 @@ class CRF(BaseEstimator):
         """
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
+        if self.model_filename is not None:
+            check_replaceable(self.model_filename)  # now, not when training is done
         template = None if self.template is None else template_of(self.template)
         fit = fit_model(
             X,
@@ -309,9 +312,7 @@ class CRF(BaseEstimator):
 
     def _saved_parameters(self) -> dict[str, Any]:
         """Parameters that a file can hold and a reader can use."""
-        names = self.get_params(deep=False).keys() - {"model_filename", "warm_start", "template"}
-        values = {name: plain(getattr(self, name)) for name in sorted(names)}
-        return {name: value for name, value in values.items() if type(value) in SAVED_TYPES}
+        return permitted(self.get_params(deep=False), self._get_param_names())
 
     def _keep(self, fit: Fit) -> None:
         result = fit.result
@@ -325,9 +326,7 @@ class CRF(BaseEstimator):
 
     @classmethod
     def _around(cls, model: Model) -> CRF:
-        saved = model.options.get("parameters", {})
-        names = cls._get_param_names()
-        estimator = cls(**{name: value for name, value in saved.items() if name in names})
+        estimator = cls(**permitted(model.options.get("parameters"), cls._get_param_names()))
         if isinstance(model.attributes, TemplateAttributes):
             estimator.template = f"{model.attributes.template.text}\n"  # a line end tells a text from a path
         estimator._model = model
@@ -359,11 +358,6 @@ def once(model: Model, name: str, make: Callable[[Model], Any]) -> Any:
     if name not in made:
         made[name] = make(model)
     return made[name]
-
-
-def plain(value: Any) -> Any:
-    """NumPy's numbers as Python's."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def warn_early_end(fit: Fit) -> None:

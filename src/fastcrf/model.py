@@ -10,14 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.first_sentences import infer_corpus, path_scores, viterbi
+from fastcrf.chain.first_sentences import infer_corpus, log_chances, viterbi
+from fastcrf.chain.score_range import check_scores
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import Encoder
 from fastcrf.data.model_file import container
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent
 from fastcrf.interchange.formats import bytes_for, bytes_of, bytes_of_crfsuite, content_of
+from fastcrf.memory_room import SMALL, require_room
 from fastcrf.types import Corpus, FeatureMap, Floats
+
+BYTES_IN_A_DICT = 100  # that a float and its place in a dict take
 
 
 class Scored(NamedTuple):
@@ -47,15 +51,27 @@ class Model:
                 f"A model of {sizes} labels, attributes and weights needs features for as many, not {expected}."
             )
         self.encoder = Encoder(self.attributes)
+        self.largest_weight = float(np.abs(self.weights).max(initial=0.0))
+
+    def encode(self, X: Iterable[Iterable[Any]]) -> Corpus:
+        """The corpus of all sequences, whose scores are finite."""
+        return self.checked(self.encoder.encode(X))
+
+    def encode_one(self, sequence: Iterable[Any]) -> Corpus:
+        return self.checked(self.encoder.encode_one(sequence))
+
+    def checked(self, corpus: Corpus) -> Corpus:
+        check_scores(corpus, self.largest_weight)
+        return corpus
 
     def tag(self, X: Iterable[Iterable[Any]]) -> list[list[Any]]:
         """The best labels of each sequence."""
-        corpus = self.encoder.encode(X)
+        corpus = self.encode(X)
         return split(corpus, self.names(viterbi(corpus, self.features, self.weights)))
 
     def tag_one(self, sequence: Iterable[Any]) -> list[Any]:
         """The best labels of one sequence."""
-        return self.names(viterbi(self.encoder.encode_one(sequence), self.features, self.weights))
+        return self.names(viterbi(self.encode_one(sequence), self.features, self.weights))
 
     def names(self, labels: np.ndarray) -> list[Any]:
         """Label ids -> labels as they were given in training."""
@@ -63,12 +79,12 @@ class Model:
 
     def marginals(self, X: Iterable[Iterable[Any]]) -> list[list[dict[Any, float]]]:
         """The probability of each label at each position of each sequence."""
-        corpus = self.encoder.encode(X)
+        corpus = self.encode(X)
         return split(corpus, self.probabilities(corpus))
 
     def marginals_one(self, sequence: Iterable[Any]) -> list[dict[Any, float]]:
         """The probability of each label at each position of one sequence."""
-        return self.probabilities(self.encoder.encode_one(sequence))
+        return self.probabilities(self.encode_one(sequence))
 
     def probabilities(self, corpus: Corpus) -> list[dict[Any, float]]:
         """The probability of each label at each position of a corpus."""
@@ -76,14 +92,17 @@ class Model:
 
     def rows(self, probabilities: Floats) -> list[dict[Any, float]]:
         """Probabilities [P, K] by label."""
+        if BYTES_IN_A_DICT * probabilities.size > SMALL:
+            what = f"The probabilities of {len(self.labels):,} labels for {len(probabilities):,} tokens"
+            require_room(BYTES_IN_A_DICT * probabilities.size, what, "ask for fewer tokens at a time")
         return [dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()]
 
     def scored(self, X: Iterable[Iterable[Any]]) -> list[Scored]:
         """The best labels of each sequence with their probabilities."""
-        corpus = self.encoder.encode(X)
+        corpus = self.encode(X)
         best = viterbi(corpus, self.features, self.weights)
         posterior, log_z = infer_corpus(corpus, self.features, self.weights)
-        chances = np.exp(np.minimum(path_scores(corpus, self.features, self.weights, best) - log_z, 0.0))
+        chances = np.exp(log_chances(corpus, self.features, self.weights, best, log_z))
         labels, marginals = split(corpus, self.names(best)), split(corpus, self.rows(posterior))
         return [Scored(*each) for each in zip(labels, chances.tolist(), marginals, strict=True)]
 
@@ -93,7 +112,7 @@ class Model:
         """The probability that all tokens of a span, (first, last + 1), have these labels, whatever is beside it."""
         from fastcrf.chain.plain_decode import span_probabilities
 
-        corpus, ids = self.encoder.encode(X), {label: k for k, label in enumerate(self.labels)}
+        corpus, ids = self.encode(X), {label: k for k, label in enumerate(self.labels)}
         path = np.array([ids[label] for sequence in labels for label in sequence], np.int32)
         return span_probabilities(corpus, self.features, self.weights, path, spans)
 

@@ -119,12 +119,12 @@ def test_data_come_from_standard_input_or_gzip_just_as_well(run, corpus, model, 
 )
 def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_path, text, sentence):
     (tmp_path / "bad.txt").write_text(text)
-    (tmp_path / "old.crf").write_text("old")
+    (tmp_path / "old.crf").write_text("lCRF, an older model")
     result = run("train", tmp_path / "bad.txt", "-m", tmp_path / "old.crf", "--quiet")
     assert result.exit_code == 1
     assert re.search(sentence, result.stderr)
     assert result.stderr.count("\n") == 1
-    assert (tmp_path / "old.crf").read_text() == "old"
+    assert (tmp_path / "old.crf").read_text() == "lCRF, an older model"
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,9 @@ def test_parameters_have_the_same_names_and_defaults(algorithm):
 
 
 def test_an_algorithm_that_is_not_there_yet_ends_in_a_sentence(tmp_path):
-    from fastcrf.solvers import base
+    from fastcrf.solvers import registry
 
-    if "arow" in base.names():
+    if "arow" in registry.names():
         trained(ours, tmp_path / "m.crfsuite", {}, "arow")
         return
     with pytest.raises(ValueError, match="algorithm='arow' is not part of this version of fastcrf"):

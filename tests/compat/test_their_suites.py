@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from fastcrf.solvers import base
+from fastcrf.solvers import registry
 
 NOT_HERE = "the source distribution of {} is not there; FASTCRF_SDISTS must name a folder that holds it"
 NEEDED = {"pa": "pa", "ap": "ap", "arow": "arow"}  # parameter of a test: the solver that it needs
@@ -55,5 +55,5 @@ def waits_for_a_solver(name):
     """Whether a test trains by an algorithm that fastcrf does not have (yet). One test only predicts before a fit."""
     _, _, parameters = name.partition("[")
     words = parameters.rstrip("]").split("-")
-    missing = any(NEEDED[word] not in base.names() for word in words if word in NEEDED)
+    missing = any(NEEDED[word] not in registry.names() for word in words if word in NEEDED)
     return missing and not name.startswith("test_predict_without_fit")

@@ -12,10 +12,13 @@ import sys
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints
 
 PLAIN, COMPILED = "fastcrf.chain.plain_decode", "fastcrf.chain.decode"
 LOADING = 0.3  # seconds
+DENSE = 1e6  # up to here doubles are dense enough to subtract log Z from a score
 VITERBI, INFERENCE = 1e-5, 5e-5  # seconds a position in NumPy, for few labels
 MANY = 60  # labels at which [K, K] arrays begin to matter
 
@@ -39,6 +42,14 @@ def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple
 def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
     """The score of each sequence with these labels (ids of each position), [N]."""
     return decoder(0.0, corpus, features).path_scores(corpus, features, weights, labels)
+
+
+def log_chances(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, log_z: Floats) -> Floats:
+    """The log of the probability of each sequence's labels, [N], given its log Z."""
+    chances = np.minimum(path_scores(corpus, features, weights, labels) - log_z, 0.0)
+    for i in np.flatnonzero(np.abs(log_z) > DENSE).tolist():
+        chances[i] = min(import_module(PLAIN).log_chance(corpus, features, weights, labels, i), 0.0)
+    return chances
 
 
 def decoder(seconds: float, corpus: Corpus, features: FeatureMap) -> Any:

@@ -3,8 +3,8 @@
 Loading Numba takes longer than tagging a few hundred sentences, and most of the memory of a small program. Some ten
 calls of NumPy a position, on [K, K] arrays, are slow beside compiled code but ready at once.
 
-Inference is in the log domain, normalised at each position, so that it is exact for scores of any finite size and for
-sequences of any length. Where weights overflow, results are as useless as in compiled code, and as silent.
+Inference is in the log domain, normalised at each position; the largest score of each position and the largest
+transition are taken off first, so that what matters is near 0, where doubles are dense, however large the scores were.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from fastcrf.chain.decoding_room import require_room_for
 from fastcrf.chain.transitions import transition_matrix
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints
 
@@ -21,6 +22,7 @@ from fastcrf.types import Corpus, FeatureMap, Floats, Ints
 @np.errstate(all="ignore")
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
     """Best label id of each position, [P]; ties go to the lowest id."""
+    require_room_for(features.n_labels, corpus.n_positions, squares=3, rows=4)
     scores, transitions = position_scores(corpus, features, weights), transition_matrix(features, weights)
     labels = np.empty(corpus.n_positions, np.int32)
     for first, last in pairwise(corpus.starts.tolist()):
@@ -30,12 +32,13 @@ def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
 
 
 def best_path(scores: Floats, transitions: Floats) -> list[int]:
-    """Best labels of one scored sequence."""
+    """Best labels of one scored sequence. What is subtracted at every position is what compiled code subtracts."""
     best, came_from, every = scores[0], [], np.arange(len(transitions))
     for row in scores[1:]:
         candidates = best[:, None] + transitions
         before = candidates.argmax(axis=0)  # the first of equals
-        best = row + candidates[before, every]
+        best = candidates[before, every]
+        best = row + (best - best.max())
         came_from.append(before)
     labels = [int(best.argmax())]
     for before in reversed(came_from):
@@ -46,6 +49,7 @@ def best_path(scores: Floats, transitions: Floats) -> list[int]:
 @np.errstate(all="ignore")
 def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
     """p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
+    require_room_for(features.n_labels, corpus.n_positions, squares=3, rows=6)
     scores, transitions = position_scores(corpus, features, weights), transition_matrix(features, weights)
     log_z = np.zeros(corpus.n_sequences)
     for i, (first, last) in enumerate(pairwise(corpus.starts.tolist())):
@@ -56,20 +60,28 @@ def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple
 
 def infer(scores: Floats, transitions: Floats) -> float:
     """log Z of one sequence. Writes: scores (probabilities of the labels at each position)."""
-    alpha, totals = forward(scores, transitions)
-    both = alpha + backward(scores, transitions, totals)
+    shifted, tops, edges, top = near_zero(scores, transitions)
+    alpha, totals = forward(shifted, edges)
+    both = alpha + backward(shifted, edges, totals)
     scores[:] = np.exp(both - both.max(axis=1, keepdims=True))
     scores /= scores.sum(axis=1, keepdims=True)
-    return float(totals.sum())
+    return float(tops.sum() + totals.sum() + (len(scores) - 1) * top)
+
+
+def near_zero(scores: Floats, transitions: Floats) -> tuple[Floats, Floats, Floats, float]:
+    """Scores less the largest of each position, those, transitions less the largest, and that."""
+    tops, top = scores.max(axis=1), float(transitions.max())
+    return scores - tops[:, None], tops, transitions - top, top
 
 
 def forward(scores: Floats, transitions: Floats) -> tuple[Floats, Floats]:
     """log p(y_t = k | x_1 ... x_t), [T, K], and what was taken off to normalise each row, [T]; log Z is their sum."""
     alpha, totals = np.empty_like(scores), np.empty(len(scores))
     for t, row in enumerate(scores):
-        alpha[t] = row + log_sums(alpha[t - 1][:, None] + transitions) if t else row
-        totals[t] = log_sums(alpha[t][:, None])[0]
-        alpha[t] -= totals[t]
+        reached = log_sums(alpha[t - 1][:, None] + transitions, row) if t else row
+        top = reached.max()
+        rest = np.log(np.exp(reached - top).sum())
+        alpha[t], totals[t] = (reached - top) - rest, top + rest
     return alpha, totals
 
 
@@ -90,23 +102,27 @@ def span_probabilities(
     The spans of each sequence are (first, last + 1), counted from its first position.
     """
     scores, transitions = position_scores(corpus, features, weights), transition_matrix(features, weights)
-    found = []
+    found: list[list[float]] = []
     for (first, last), wanted in zip(pairwise(corpus.starts.tolist()), spans, strict=True):
-        path, own = labels[first:last], scores[first:last]
-        alpha, totals = forward(own, transitions)
-        beta = backward(own, transitions, totals)
+        if first == last:
+            found.append([])
+            continue
+        path = labels[first:last]
+        own, _, edges, _ = near_zero(scores[first:last], transitions)
+        alpha, totals = forward(own, edges)
+        beta = backward(own, edges, totals)
         every = np.arange(last - first)
         steps = own[every, path] - totals
-        steps[1:] += transitions[path[:-1], path[1:]]
+        steps[1:] += edges[path[:-1], path[1:]]
         logs = [alpha[s, path[s]] + steps[s + 1 : e].sum() + beta[e - 1, path[e - 1]] for s, e in wanted]
         found.append(np.exp(np.minimum(logs, 0.0)).tolist())
     return found
 
 
-def log_sums(terms: Floats) -> Floats:
-    """log sum_j exp(terms[j, k]) of each column."""
+def log_sums(terms: Floats, more: Floats | float = 0.0) -> Floats:
+    """log sum_j exp(terms[j, k]) of each column, and `more`, which is added where digits are lost least."""
     top = terms.max(axis=0)
-    return top + np.log(np.exp(terms - top).sum(axis=0))
+    return top + more + np.log(np.exp(terms - top).sum(axis=0))
 
 
 @np.errstate(all="ignore")
@@ -133,3 +149,26 @@ def position_scores(corpus: Corpus, features: FeatureMap, weights: Floats) -> Fl
     size = corpus.n_positions * features.n_labels
     sums = np.bincount(places, amounts, size).astype(np.float64, copy=False)  # of nothing, it gives whole numbers
     return sums.reshape(corpus.n_positions, features.n_labels)
+
+
+def log_chance(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, i: int) -> float:
+    """log p of the labels of sequence i, as differences from the path itself.
+
+    Neither the path's score nor log Z is ever formed, which may be so large that their difference is lost.
+    """
+    first, last = corpus.starts[i], corpus.starts[i + 1]
+    offsets = corpus.offsets[first : last + 1]
+    held = slice(offsets[0], offsets[-1])
+    alone = corpus._replace(
+        starts=np.array([0, last - first]),
+        offsets=offsets - offsets[0],
+        attributes=corpus.attributes[held],
+        values=corpus.values[held],
+    )
+    scores, transitions = position_scores(alone, features, weights), transition_matrix(features, weights)
+    path = labels[first:last]
+    ahead = scores[0] - scores[0, path[0]]
+    for t in range(1, len(path)):
+        edges = transitions - transitions[path[t - 1], path[t]]
+        ahead = log_sums(ahead[:, None] + edges, scores[t] - scores[t, path[t]])
+    return -float(log_sums(ahead[:, None])[0])

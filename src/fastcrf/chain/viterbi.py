@@ -2,7 +2,8 @@
 
     best_t(k) = max_j best_{t-1}(j) + V(j, k) + U(t, k)
 
-Ties go to the lowest label id, at every maximum, as in CRFsuite.
+Ties go to the lowest label id, at every maximum, as in CRFsuite. The largest best_t is subtracted at every position, so
+that scores of any size leave the differences after them as they are.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.chain.scores import fill_transitions, score_positions
-from fastcrf.kernel import kernel
+from fastcrf.kernel import kernel, ordered_kernel
 
 
 @kernel
@@ -23,22 +24,24 @@ def best_labels(corpus, features, weights):
     transitions = np.zeros((K, K))
     fill_transitions(features, weights, transitions)
     scores = np.empty((longest, K))
-    came_from = np.empty((longest, K), np.int32)
+    came_from, best = np.empty((longest, K), np.int32), np.empty(K)
     labels = np.empty(starts[-1], np.int32)
     for i in range(len(starts) - 1):
         first, last = starts[i], starts[i + 1]
         if first < last:
             scores[: last - first] = 0.0
             score_positions(corpus, features, weights, first, last, scores)
-            best_path(scores, transitions, came_from, labels[first:last])
+            best_path(scores, transitions, best, came_from, labels[first:last])
     return labels
 
 
-@kernel
-def best_path(scores, transitions, came_from, labels):
-    """Best labels of one scored sequence. Writes: labels, scores (best_t), came_from."""
+@ordered_kernel
+def best_path(scores, transitions, best, came_from, labels):
+    """Best labels of one scored sequence.
+
+    Writes: labels, scores (best_t, less the largest of t - 1), came_from; best [K] is room to work in.
+    """
     T, K = len(labels), scores.shape[1]
-    best = np.empty(K)
     for t in range(1, T):
         for k in range(K):
             best[k] = scores[t - 1, 0] + transitions[0, k]
@@ -50,8 +53,11 @@ def best_path(scores, transitions, came_from, labels):
                 better = candidate > best[k]
                 best[k] = candidate if better else best[k]
                 came_from[t, k] = j if better else came_from[t, k]
+        top = best[0]
+        for k in range(1, K):
+            top = max(top, best[k])
         for k in range(K):
-            scores[t, k] += best[k]
+            scores[t, k] += best[k] - top
     label = 0
     for k in range(1, K):
         if scores[T - 1, k] > scores[T - 1, label]:

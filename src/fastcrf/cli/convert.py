@@ -26,8 +26,10 @@ def convert(
     fastcrf convert crfpp-model.txt model.crf
     fastcrf convert wapiti-model model.crf
     """
+    from fastcrf.data.files.destinations import check_apart
     from fastcrf.model import Model
 
+    check_apart({"the model": source}, {"the new model": target})
     model = Model.load(source)
     model.save(target)
     if target.endswith(".crfsuite") and model.input.get("kind") != "items":

@@ -25,8 +25,10 @@ def dump(
     fastcrf dump model.crfsuite -o model.txt
     """
     from fastcrf.cli.output_file import whole_output
+    from fastcrf.data.files.destinations import check_apart
     from fastcrf.interchange.crfsuite_dump import dump_lines
     from fastcrf.model import Model
 
+    check_apart({"the model": model}, {"the output": output})
     with whole_output(output) as text:
         text.writelines(f"{line}\n" for line in dump_lines(Model.load(model).to_crfsuite()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
 import shutil
@@ -22,6 +23,8 @@ IN_MEMORY = 1 << 26  # bytes; what is longer waits in a temporary file
 @contextmanager
 def whole_output(path: str) -> Iterator[TextIO]:
     """A text file to write to. At the end it goes to `path` (`-` is standard output); after an exception, nowhere."""
+    if path == "-" and sys.stdout is None:
+        raise OSError(errno.EBADF, "Standard output is closed; name a file by --output")
     target = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
     with replaced_at_the_end(target) if path != "-" and may_be_replaced(target) else copied_at_the_end(path) as text:
         yield text

@@ -56,11 +56,13 @@ def tag(
     from fastcrf.cli.data_files import files_of
     from fastcrf.cli.json_lines import json_lines
     from fastcrf.cli.output_file import whole_output
+    from fastcrf.data.files.destinations import check_apart
     from fastcrf.model import Model
     from fastcrf.notice import announce_compilation
 
     if as_json and scores:
         raise typer.BadParameter("is part of --json already; leave it out.", param_hint="--scores")
+    check_apart({"the data": data, "the model": model}, {"the output": output})
     with announce_compilation(), whole_output(output) as text:
         trained = Model.load(model)
         files = files_of(trained, items)

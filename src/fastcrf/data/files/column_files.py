@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from fastcrf.data.errors import DataError
-from fastcrf.data.files.text_lines import ShareRead, name_of, read_lines
+from fastcrf.data.files.text_lines import ShareRead, check_length, name_of, read_lines
 
 CONLLU_COMMENT = re.compile(r"#\s*(\S+\s*=(\s|$)|(newdoc|newpar)\b)")
 
@@ -53,6 +53,7 @@ def sentences(lines: Iterable[str], name: str, n_columns: int | None = None) -> 
                 "columns as the first, and a blank line separates sentences."
             )
         rows.append(columns)
+        check_length(rows, name, number)
     if rows:
         yield Sentence(number - len(rows) + 1, rows)
 

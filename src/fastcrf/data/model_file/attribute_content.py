@@ -25,6 +25,6 @@ def pack_attributes(attributes: Attributes) -> tuple[dict[str, NDArray[Any]], di
 
 def unpack_attributes(arrays: Mapping[str, NDArray[Any]], header: Any) -> Attributes:
     """The attributes in arrays and header, if every part fits every other."""
-    if not isinstance(header, dict) or header.get("kind") not in CONTENTS:
+    if not isinstance(header, dict) or not isinstance(header.get("kind"), str) or header["kind"] not in CONTENTS:
         raise ModelFileError("the model is damaged: it has attributes of no known kind")
     return import_module(CONTENTS[header["kind"]]).unpack(arrays, header)
