@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.chain.score_range import DENSE
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints
 
 PLAIN, COMPILED = "fastcrf.chain.plain_decode", "fastcrf.chain.decode"
 LOADING = 0.3  # seconds
-DENSE = 1e6  # up to here doubles are dense enough to subtract log Z from a score
 VITERBI, INFERENCE = 1e-5, 5e-5  # seconds a position in NumPy, for few labels
 MANY = 60  # labels at which [K, K] arrays begin to matter
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from fastcrf.chain.decoding_room import require_room_for
+from fastcrf.chain.score_range import DENSE
 from fastcrf.chain.transitions import transition_matrix
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints
 
@@ -33,12 +34,14 @@ def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
 
 def best_path(scores: Floats, transitions: Floats) -> list[int]:
     """Best labels of one scored sequence. What is subtracted at every position is what compiled code subtracts."""
-    best, came_from, every = scores[0], [], np.arange(len(transitions))
+    best, came_from, every, widest = scores[0], [], np.arange(len(transitions)), np.abs(transitions).max()
     for row in scores[1:]:
         candidates = best[:, None] + transitions
         before = candidates.argmax(axis=0)  # the first of equals
         best = candidates[before, every]
-        best = row + (best - best.max())
+        if max(widest, abs(best[0])) > DENSE:
+            best = best - best.max()
+        best = row + best
         came_from.append(before)
     labels = [int(best.argmax())]
     for before in reversed(came_from):

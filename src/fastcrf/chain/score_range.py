@@ -6,6 +6,8 @@ import numpy as np
 
 from fastcrf.types import Corpus
 
+DENSE = 1e6  # up to here doubles are dense enough to add up scores, and to subtract log Z from one
+SAFE_WEIGHT = 1e270  # no corpus has so many attributes that weights below could add up to LARGEST_SCORE
 LARGEST_SCORE = 1e290  # of a sum over the whole corpus; kernels mask padding with scores of -1e300
 
 
@@ -15,6 +17,8 @@ class ScoreOverflow(ValueError):
 
 def check_scores(corpus: Corpus, largest_weight: float) -> None:
     """Raise if the scores of a corpus might not be finite."""
+    if largest_weight < SAFE_WEIGHT and not len(corpus.values):
+        return  # the usual case, at once
     values, n_terms = corpus.values, len(corpus.attributes) + corpus.n_positions + 1
     largest_value = float(np.abs(values).max()) if len(values) else 1.0
     if max(largest_value, 1.0) * largest_weight * n_terms < LARGEST_SCORE:

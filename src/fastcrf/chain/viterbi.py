@@ -2,14 +2,15 @@
 
     best_t(k) = max_j best_{t-1}(j) + V(j, k) + U(t, k)
 
-Ties go to the lowest label id, at every maximum, as in CRFsuite. The largest best_t is subtracted at every position, so
-that scores of any size leave the differences after them as they are.
+Ties go to the lowest label id, at every maximum, as in CRFsuite. Where scores are large, the largest is subtracted from
+best_t at every position, so that they leave the differences after them as they are.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from fastcrf.chain.score_range import DENSE
 from fastcrf.chain.scores import fill_transitions, score_positions
 from fastcrf.kernel import kernel, ordered_kernel
 
@@ -23,6 +24,7 @@ def best_labels(corpus, features, weights):
         longest = max(longest, starts[i + 1] - starts[i])
     transitions = np.zeros((K, K))
     fill_transitions(features, weights, transitions)
+    widest = np.abs(transitions).max()
     scores = np.empty((longest, K))
     came_from, best = np.empty((longest, K), np.int32), np.empty(K)
     labels = np.empty(starts[-1], np.int32)
@@ -31,15 +33,15 @@ def best_labels(corpus, features, weights):
         if first < last:
             scores[: last - first] = 0.0
             score_positions(corpus, features, weights, first, last, scores)
-            best_path(scores, transitions, best, came_from, labels[first:last])
+            best_path(scores, transitions, widest, best, came_from, labels[first:last])
     return labels
 
 
 @ordered_kernel
-def best_path(scores, transitions, best, came_from, labels):
-    """Best labels of one scored sequence.
+def best_path(scores, transitions, widest, best, came_from, labels):
+    """Best labels of one scored sequence; `widest` is the size of the largest transition.
 
-    Writes: labels, scores (best_t, less the largest of t - 1), came_from; best [K] is room to work in.
+    Writes: labels, scores (best_t, where it is large less the largest before), came_from; best [K] is room to work in.
     """
     T, K = len(labels), scores.shape[1]
     for t in range(1, T):
@@ -53,11 +55,12 @@ def best_path(scores, transitions, best, came_from, labels):
                 better = candidate > best[k]
                 best[k] = candidate if better else best[k]
                 came_from[t, k] = j if better else came_from[t, k]
-        top = best[0]
-        for k in range(1, K):
-            top = max(top, best[k])
+        if max(widest, abs(best[0])) > DENSE:  # best[0] is as large as any, but for transitions
+            top = best.max()
+            for k in range(K):
+                best[k] -= top
         for k in range(K):
-            scores[t, k] += best[k] - top
+            scores[t, k] += best[k]
     label = 0
     for k in range(1, K):
         if scores[T - 1, k] > scores[T - 1, label]:
