@@ -1,4 +1,4 @@
-"""How the estimator bears with scikit-learn: warnings of a search, scorers that know no sequences, frequent questions."""
+"""How the estimator bears with scikit-learn: warnings of a search, scorers without sequences, frequent questions."""
 
 from __future__ import annotations
 
