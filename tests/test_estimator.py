@@ -14,7 +14,7 @@ import sklearn_crfsuite
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 
-from fastcrf import CRF, estimator, load
+from fastcrf import CRF, load, sklearn_manners
 from fastcrf.data.errors import DataError
 from fastcrf.solvers.batch.lbfgs import LBFGS
 from reference.toy_sequences import toy_sequences
@@ -155,7 +155,7 @@ def test_stopping_early_warns_once_at_each_place():
 
 
 def test_a_search_whose_fits_end_at_max_iterations_warns_once(monkeypatch):
-    monkeypatch.setattr(estimator, "WARNED", set())
+    monkeypatch.setattr(sklearn_manners, "WARNED", set())
     with warnings.catch_warnings(record=True) as record:
         warnings.simplefilter("always")
         GridSearchCV(CRF(max_iterations=2, n_jobs=1), {"c2": [0.1, 1.0, 10.0]}, cv=3, refit=False).fit(X, Y)

@@ -45,6 +45,14 @@ def test_cross_val_score_with_scorers_by_sequence_and_by_token():
         assert np.all((scores >= 0) & (scores <= 1))
 
 
+@pytest.mark.parametrize("scoring", ["accuracy", "f1_macro"])
+def test_a_scorer_that_knows_no_sequences_is_refused_in_a_sentence(scoring):
+    with pytest.raises(ValueError, match="_score of scikit-learn knows no sequences; leave scoring out"):
+        cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring, error_score="raise")
+    with pytest.warns(UserWarning, match=r"Scoring failed[\s\S]*knows no sequences; leave scoring out"):
+        cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring)
+
+
 def test_cross_val_predict_gives_one_list_per_sequence():
     predicted = cross_val_predict(CRF(n_jobs=1), X, Y, cv=3)
     assert [len(labels) for labels in predicted] == [len(x) for x in X]

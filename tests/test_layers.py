@@ -33,6 +33,7 @@ LAYERS = {
     "model": 3,
     "solvers": 4,
     "training": 5,
+    "sklearn_manners": 6,
     "estimator": 7,
     "displays": 7,
     "scorers": 7,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 
 from fastcrf.checks import finite, functions
 from fastcrf.data.encoding.encoder import NO_ITEMS
@@ -21,6 +19,7 @@ from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import template_of
 from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model import Model
+from fastcrf.sklearn_manners import once, refuse_stock_metric, warn_early_end
 from fastcrf.solvers.contract import Solver
 from fastcrf.training.crfsuite_log import training_log
 from fastcrf.training.fitting import Fit, fit_model
@@ -32,11 +31,6 @@ from fastcrf.training.trace import Row
 
 PathLike = str | os.PathLike[str]
 NOT_FITTED = "This CRF is not fitted: call fit, or set model_filename to the file of a saved model."
-AT_A_LIMIT = (
-    "Training ended at max_iterations or max_passes, before its goal: raise the limit, or loosen tol. stop_reason_ and "
-    "certificate_ say where it stands."
-)
-WARNED: set[tuple[str, int]] = set()  # file and line of the calls of `fit` that ended at a limit
 OUTCOME = ("history_", "n_iter_", "converged_", "stop_reason_", "certificate_", "training_log_")  # what a fit tells
 OF_ANOTHER = {
     "tagger_": "use predict and predict_marginals, or fastcrf.compat.sklearn_crfsuite.CRF, which has one",
@@ -198,6 +192,7 @@ class CRF(BaseEstimator):
 
     def predict(self, X: Iterable[Any]) -> list[list[Any]]:
         """The best labels of each sequence."""
+        refuse_stock_metric(sys._getframe(1))
         return Predictions(self.model_.tag(X))
 
     def predict_single(self, xseq: Iterable[Any]) -> list[Any]:
@@ -347,31 +342,3 @@ def reading_rows(model: Model) -> Model:
     """The model of a template, so that the command line tags columns with it: those that the template reads."""
     assert isinstance(model.attributes, TemplateAttributes)
     return replace(model, input={"kind": "template", "n_columns": model.attributes.programme.n_columns})
-
-
-MADE: WeakKeyDictionary[Model, dict[str, Any]] = WeakKeyDictionary()  # no part of a pickle, and gone with its model
-
-
-def once(model: Model, name: str, make: Callable[[Model], Any]) -> Any:
-    """What `make` makes of a model, made when it is first asked for: programs ask for the weights hundreds of times."""
-    made = MADE.setdefault(model, {})
-    if name not in made:
-        made[name] = make(model)
-    return made[name]
-
-
-def warn_early_end(fit: Fit) -> None:
-    """Say that training ended before its goal; at a limit of the user's own, once for each place that calls `fit`.
-
-    (That is what Python's warnings promise, but scikit-learn makes them forget, and a search has hundreds of fits.)
-    """
-    if fit.result.status == "stopped":
-        caller = sys._getframe(2)
-        place = caller.f_code.co_filename, caller.f_lineno
-        if place not in WARNED:
-            WARNED.add(place)
-            warnings.warn(AT_A_LIMIT, ConvergenceWarning, stacklevel=3)
-        return
-    certificate = str(fit.result.certificate)
-    sentence = f"Training ended early. {fit.result.reason} {certificate[:1].upper()}{certificate[1:]}."
-    warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
