@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from fastcrf.memory import COUNT, POINT, WEIGHTS, Kept, MemoryMismatch, check_memory, take
+from fastcrf.memory import COUNT, POINT, Kept, MemoryMismatch, check_memory, take
 
 KEEPS = {
     **POINT,
-    "basis": WEIGHTS,
+    "basis": Kept("weights", n_axes=2),
     "seen": Kept("sequences", "uint8", low=0, high=1),
     "epoch": COUNT,
     "best": Kept(infinite=True),
@@ -35,6 +35,12 @@ def test_a_memory_as_declared_passes():
         ("weights", np.zeros(2), r"'weights' has the shape \(2,\), but there are 3 weights"),
         ("basis", np.zeros((4, 2)), r"'basis' has the shape \(4, 2\)"),
         ("weights", 0.0, r"'weights' has the shape \(\)"),
+        ("weights", np.zeros((1, 3)), r"'weights' has the shape \(1, 3\), but 1 axes belong there"),
+        ("weights", np.zeros(3, np.float32), "'weights' holds float32 where float64 belongs"),
+        ("value", [1.5], r"'value' has the shape \(1,\), but 0 axes belong there"),
+        ("value", True, "'value' holds bool where float64 belongs"),
+        ("value", None, "'value' holds object where float64 belongs"),
+        ("other", 1, "it has 'other', which it does not know"),
         ("gradient", np.array([1.0, np.nan, 0.0]), "'gradient' holds a number that is not finite"),
         ("value", np.inf, "'value' holds a number that is not finite"),
         ("best", np.nan, "'best' holds a number that is not finite"),
@@ -46,12 +52,12 @@ def test_a_memory_as_declared_passes():
     ],
 )
 def test_what_differs_is_named_in_a_sentence(item, value, sentence):
-    with pytest.raises(MemoryMismatch, match=f"The saved state of it cannot be used: {sentence}.*; start anew"):
+    with pytest.raises(MemoryMismatch, match=f"The saved state of it cannot be used: {sentence}.*; start afresh"):
         check_memory("it", KEEPS, {**GOOD, item: value}, 3)
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(MemoryMismatch, match="The saved state of it lacks 'epoch'; start anew without it"):
+    with pytest.raises(MemoryMismatch, match="The saved state of it cannot be used: it lacks 'epoch'; start afresh"):
         check_memory("it", KEEPS, {name: value for name, value in GOOD.items() if name != "epoch"}, 3)
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
+from fastcrf import CRF
 from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.data.model_file import container, content
@@ -180,3 +182,21 @@ def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
     except ModelFileError:
         return
     assert set(model.tag_one(X[0])) <= {"B", "I", "O"}
+
+
+def test_a_crf_takes_a_template_as_a_file_or_as_text(tmp_path):
+    (tmp_path / "template.txt").write_text(TEMPLATE)
+    expected = fit_model(X, Y, make_plan({}), attributes=NOTHING_YET, features={"transitions": True}).model
+    for template in (TEMPLATE, tmp_path / "template.txt", str(tmp_path / "template.txt")):
+        crf = clone(CRF(template=template, n_jobs=1)).fit(X, Y)
+        assert crf.predict(UNSEEN) == expected.tag(UNSEEN)
+        assert crf.state_features_ == expected.state_weights()
+    again = CRF.from_bytes(crf.to_bytes())
+    assert again.fit(X, Y).predict_marginals(UNSEEN) == crf.predict_marginals(UNSEEN)
+    assert again.model_.input == {"kind": "template", "n_columns": 2}
+
+
+def test_a_template_without_a_bigram_has_no_transitions():
+    assert CRF(template="U0:%x[0,0]", n_jobs=1).fit(X, Y).transition_features_ == {}
+    with pytest.raises(ValueError, match=r"Cannot read nowhere\.txt"):
+        CRF(template="nowhere.txt").fit(X, Y)

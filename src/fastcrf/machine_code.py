@@ -9,7 +9,7 @@ writable. So machine code is kept in ``<user cache>/fastcrf/<module>/<hash>``, b
   that define its types, of those that give these a meaning, and of what they import.
 
 An edit thus recompiles what depends on it and nothing else. Where no such folder can be made, kernels are compiled anew
-in each process and one warning says so.
+in each process and one warning says so. No file there is trusted (`kernel_cache.py`).
 
 A kernel has two faces. Code that takes Python's objects apart is as long as a kernel that receives a few NamedTuples of
 arrays, and most kernels are called by other kernels only; so what kernels call is compiled without it, and a second
@@ -37,11 +37,13 @@ from typing import Any, NamedTuple
 
 import numba
 from llvmlite import binding
-from numba.core.caching import FunctionCache
+from numba.core import event
 from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 from numba.misc.appdirs import user_cache_dir
 
+from fastcrf.kernel_cache import HealingCache
+from fastcrf.notice import compilation_begins
 from fastcrf.source_closure import closure, closure_hash
 
 KEPT_VERSIONS = 8  # of a module's machine code: older ones are deleted when a new one is made
@@ -69,6 +71,20 @@ if CACHE_FOLDER is None:
         RuntimeWarning,
         stacklevel=2,
     )
+
+
+class Listener(event.Listener):
+    """Hears when Numba really compiles a kernel of ours. (Loading one from the cache is no such event.)"""
+
+    def on_start(self, event: Any) -> None:
+        if event.data["dispatcher"].py_func.__module__.startswith("fastcrf."):
+            compilation_begins()
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", Listener())
 
 
 class Need(NamedTuple):
@@ -106,11 +122,11 @@ def needs_of(library: Any) -> set[Need]:
     return found
 
 
-class SourceCache(FunctionCache):  # type: ignore[misc]
+class SourceCache(HealingCache):
     """Numba's cache of a function, by the sources behind the types of a signature, and with what the code needs."""
 
     def __init__(self, function: Any, face: str) -> None:
-        super().__init__(function)
+        super().__init__(function, str(CACHE_FOLDER))
         self._face = face
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:

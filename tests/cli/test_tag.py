@@ -46,6 +46,14 @@ def test_line_n_of_the_output_belongs_to_line_n_of_the_input(model, tmp_path, mo
     assert all(line.split("\t")[-1] in ("B-NP", "I-NP", "O") for line in tagged if line)
 
 
+def test_comments_of_conll_u_stay_where_they_are(run, model, tmp_path):
+    (tmp_path / "new.txt").write_text("# sent_id = 1\nthe D\n\n# newpar\n# text = dog\ndog N\n\n# end = 1\n")
+    lines = run("tag", tmp_path / "new.txt", "-m", model).stdout.splitlines()
+    assert [line.split("\t")[0] for line in lines] == [
+        "# sent_id = 1", "the", "", "# newpar", "# text = dog", "dog", "", "# end = 1",
+    ]  # fmt: skip
+
+
 def test_sentences_are_tagged_as_the_model_tags_them(model, tmp_path):
     (tmp_path / "new.txt").write_text("a D\nsees V\n\n\ncat N\n")
     trained = Model.load(model)

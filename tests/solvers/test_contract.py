@@ -271,7 +271,7 @@ def test_a_spoilt_memory_is_refused_with_a_sentence(name, kind, spoil):
         with pytest.raises(ValueError, match=r"[A-Z].*\.$"):
             minimize(problem, solver, memory={**memory, item: spoilt}, stop=[MaxSteps(1)])
     del memory["weights"]
-    with pytest.raises(ValueError, match=f"The saved state of {name} lacks 'weights'"):
+    with pytest.raises(ValueError, match=f"The saved state of {name} cannot be used: it lacks 'weights'"):
         minimize(problem, solver, memory=memory, stop=[MaxSteps(1)])
 
 

@@ -1,26 +1,15 @@
-"""The kernels are ready before the clock runs; and that they are being compiled is said once, and only when true."""
+"""The kernels are ready before the clock runs."""
 
-import logging
-import subprocess
-import sys
 from types import SimpleNamespace
 
-import numba
 import numpy as np
 import pytest
 
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training import driver
-from fastcrf.training.warm_up import ANNOUNCER, NOTICE, announce_compilation, first_sequences, warm_up
+from fastcrf.training.warm_up import first_sequences, warm_up
 from reference.random_corpora import random_corpus, random_features
-
-FIT_TWICE = """
-from fastcrf import CRF
-X, y = [[["a"], ["b"]], [["b"]]], [["x", "y"], ["y"]]
-CRF(n_jobs=1).fit(X, y)
-CRF(n_jobs=1).fit(X, y)
-"""
 
 
 @pytest.fixture
@@ -74,33 +63,3 @@ def test_a_number_for_each_sequence_is_left_out_of_a_warm_up_with_two(problem, w
 
 def test_a_penalty_that_does_not_fit_is_left_for_the_run_to_report(problem):
     warm_up(problem, make("owlqn"))
-
-
-def fresh_kernel():
-    def plus_one(x):
-        return x + 1
-
-    plus_one.__module__ = "fastcrf.tests"
-    return numba.njit(plus_one)  # without a cache: it must be compiled each time
-
-
-def test_the_first_compilation_is_announced_and_the_next_is_not(monkeypatch, caplog):
-    monkeypatch.setattr(ANNOUNCER, "announced", False)
-    with caplog.at_level(logging.WARNING, logger="fastcrf"), announce_compilation():
-        assert fresh_kernel()(1) == 2
-        assert fresh_kernel()(2) == 3
-    assert [record.message for record in caplog.records] == [NOTICE]
-
-
-def test_outside_of_training_nothing_is_said(monkeypatch, caplog):
-    monkeypatch.setattr(ANNOUNCER, "announced", False)
-    assert fresh_kernel()(1) == 2
-    assert not caplog.records
-
-
-def test_a_process_that_finds_its_kernels_compiled_says_nothing():
-    """The first of two processes compiles what an earlier one did not; the second has nothing left to compile."""
-    command = [sys.executable, "-c", FIT_TWICE]
-    first, second = (subprocess.run(command, capture_output=True, text=True, check=True).stderr for _ in range(2))
-    assert first in ("", NOTICE + "\n")
-    assert second == ""

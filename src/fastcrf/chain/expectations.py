@@ -124,7 +124,7 @@ def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if spread + edges.spread > WIDEST_SPREAD:
         log_z = log_forward(lattice, first, last, edges, n_labels)
-        log_backward(lattice, first, last, edges, weight, log_z, n_labels, wide_edges)
+        log_backward(lattice, first, last, edges, weight, n_labels, wide_edges)
         return maxima + log_z
     exponentiate(flat_rows(lattice.scores, first, last))
     log_z = forward(lattice, first, last, edges, n_labels, lanes)

@@ -25,15 +25,27 @@ class Commands(TyperGroup):
             with warnings.catch_warnings():
                 warnings.showwarning = show_warning
                 code = super().main(*args, **{**options, "standalone_mode": False})
+                if sys.stdout is not None:
+                    sys.stdout.flush()  # here, where a full disk is understood, and not when Python ends
         except BrokenPipeError:  # the reader of our output has gone, as `head` does
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (it outlives us: Python flushes it at exit)
+            drop_output()
             sys.exit(CANNOT_USE)
         except (Exception, typer.Abort, KeyboardInterrupt) as error:
             if os.environ.get("FASTCRF_DEBUG"):
                 raise
             sentence, code = explain(error)
             typer.echo(f"fastcrf: {sentence}", err=True)
+            drop_output()
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def drop_output() -> None:
+    """Forget what could not be written: Python would try once more when it ends, and complain."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (it outlives us)
 
 
 def explain(error: BaseException) -> tuple[str, int]:
@@ -49,6 +61,8 @@ def explain(error: BaseException) -> tuple[str, int]:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror, CANNOT_USE
     if isinstance(error, (ValueError, OSError)):
         return " ".join(str(error).split()), CANNOT_USE
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory for this ({str(error) or 'nothing is left'}).", CANNOT_USE
     return (
         f"unexpected {type(error).__name__}: {error} (a bug in fastcrf; set FASTCRF_DEBUG=1 to see the traceback)",
         OUR_FAULT,

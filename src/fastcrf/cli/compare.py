@@ -79,6 +79,7 @@ def compare(
     from fastcrf.cli.data_files import training_files
     from fastcrf.cli.solver_options import listed_solvers, read_solver
     from fastcrf.data.files.atomic_write import check_replaceable, replace_file
+    from fastcrf.data.files.destinations import check_apart
     from fastcrf.lab.experiment import Experiment, Limits, Penalty
     from fastcrf.lab.figures import check_figure, save_figure
     from fastcrf.lab.store import as_lines
@@ -89,6 +90,8 @@ def compare(
 
     if figure:
         check_figure(figure)
+    reads = {f"the data {name}": name for name in data} | {"the held-out data": dev, "the template": template}
+    check_apart(reads, {"the figure": figure, "the rows": rows})
     for path in filter(None, (figure, rows)):
         check_replaceable(path)
     penalty = Penalty(c1, c2)
@@ -148,7 +151,7 @@ def run(experiment: Experiment, cache: str | None, watcher: Watcher) -> Rows:
     """The rows of the experiment; what Ctrl-C breaks off is kept."""
     from fastcrf.lab.runner import run_experiment
     from fastcrf.lab.store import Store, cache_folder
-    from fastcrf.training.warm_up import announce_compilation
+    from fastcrf.notice import announce_compilation
 
     try:
         with announce_compilation():

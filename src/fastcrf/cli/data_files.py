@@ -20,8 +20,6 @@ from fastcrf.data.errors import DataError
 from fastcrf.data.files.column_files import Sentence, read_columns, sentences
 from fastcrf.data.files.item_files import item_sequences, read_items
 from fastcrf.data.files.text_lines import ShareRead, name_of
-from fastcrf.data.templates.attributes import TemplateAttributes
-from fastcrf.data.templates.dialects import load_template
 from fastcrf.model import Model
 
 
@@ -58,7 +56,7 @@ class ColumnFiles:
     """One token a line, columns separated by spaces or tabs, a blank line between sentences; the label is last."""
 
     raw: bool = False  # whether the model takes raw rows
-    n_columns: int | None = None  # apart from the label; None: as many as the first file has
+    n_columns: int | None = None  # apart from the label; None: as many as the first file has (when tagging, any number)
     n_needed: int = 1  # as many as that at least, because the template reads them
 
     def labelled(self, path: str, progress: ShareRead | None = None) -> Labelled:
@@ -76,12 +74,14 @@ class ColumnFiles:
 
     def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]:
         first, every = peek(sentences(lines, name))
-        n_columns = self.n_columns or 0
-        if first and len(first.rows[0]) not in (n_columns, n_columns + 1):
+        found = len(first.rows[0]) if first else self.n_needed
+        if first and self.n_columns is not None and found not in (self.n_columns, self.n_columns + 1):
             raise DataError(
-                f"{name}:{first.line}: found {counted(len(first.rows[0]))}, but the model needs {n_columns}, "
-                f"or {n_columns + 1} where the last is a label."
+                f"{name}:{first.line}: found {counted(found)}, but the model needs {self.n_columns}, "
+                f"or {self.n_columns + 1} where the last is a label."
             )
+        if first and found < self.n_needed:
+            raise DataError(f"{name}:{first.line}: found {counted(found)}, but the model needs {self.n_needed}.")
         return (Unit(sentence.line, self.sequence(sentence.rows), sentence.rows) for sentence in every)
 
     def sequence(self, rows: list[list[str]]) -> Any:
@@ -137,6 +137,9 @@ def training_files(template: str | None, template_kind: str | None, items: bool)
         return TrainingFiles(ItemFiles())
     if not template:
         return TrainingFiles(ColumnFiles())
+    from fastcrf.data.templates.attributes import TemplateAttributes  # here: tagging may need no compiler
+    from fastcrf.data.templates.dialects import load_template
+
     loaded = load_template(template, template_kind)
     attributes = TemplateAttributes.empty(loaded)
     files = ColumnFiles(raw=True, n_needed=attributes.programme.n_columns)
@@ -149,6 +152,8 @@ def files_of(model: Model, items: bool) -> DataFiles:
     if kind in ("columns", "template") and isinstance(n_columns, int):
         if items:
             raise DataError("This model reads columns, not items; leave out --items.")
+        if model.input.get("more_columns"):
+            return ColumnFiles(raw=True, n_needed=n_columns)
         return ColumnFiles(kind == "template", n_columns)
     if not items:
         raise DataError(

@@ -41,6 +41,7 @@ def demo(
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
     from fastcrf.cli.score_report import scores_in_words, scores_of
     from fastcrf.data.files.atomic_write import check_replaceable
+    from fastcrf.data.files.destinations import MODELS, check_ours
     from fastcrf.training.fitting import fit_model
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.plan import make_plan
@@ -48,11 +49,12 @@ def demo(
 
     path = output or f"fastcrf-{task}.crf"
     check_replaceable(path)
+    check_ours(path, MODELS, "by --output")
     console = Console(highlight=False)
     chosen = addresses(seed) if task is Task.addresses else digits(seed)
     console.print(chosen.title, style="bold")
     plan = make_plan({"random_state": seed})
-    fit = fit_model(chosen.X_train, chosen.y_train, plan, n_jobs=usable_jobs(), progress=Progress())
+    fit = fit_model(chosen.X_train, chosen.y_train, plan, n_jobs=usable_jobs(), progress=Progress(reason=False))
     save(fit, chosen.input, path)
     console.print(outcome_in_words({**outcome_of(fit, plan), "model": path}), soft_wrap=True)
     predicted = fit.model.tag(chosen.X_test)

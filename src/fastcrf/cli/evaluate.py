@@ -9,7 +9,7 @@ import typer
 
 def evaluate(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Column file with the label last; - is standard input.")],
-    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model made by `fastcrf train`.")],
+    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model of any format.")],
     items: Annotated[bool, typer.Option("--items", help="DATA is an item file in CRFsuite's format.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
@@ -29,7 +29,7 @@ def evaluate(
     from fastcrf.cli.reading_bar import read_labelled
     from fastcrf.cli.score_report import scores_in_words, scores_of, types_in_words
     from fastcrf.model import Model
-    from fastcrf.training.warm_up import announce_compilation
+    from fastcrf.notice import announce_compilation
 
     trained = Model.load(model)
     labelled = read_labelled(files_of(trained, items), data)

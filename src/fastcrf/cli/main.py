@@ -9,8 +9,11 @@ import typer
 from fastcrf import __version__
 from fastcrf.cli.command_errors import Commands
 from fastcrf.cli.compare import compare
+from fastcrf.cli.convert import convert
 from fastcrf.cli.demo import demo
+from fastcrf.cli.dump import dump
 from fastcrf.cli.evaluate import evaluate
+from fastcrf.cli.info import info
 from fastcrf.cli.solvers import solvers
 from fastcrf.cli.tag import tag
 from fastcrf.cli.train import train
@@ -23,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, tag, evaluate, compare, solvers):
+for command in (demo, train, tag, evaluate, compare, info, dump, convert, solvers):
     app.command()(command)
 
 
@@ -53,6 +56,7 @@ def fastcrf(
     fastcrf tag new.txt -m model.crf > tagged.txt
     fastcrf evaluate test.txt -m model.crf
     fastcrf compare train.txt --figure curves.html
+    fastcrf convert model.crf model.crfsuite
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
 import shutil
@@ -15,12 +16,15 @@ from typing import TextIO
 
 from fastcrf.data.files.atomic_write import check_replaceable, new_file
 
+ERRORS = "surrogateescape"  # a name of bytes that are no UTF-8 is written as it was read
 IN_MEMORY = 1 << 26  # bytes; what is longer waits in a temporary file
 
 
 @contextmanager
 def whole_output(path: str) -> Iterator[TextIO]:
     """A text file to write to. At the end it goes to `path` (`-` is standard output); after an exception, nowhere."""
+    if path == "-" and sys.stdout is None:
+        raise OSError(errno.EBADF, "Standard output is closed; name a file by --output")
     target = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
     with replaced_at_the_end(target) if path != "-" and may_be_replaced(target) else copied_at_the_end(path) as text:
         yield text
@@ -36,7 +40,7 @@ def replaced_at_the_end(path: Path) -> Iterator[TextIO]:
     """A new file that takes the place of `path` at the end."""
     check_replaceable(path)
     with new_file(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8")
+        text = io.TextIOWrapper(file, encoding="utf-8", errors=ERRORS)
         yield text
         text.flush()
         text.detach()  # the file is closed by who opened it
@@ -45,12 +49,12 @@ def replaced_at_the_end(path: Path) -> Iterator[TextIO]:
 @contextmanager
 def copied_at_the_end(path: str) -> Iterator[TextIO]:
     """A hidden file that is copied to `path` at the end."""
-    with tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8") as file:
+    with tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", errors=ERRORS) as file:
         yield file  # type: ignore[misc]
         file.seek(0)
         if path == "-":
-            shutil.copyfileobj(file, codecs.getwriter("utf-8")(sys.stdout.buffer))  # UTF-8 as the input, anywhere
+            shutil.copyfileobj(file, codecs.getwriter("utf-8")(sys.stdout.buffer, ERRORS))  # UTF-8, as the input
             sys.stdout.flush()  # here, where a reader that has gone is understood
         else:
-            with open(path, "w", encoding="utf-8") as target:
+            with open(path, "w", encoding="utf-8", errors=ERRORS) as target:
                 shutil.copyfileobj(file, target)

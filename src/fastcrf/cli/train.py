@@ -74,6 +74,9 @@ def train(
     all_transitions: Annotated[
         bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace --model and --checkpoint even if they are no files of fastcrf.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(help="Number of threads.  [default: all cores]")] = None,
     seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -84,7 +87,7 @@ def train(
     Without a template, attributes are made from the columns before the label: words, shapes, prefixes and suffixes of
     the token and its neighbours. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
     after the current step and saves what was learnt. An older model of that name is replaced only when the new one is
-    complete.
+    complete; a file that is no model is not replaced without --force.
 
     Examples:
 
@@ -101,7 +104,6 @@ def train(
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
     from fastcrf.cli.reading_bar import read_labelled
     from fastcrf.cli.solver_options import read_option
-    from fastcrf.data.files.atomic_write import check_replaceable
     from fastcrf.model import Model
     from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.fitting import fit_model
@@ -110,8 +112,8 @@ def train(
 
     if resume and not checkpoint:
         raise typer.BadParameter("needs a checkpoint to continue from; add --checkpoint FILE.", param_hint="--resume")
-    for path in filter(None, (model, checkpoint)):
-        check_replaceable(path)
+    check_paths(data, dev, template, model, checkpoint, force)
+    state = Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
@@ -136,8 +138,8 @@ def train(
         start=Model.load(init) if init else None,
         patience=patience,
         n_jobs=usable_jobs(jobs),
-        progress=None if quiet else Progress(),
-        checkpoint=Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None,
+        progress=None if quiet else Progress(reason=False),
+        checkpoint=state,
         options={"parameters": given},
     )
     save(fit, inputs.files.remembered(), model)
@@ -148,6 +150,27 @@ def train(
         typer.echo(outcome_in_words(outcome))
     if fit.result.status == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def check_paths(
+    data: str, dev: str | None, template: str | None, model: str, checkpoint: str | None, force: bool
+) -> None:
+    """Refuse, before anything is read, to write where something would be lost or nothing can be written."""
+    from fastcrf.data.files.atomic_write import check_replaceable
+    from fastcrf.data.files.destinations import CHECKPOINT, MODELS, check_apart, check_ours
+    from fastcrf.data.templates.dialects import BUILT_IN
+
+    reads = {
+        "the training data": data,
+        "the held-out data": dev,
+        "the template": None if template in BUILT_IN else template,
+    }
+    check_apart(reads, {"the model": model, "the checkpoint": checkpoint})
+    for path, kinds in ((model, MODELS), (checkpoint, (CHECKPOINT,))):
+        if path:
+            check_replaceable(path)
+            if not force:
+                check_ours(path, kinds)
 
 
 def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

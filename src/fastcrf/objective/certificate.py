@@ -45,8 +45,9 @@ class Certificate(NamedTuple):
     def __str__(self) -> str:
         if math.isinf(self.gap):
             return "no certificate: without a penalty no distance to the optimum can be proved"
-        share = "" if math.isinf(self.relative) else f" ({100 * self.relative:.2g} %)"
-        return f"objective {self.objective:.4f} is within {self.gap:.4g}{share} of the optimum"
+        if self.relative > 1.0:  # the optimum may be less than half of this: true of most starts, and of no use
+            return f"objective {self.objective:.4f}; there is no useful bound on its distance to the optimum yet"
+        return f"objective {self.objective:.4f} is within {self.gap:.4g} ({100 * self.relative:.2g} %) of the optimum"
 
 
 @kernel

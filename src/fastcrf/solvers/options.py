@@ -28,5 +28,5 @@ def check_truth(solver: str, option: str, value: object) -> None:
 
 def check_choice(solver: str, option: str, value: object, choices: Collection[str]) -> None:
     """`value` must be one of `choices`."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{solver}: {option} must be one of {', '.join(choices)}; got {option}={value!r}.")

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import logging
 import math
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastcrf.memory import Kept
 from fastcrf.objective.bundle import Bundle
 from fastcrf.objective.certificate import Certificate
 
@@ -30,6 +32,18 @@ logger = logging.getLogger("fastcrf")
 BUDGET = 2**30  # bytes
 LEAST = 4  # planes that make a bundle worth while
 FIRST_OPTIMISM = 0.5  # estimates of the objective lag behind the weights, by half an epoch in the mean
+ARRAYS = {  # of the bundle, in a checkpoint
+    "bundle_rows": Kept("weights", "float32", n_axes=2, optional=True),
+    "bundle_figures": Kept(infinite=True, n_axes=2, optional=True),
+    "bundle_rest": Kept(infinite=True, n_axes=1, optional=True),
+}
+NUMBERS = {
+    "lower_bound": Kept(infinite=True, high=sys.float_info.max),
+    "learnt": Kept(dtype="int64", low=-1),
+    "unmixed": Kept(dtype="bool"),
+    "objective_before": Kept(infinite=True),
+    "optimism": Kept(low=0.0, high=1.0),
+}
 NEAR = 0.3  # while F falls by more than this of itself from one full bundle to the next, no bound is worth looking for
 
 
@@ -98,8 +112,7 @@ class Certifier:
         return {} if self.bundle is None else {f"bundle_{name}": a for name, a in self.bundle.state().items()}
 
     def numbers(self) -> dict[str, Any]:
-        names = ("lower_bound", "learnt", "unmixed", "objective_before", "optimism")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in NUMBERS}
 
     def restore(self, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, Any] | None) -> None:
         """Go on from a checkpoint, exactly; one without a certifier's state leaves the new one as it is."""
@@ -107,7 +120,7 @@ class Certifier:
             return
         for name in self.numbers():
             setattr(self, name, numbers.get(name, getattr(self, name)))
-        if self.bundle is not None and "bundle_rows" in arrays:
+        if self.bundle is not None and arrays.keys() >= ARRAYS.keys():
             self.bundle.restore({name: arrays[f"bundle_{name}"] for name in self.bundle.state()})
 
 

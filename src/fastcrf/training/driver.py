@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -80,10 +80,11 @@ def minimize(
     run = Run(problem, start, stop, watch, best, callbacks)
     run.checkpoint, run.measure = checkpoint, measure
     saved = checkpoint.open(problem, solver, start) if checkpoint else None
-    if saved:
+    if checkpoint and saved:
         memory = saved.memory
-        run.take_up(saved)
-    if memory:
+        with checkpoint.refusing():
+            run.take_up(saved)
+    elif memory:
         check_memory(solver.name, solver.keeps, memory, problem.n_weights)
     display = progress or Silent()
     reason = "The run was broken off."
@@ -94,7 +95,7 @@ def minimize(
                 status, reason = run.follow(steps, interrupt, display)
             certificate = run.conclude()
     finally:
-        display.finish(run.trace[-1] if run.trace else None, reason)
+        display.finish(run.shown(run.trace[-1]) if run.trace else None, reason)
     return Result(run.weights, run.trace, status, reason, certificate, run.trace[-1]["step"], run.memory)
 
 
@@ -152,12 +153,15 @@ class Run:
             step = self._next(steps)
             if isinstance(step, Ending):
                 return step
+            if self.taken_up is not None and self.checkpoint is not None:
+                objective, bound = self.taken_up["objective"], self.certifier.lower_bound
+                self.checkpoint.check(self.problem, step, self.weights, objective, bound)
             point = self._place(step)
             ending = self._judge(point)
             if ending is not None and ending.status == "diverged":
                 return ending
             row = self._record(point)
-            display.update(row)
+            display.update(self.shown(row))
             asked = self._asked_to_stop(row, interrupt)
             ending = ending or asked
             self._save(step, at_the_end=ending is not None)
@@ -169,7 +173,8 @@ class Run:
         """The solver's next step. Its clock runs here and nowhere else."""
         began = time.perf_counter()
         try:
-            return next(steps)
+            with self.checkpoint.refusing() if self.checkpoint and self.taken_up else nullcontext():
+                return next(steps)
         except StopIteration as end:
             return Ending("finished", end.value or "The solver has nothing left to gain.")
         except Diverged as failure:
@@ -229,6 +234,10 @@ class Run:
         self.best_step, self.best_score = numbers["best_step"], numbers["best_score"]
         self.weights, self.best_weights = saved.arrays["weights"].copy(), saved.arrays["best_weights"].copy()
         self.certifier.restore(saved.arrays, numbers.get("certifier"))
+
+    def shown(self, row: Row) -> Row:
+        """What a display gets of a row: without what the solver tells of itself, which nobody watches live."""
+        return {name: row[name] for name in (*COLUMNS, *self.watch) if name in row}
 
     def _asked_to_stop(self, row: Row, interrupt: Interrupt) -> Ending | None:
         asking = [callback for callback in self.callbacks if callback(row)]

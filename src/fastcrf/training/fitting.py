@@ -16,6 +16,7 @@ from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
 from fastcrf.data.encoding.rare_attributes import without_rare
 from fastcrf.data.errors import DataError
 from fastcrf.model import Model
+from fastcrf.notice import announce_compilation
 from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.driver import Result, minimize
@@ -25,7 +26,7 @@ from fastcrf.training.pruning import prune
 from fastcrf.training.stopping import HeldOut, Rule
 from fastcrf.training.trace import Row
 from fastcrf.training.warm_start import starting_weights
-from fastcrf.training.warm_up import announce_compilation, warm_up
+from fastcrf.training.warm_up import warm_up
 from fastcrf.types import NOTHING, Corpus, FeatureMap, Floats
 
 logger = logging.getLogger("fastcrf")
@@ -125,7 +126,7 @@ def fit_model(
             checkpoint=checkpoint,
         )
     asked = asking.asked or result.status == "interrupted" or (result.status == "finished" and bool(patience_rules))
-    if result.status == "interrupted":
+    if result.status == "interrupted" and progress is None:  # a display has said it
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
     model = Model(labels, *prune(learnt, feature_map, result.weights), options={**options, "training": summary(result)})
     return Fit(model, result, has_converged(result, plan.tol), asked)

@@ -96,8 +96,10 @@ def test_the_arrays_have_the_types_that_the_kernels_are_compiled_for():
 
 
 def test_values_are_absent_while_all_are_one_and_complete_from_the_first_that_is_not():
-    assert len(encode_training([[{"a": 1, "b": "c", "d": True}, ["e"]]], ["XY"])[0].values) == 0
-    corpus, _, _ = encode_training([[["a"], {"b": "c"}], [{"d": 0.5, "e": True}, ["f"], {"g": False}]], ["XY", "XYX"])
+    assert len(encode_training([[{"a": 1, "b": "c", "d": True}, ["e"]]], [["X", "Y"]])[0].values) == 0
+    corpus, _, _ = encode_training(
+        [[["a"], {"b": "c"}], [{"d": 0.5, "e": True}, ["f"], {"g": False}]], [[*"XY"], [*"XYX"]]
+    )
     assert corpus.values.tolist() == [1, 1, 0.5, 1, 1, 0]
 
 
@@ -108,9 +110,9 @@ def test_unknown_attributes_keep_their_values_in_place():
 
 
 def test_labels_are_numbered_by_first_appearance_and_come_back_as_given():
-    gold = [["b", ("t", 1)], [None, "b"], [3.5, frozenset("x")]]
+    gold = [["b", ("t", 1)], [True, "b"], [3.5, frozenset("x")]]
     corpus, _, labels = encode_training([[["a"], ["b"]]] * 3, gold)
-    assert labels == ["b", ("t", 1), None, 3.5, frozenset("x")]
+    assert labels == ["b", ("t", 1), True, 3.5, frozenset("x")]
     assert corpus.labels.tolist() == [0, 1, 2, 0, 3, 4]
 
 
@@ -133,13 +135,13 @@ def test_weights_of_empty_sequences_do_not_count():
 
 
 def test_weights_that_are_all_one_are_absent():
-    assert len(encode_training([[["a"]]] * 2, ["X", "Y"], [1, 1.0])[0].weights) == 0
-    assert len(encode_training([[["a"]], []], ["X", []], [1, 5])[0].weights) == 0
+    assert len(encode_training([[["a"]]] * 2, [["X"], ["Y"]], [1, 1.0])[0].weights) == 0
+    assert len(encode_training([[["a"]], []], [["X"], []], [1, 5])[0].weights) == 0
 
 
 def test_a_vocabulary_is_extended_in_a_copy():
-    _, known, labels = encode_training([[["a"], ["b"]]], ["XY"])
-    corpus, more, more_labels = encode_training([[["c"], ["b"]]], ["ZX"], known=known, labels=labels)
+    _, known, labels = encode_training([[["a"], ["b"]]], [["X", "Y"]])
+    corpus, more, more_labels = encode_training([[["c"], ["b"]]], [["Z", "X"]], known=known, labels=labels)
     assert (known.ids, labels) == ({"a": 0, "b": 1}, ["X", "Y"])
     assert (more.ids, more_labels) == ({"a": 0, "b": 1, "c": 2}, ["X", "Y", "Z"])
     assert corpus.attributes.tolist() == [2, 1]
@@ -156,7 +158,7 @@ def test_a_held_out_set_marks_labels_that_the_model_does_not_know():
 
 def test_sequences_may_be_any_iterable():
     X = [UserList([["a"]]), np.array([["a"], ["b"]]), "ab", np.array([{"a": 1}, None], dtype=object)[:1]]
-    y = ["X", "XY", np.array(["X", "Y"]), ("X",)]
+    y = [["X"], UserList("XY"), np.array(["X", "Y"]), ("X",)]
     corpus, attributes, _ = encode_training(np.array([*X, None], dtype=object)[:-1], y)
     assert attributes_of(corpus, attributes.names()) == plain_attributes(X)
 
@@ -166,7 +168,7 @@ def test_encoding_takes_little_more_memory_than_the_arrays():
     item = [f"a{k}" for k in range(n_attributes)]
     X = ((item for _ in range(10)) for _ in range(n_positions // 10))
     tracemalloc.start()
-    corpus, _, _ = encode_training(X, ("O" * 10 for _ in range(n_positions // 10)))
+    corpus, _, _ = encode_training(X, (["O"] * 10 for _ in range(n_positions // 10)))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(corpus.attributes) == n_positions * n_attributes
@@ -181,13 +183,13 @@ LEAVE_OUT = "leave the key out, or give a"
 ROWS = "turn each row into a dict such as {'f0': 0.5, 'f1': 1.0}"
 
 UNUSABLE = [
-    ([[{"a": None}]], ["X"], f"X[0], item 0, key 'a' has the value None; {LEAVE_OUT} string or a number."),
+    ([[{"a": None}]], [["X"]], f"X[0], item 0, key 'a' has the value None; {LEAVE_OUT} string or a number."),
     (
         [[["a"]], [["a"], {"k": {"b": NAN}}]],
-        ["X", "XY"],
+        [["X"], ["X", "Y"]],
         f"X[1], item 1, key 'k:b' has the value nan; {LEAVE_OUT} finite number.",
     ),
-    ([[["a"], {1: 2}]], ["XY"], "X[0], item 1 has 1 where a string is needed; convert it by str()."),
+    ([[["a"], {1: 2}]], [["X", "Y"]], "X[0], item 1 has 1 where a string is needed; convert it by str()."),
     ([[["a"]], [["a"], ["b"]]], [["X"], ["X"]], "X[1] has 2 items and y[1] has 1 labels; give one label per item."),
     ([[["a"]], []], [["X"], ["X"]], "X[1] has 0 items and y[1] has 1 labels; give one label per item."),
     ([[["a"]]] * 3, [["X"]] * 2, f"X has 3 sequences and y has 2; {PER_SEQUENCE}."),
@@ -202,8 +204,8 @@ UNUSABLE = [
     (ONE[0], None, "y is None; give one list of labels per sequence of X."),
     ([{"a": 1}], [["X"]], "X[0] is a dict, so it looks like a single item; put the items in a list."),
     ([3], [["X"]], f"X[0] is an int, not a sequence of items; give {SHAPE}."),
-    ([scipy.sparse.csr_matrix(np.eye(2))], ["XY"], f"X[0] is a csr_matrix of shape (2, 2); {ROWS}."),
-    ([np.eye(2)], ["XY"], f"X[0] is an array of shape (2, 2); {ROWS}."),
+    ([scipy.sparse.csr_matrix(np.eye(2))], [["X", "Y"]], f"X[0] is a csr_matrix of shape (2, 2); {ROWS}."),
+    ([np.eye(2)], [["X", "Y"]], f"X[0] is an array of shape (2, 2); {ROWS}."),
 ]
 
 

@@ -52,7 +52,9 @@ OTHERS = [
 KEYS = ["a", b"a", Text("a"), np.str_("a"), Letter.A, "a:x", "a:1", ""]
 
 dicts = st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(ALIKE + NOTHING + OTHERS)), max_size=4).map(dict)
-sequences = st.lists(dicts, min_size=1, max_size=6)
+plain = st.dictionaries(st.sampled_from(["a", "a:x", ""]), st.sampled_from([True, 1.0, "x", "1", False]), max_size=3)
+nested = st.dictionaries(st.sampled_from(KEYS), plain | dicts | st.sampled_from([True, "x", 0.5]), max_size=3)
+sequences = st.lists(dicts | nested, min_size=1, max_size=6)
 
 
 def rows_by_definition(items, ids):

@@ -68,7 +68,7 @@ def test_sentences_know_the_line_they_begin_at(write):
 
 
 def test_only_spaces_and_tabs_separate_columns(write):
-    odd = "a\u00a0b\u2028c\u0085d\x0ce\x1cf\rg"
+    odd = "a\u00a0b\u2028c\u0085d\x0ce\x1cf"
     assert rows(write(f"{odd} X\n")) == [[[odd, "X"]]]
 
 
@@ -78,6 +78,27 @@ def test_sentences_are_read_one_by_one(write):
     assert next(sentences).rows == ROWS[1]
     with pytest.raises(DataError):
         next(sentences)
+
+
+CONLLU = "# newdoc\n# sent_id = 1\n# text = a b\n1\ta\tDT\n2\t#\tNN\n\n# just so\n# text = c\n1\tc\tVB\n"
+
+
+def test_comments_of_conll_u_are_no_tokens(write):
+    assert (
+        rows(write(CONLLU))
+        == rows(write(CONLLU), n_columns=3)
+        == [
+            [["1", "a", "DT"], ["2", "#", "NN"]],
+            [["1", "c", "VB"]],
+        ]
+    )
+    assert [sentence.line for sentence in read_columns(write(CONLLU))] == [4, 9]
+
+
+def test_a_token_may_begin_with_a_hash(write):
+    text = "# # B-NP\n1.5 CD I-NP\n# # O\n\n#tag NN O\n"
+    assert rows(write(text))[0][0] == ["#", "#", "B-NP"]
+    assert rows(write(text.replace(" ", "\t")))[1] == [["#tag", "NN", "O"]]
 
 
 def test_an_empty_file_has_no_sentences(write):

@@ -59,7 +59,7 @@ def test_what_json_cannot_hold_is_refused_at_save():
 
 def test_the_file_is_plain_safetensors_that_names_its_format(tmp_path):
     path = tmp_path / "model"
-    write(path, ARRAYS, HEADER)
+    write(path, CONTENT)
     np.testing.assert_array_equal(safetensors.numpy.load_file(path)["weights"], ARRAYS["weights"])
     with safetensors.safe_open(path, "np") as file:
         metadata = file.metadata()
@@ -142,14 +142,14 @@ def test_foreign_newer_and_hostile_files_get_one_sentence(data, message):
 
 def test_a_file_is_replaced_only_by_a_complete_one(tmp_path, monkeypatch):
     path = tmp_path / "model"
-    write(path, ARRAYS, HEADER)
+    write(path, CONTENT)
     for name in ("fsync", "replace"):
         with monkeypatch.context() as patch:
             patch.setattr(os, name, fail)
             with pytest.raises(OSError, match="disk full") as caught:
-                write(path, {}, {})
+                write(path, to_bytes({}, {}))
         assert caught.value.filename == str(path)
-        assert read(path)[1] == HEADER
+        assert from_bytes(read(path))[1] == HEADER
         assert os.listdir(tmp_path) == ["model"]
 
 
@@ -159,28 +159,28 @@ def fail(*arguments):
 
 def test_an_interrupt_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "model"
-    write(path, ARRAYS, HEADER)
+    write(path, CONTENT)
 
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        write(path, {}, {})
-    assert read(path)[1] == HEADER
+        write(path, to_bytes({}, {}))
+    assert from_bytes(read(path))[1] == HEADER
     assert os.listdir(tmp_path) == ["model"]
 
 
 def test_links_and_permissions_are_kept(tmp_path):
     path, link = tmp_path / "model", tmp_path / "link"
-    write(path, {}, {})
+    write(path, to_bytes({}, {}))
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~current_umask()
     path.chmod(0o640)
     link.symlink_to(path)
-    write(link, ARRAYS, HEADER)
+    write(link, CONTENT)
     assert link.is_symlink()
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert read(path)[1] == HEADER
+    assert from_bytes(read(path))[1] == HEADER
 
 
 def current_umask():
@@ -191,9 +191,9 @@ def current_umask():
 
 def test_a_path_that_cannot_hold_a_file_is_refused(tmp_path):
     with pytest.raises(ModelFileError, match=r"which is not a file; choose another path$"):
-        write(tmp_path, {}, {})
+        write(tmp_path, to_bytes({}, {}))
     with pytest.raises(FileNotFoundError) as caught:
-        write(tmp_path / "no" / "model", {}, {})
+        write(tmp_path / "no" / "model", to_bytes({}, {}))
     assert caught.value.filename == str(tmp_path / "no" / "model")
 
 

@@ -25,8 +25,6 @@ UNKNOWN = -1  # id of a gold label that the model does not know
 class Encoder:
     """Data to a corpus for tagging: attributes that were not seen in training do not count."""
 
-    __slots__ = ("attributes",)
-
     def __init__(self, attributes: Attributes) -> None:
         self.attributes = attributes
 
@@ -100,12 +98,17 @@ def encode_pairs(
 
 def add_labels(labels: array[int], gold: Iterable[Hashable], label_id: Callable[[Hashable], int], place: str) -> int:
     """Append the ids of gold labels and return their number. Writes: labels."""
-    before = len(labels)
+    before, names = len(labels), [*labels_of(gold, place)]
     try:
-        labels.extend(map(label_id, labels_of(gold, place)))
+        labels.extend(map(label_id, names))
     except TypeError as error:
         position = len(labels) - before
         raise DataError(f"{place}, position {position}: {error}; a label must be hashable, such as a string.") from None
+    if None in names:
+        raise DataError(
+            f"{place}, position {names.index(None)}: the label is None; give missing labels a name of their own, or "
+            "leave the sequence out."
+        )
     return len(labels) - before
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.data.encoding.items import describe
+from fastcrf.data.encoding.items import describe, is_scalar
 from fastcrf.data.errors import DataError
 from fastcrf.types import Floats
 
@@ -40,8 +40,8 @@ def items_of(sequence: Any, place: str) -> Iterable[Any]:
 
 
 def labels_of(gold: Any, place: str) -> Iterable[Any]:
-    """A sequence of labels itself."""
-    if isinstance(gold, (Mapping, bytes)) or not isinstance(gold, Iterable):
+    """A sequence of labels itself. (A string is none: its characters would become labels.)"""
+    if isinstance(gold, (Mapping, str, bytes)) or not isinstance(gold, Iterable) or is_scalar(gold):
         raise DataError(f"{place} is {describe(gold)}, not a sequence of labels; give one list of labels per sequence.")
     return gold
 
@@ -55,7 +55,7 @@ def is_matrix(thing: Any) -> bool:
 
 def pairs_of(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
     """Each sequence of X with its labels. Lengths are compared first where they are known, else as they come."""
-    if not isinstance(y, Iterable) or isinstance(y, (Mapping, str, bytes)):
+    if not isinstance(y, Iterable) or isinstance(y, (Mapping, str, bytes)) or is_scalar(y):
         raise DataError(f"y is {describe(y)}; give one list of labels per sequence of X.")
     X = sequences_of(X)
     if isinstance(X, Sized) and isinstance(y, Sized) and len(X) != len(y):
@@ -74,7 +74,7 @@ def checked_weights(sample_weight: Any) -> Floats:
     try:
         is_array = hasattr(sample_weight, "__len__") or hasattr(sample_weight, "__array__")
         weights = np.array(sample_weight if is_array else list(sample_weight), np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"sample_weight is {describe(sample_weight)}; give one number >= 0 per sequence.") from None
     if weights.ndim != 1:
         raise DataError(f"sample_weight has shape {weights.shape}; give one number per sequence, not per item.")

@@ -1,8 +1,9 @@
 """The growing arrays of a corpus, and the lanes by which items enter them.
 
 Lists of strings are looked up as they are. A dict is looked up pair by pair in a cache of (key, value) -> id, so that
-the name ``key:value`` is built only when a pair is met for the first time; no Python code runs per attribute. Whatever
-these lanes do not understand goes through `features.flatten`, which is the definition of what an item means.
+the name ``key:value`` is built only when a pair is met for the first time; no Python code runs per attribute. The pairs
+of a dict within a dict are looked up as (outer key, key, value). Whatever these lanes do not understand goes through
+`items.flatten`, which is the definition of what an item means.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from fastcrf.data.encoding.items import ItemError, flatten
 from fastcrf.data.errors import DataError
 from fastcrf.types import Corpus
 
-PairIds = dict[tuple[Any, Any], int]  # (key, value) -> attribute id, or UNKNOWN, for attributes whose value is 1
+PairIds = dict[tuple[Any, ...], int]  # (keys..., value) -> attribute id, or UNKNOWN, for attributes whose value is 1
 
 UNKNOWN = -1  # an attribute that the model does not know, or whose value is 0: it adds nothing to any score
 MOST_PAIRS = 1 << 18  # a cache that has grown so large (some 50 MB) is emptied: rare pairs must not fill the memory
@@ -63,15 +64,16 @@ class ItemGatherer:
                 try:
                     self.attributes.fromlist(row)  # type: ignore[arg-type]  # takes all or, at a None, nothing
                 except TypeError:
-                    if not self.add_completed(row, item):
+                    if not self.add_completed(row, item.items()):
                         self.add_flattened(item)
             elif kind is list or kind is tuple:
                 check_strings(item)
                 self.attributes.fromlist(self.ids_of(item))
             else:
                 self.add_flattened(item)
-        except TypeError:  # a value that cannot be hashed, or an element that is no string
-            self.add_flattened(item)
+        except TypeError:  # a value that cannot be hashed, such as a dict, or an element that is no string
+            if kind is not dict or not self.add_nested(item):
+                self.add_flattened(item)
         self.offsets.append(len(self.attributes))
 
     def ids_of(self, names: Iterable[str]) -> list[int]:
@@ -80,28 +82,43 @@ class ItemGatherer:
             return list(map(self.ids.get, names, repeat(UNKNOWN)))  # type: ignore[arg-type]
         return list(map(self.ids.__getitem__, names))
 
-    def add_completed(self, row: list[int | None], item: dict[Any, Any]) -> bool:
+    def add_nested(self, item: dict[Any, Any]) -> bool:
+        """Append a dict some of whose values are dicts; False if it is not for this lane."""
+        pairs: list[tuple[Any, ...]] = []
+        for key, value in item.items():
+            if type(value) is dict:
+                pairs += zip(repeat(key), value.keys(), value.values())
+            else:
+                pairs.append((key, value))
+        try:
+            return self.add_completed(list(map(self.pairs.get, pairs)), pairs)
+        except TypeError:  # a value that cannot be hashed: deeper dicts, lists, sets
+            return False
+
+    def add_completed(self, row: list[int | None], pairs: Iterable[tuple[Any, ...]]) -> bool:
         """Append a row of ids in which pairs not met before are None; False if one of them is not for this lane."""
-        if len(self.pairs) > MOST_PAIRS:
-            self.pairs.clear()
-        for place, pair in enumerate(item.items()):
-            if row[place] is None:
-                number = self.id_of_pair(*pair)
-                if number is None:
-                    return False
-                row[place] = number
-                if type(pair[1]) is not str or len(pair[1]) <= LONGEST_VALUE:
-                    self.pairs[pair] = number
+        if None in row:
+            if len(self.pairs) > MOST_PAIRS:
+                self.pairs.clear()
+            for place, (*keys, value) in enumerate(pairs):
+                if row[place] is None:
+                    number = self.id_of_pair(keys, value)
+                    if number is None:
+                        return False
+                    row[place] = number
+                    if type(value) is not str or len(value) <= LONGEST_VALUE:
+                        self.pairs[*keys, value] = number
         self.attributes.fromlist(row)  # type: ignore[arg-type]
         return True
 
-    def id_of_pair(self, key: Any, value: Any) -> int | None:
+    def id_of_pair(self, keys: list[Any], value: Any) -> int | None:
         """The id of a pair that stands for one attribute with value 1 (or, when tagging, 0); None for any other."""
         kind = type(value)
-        if type(key) is not str or (kind is not str and kind not in (bool, int, float)):
+        if not {str}.issuperset(map(type, keys)) or (kind is not str and kind not in (bool, int, float)):
             return None
         if kind is not str and value != 1:
             return UNKNOWN if self.only_known and value == 0 else None
+        key = ":".join(keys)
         name = f"{key}:{value}" if kind is str else key
         return self.ids.get(name, UNKNOWN) if self.only_known else self.ids[name]
 

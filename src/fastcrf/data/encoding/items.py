@@ -88,7 +88,7 @@ def elements(item: Any) -> Iterable[Any]:
         raise ItemError(f"is {describe(item)}", "convert it by dict(item)")
     if hasattr(item, "tocsr"):
         raise ItemError(f"is {describe(item)}", VECTOR_REMEDY)
-    if not isinstance(item, Iterable):
+    if not isinstance(item, Iterable) or is_scalar(item):
         raise ItemError(f"is {describe(item)}", "give a dict, or a list of strings")
     return item
 
@@ -121,6 +121,11 @@ def number(value: Any, key: str) -> float:
     if not isfinite(result):
         raise ItemError(f"has the value {result}", "leave the key out, or give a finite number", key)
     return result
+
+
+def is_scalar(thing: Any) -> bool:
+    """Whether this is a NumPy array without axes, which only looks as if one could go through it."""
+    return isinstance(thing, np.ndarray) and thing.ndim == 0
 
 
 def describe(thing: Any) -> str:

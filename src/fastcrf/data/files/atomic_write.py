@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from fastcrf.data.files.part_files import MAY_MOVE_OPEN, open_part, remove_orphans
 
 PathLike = str | os.PathLike[str]
 
@@ -24,23 +25,24 @@ def replace_file(path: PathLike, content: bytes) -> None:
 def new_file(path: PathLike) -> Iterator[BinaryIO]:
     """A file beside `path` to write to, which takes the place of `path` at the end; after an exception it is gone."""
     target = Path(os.path.realpath(path))  # a link stays a link
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    with naming(path):
+        remove_orphans(target)
+        file, part = open_part(target)
     try:
-        with naming(path):
-            file = open(temporary, "xb")  # noqa: SIM115 (closed below, whatever the caller does with it)
-        try:
+        with file:
             yield file
             with naming(path):
                 file.flush()
                 os.fsync(file.fileno())
-        finally:
-            file.close()
-        with naming(path):
-            if target.exists():
-                shutil.copymode(target, temporary)
-            os.replace(temporary, target)
+                if target.exists():
+                    shutil.copymode(target, part)
+                if MAY_MOVE_OPEN:
+                    os.replace(part, target)  # while it is locked
+        if not MAY_MOVE_OPEN:
+            with naming(path):
+                os.replace(part, target)
     finally:
-        temporary.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
 @contextmanager

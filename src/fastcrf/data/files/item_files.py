@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TextIO
 from fastcrf.data.encoding.input_shapes import checked_weights, items_of, labels_of, pairs_of
 from fastcrf.data.encoding.items import ItemError, flatten
 from fastcrf.data.errors import DataError
-from fastcrf.data.files.text_lines import ShareRead, name_of, read_lines
+from fastcrf.data.files.text_lines import ShareRead, check_length, name_of, read_lines
 
 FIELD = re.compile(r"((?:[^\\:]|\\.|\\$)*)(?::(.*))?", re.DOTALL)  # a name, and what follows the first plain colon
 ESCAPE = re.compile(r"\\([:\\])")
@@ -60,6 +60,7 @@ def item_sequences(lines: Iterable[str], name: str) -> Iterator[ItemSequence]:
                 sequence = sequence._replace(line=number)
             sequence.labels.append(read_label(label, place))
             sequence.items.append(read_item(fields, place))
+            check_length(sequence.items, name, number)
     if sequence.items:
         yield sequence
 

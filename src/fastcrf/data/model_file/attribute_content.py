@@ -1,124 +1,30 @@
-"""Attributes as arrays and a header of a model file, and back."""
+"""Attributes as arrays and a header of a model file, and back. Each kind of attributes has a file that knows how."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.data.encoding.attributes import Attributes, ItemAttributes
-from fastcrf.data.encoding.vocabulary import names_by_id, pack_names, unpack_names
-from fastcrf.data.errors import DataError
+from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.model_file.container import ModelFileError
-from fastcrf.data.model_file.content_checks import ascend_to, require, take
-from fastcrf.data.templates.attributes import TemplateAttributes
-from fastcrf.data.templates.dialects import parse_template
-from fastcrf.data.templates.programme import compile_templates
-from fastcrf.data.templates.tables import split_key
-from fastcrf.types import Longs
 
-Arrays = Mapping[str, NDArray[Any]]
-Header = Mapping[str, Any]
+CONTENTS = {  # by kind; imported when needed, because templates need the compiler
+    "items": "fastcrf.data.model_file.item_content",
+    "template": "fastcrf.data.model_file.template_content",
+}
 
 
 def pack_attributes(attributes: Attributes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays and header of the attributes of a model."""
-    arrays, header = PACK[attributes.kind](attributes)
+    arrays, header = import_module(CONTENTS[attributes.kind]).pack(attributes)
     return arrays, {"kind": attributes.kind, **header}
 
 
-def unpack_attributes(arrays: Arrays, header: Any) -> Attributes:
+def unpack_attributes(arrays: Mapping[str, NDArray[Any]], header: Any) -> Attributes:
     """The attributes in arrays and header, if every part fits every other."""
-    if not isinstance(header, dict) or header.get("kind") not in UNPACK:
+    if not isinstance(header, dict) or not isinstance(header.get("kind"), str) or header["kind"] not in CONTENTS:
         raise ModelFileError("the model is damaged: it has attributes of no known kind")
-    return UNPACK[header["kind"]](arrays, header)
-
-
-def pack_items(attributes: ItemAttributes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    names, offsets = pack_names(attributes.names())
-    return {"attribute_names": names, "attribute_name_offsets": offsets}, {}
-
-
-def unpack_items(arrays: Arrays, header: Header) -> ItemAttributes:
-    names = read_names(arrays, "attribute")
-    ids = {name: a for a, name in enumerate(names)}
-    require(len(ids) == len(names), "the same attribute twice")
-    return ItemAttributes(ids)
-
-
-def pack_template(attributes: TemplateAttributes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    alphabets, pairs = attributes.tables.alphabets, attributes.pairs
-    texts, offsets = pack_names(chain.from_iterable(map(names_by_id, alphabets)))
-    arrays: dict[str, NDArray[Any]] = {
-        "text_names": texts,
-        "text_name_offsets": offsets,
-        "text_counts": counts(alphabets),
-        "pair_keys": np.concatenate([np.empty(0, np.int64), *pairs]),
-        "pair_counts": counts(pairs),
-        "attribute_keys": attributes.keys.copy(),
-    }
-    return arrays, {"template_kind": attributes.template.kind, "template": attributes.template.text}
-
-
-def unpack_template(arrays: Arrays, header: Header) -> TemplateAttributes:
-    kind, text = header.get("template_kind"), header.get("template")
-    if not (isinstance(kind, str) and isinstance(text, str)):
-        raise ModelFileError("the model is damaged: it has no template")
-    try:
-        template = parse_template(text, kind)
-    except DataError as error:
-        raise ModelFileError(f"the model is damaged: its template cannot be read ({error})") from None
-    programme = compile_templates(template.templates)
-    names = divide(read_names(arrays, "text"), arrays, "text_counts", programme.n_alphabets)
-    alphabets = [{name: i for i, name in enumerate(each)} for each in names]
-    require([len(each) for each in names] == [len(each) for each in alphabets], "the same text twice")
-    require(alphabets[-1] == {"": 0}, "no empty text")
-    pairs = divide(take(arrays, "pair_keys", np.int64), arrays, "pair_counts", len(programme.spaces))
-    sizes = np.array([*map(len, alphabets), *map(len, pairs)])
-    for space, keys in zip(programme.spaces, pairs, strict=True):
-        require_keys(keys, sizes[space.left], sizes[space.right], "a pair")
-    keys = take(arrays, "attribute_keys", np.int64)
-    require_keys(keys, len(programme.families), ID_LIMIT, "an attribute")
-    families, ids = split_key(keys)
-    room = sizes[[family.space for family in programme.families]]
-    require(bool((ids < room[families]).all()), "an attribute out of range")
-    return TemplateAttributes(template, alphabets, pairs, keys)
-
-
-ID_LIMIT = 1 << 31
-PACK: dict[str, Any] = {"items": pack_items, "template": pack_template}
-UNPACK: dict[str, Any] = {"items": unpack_items, "template": unpack_template}
-
-
-def read_names(arrays: Arrays, what: str) -> list[str]:
-    """Names that `pack_names` packed."""
-    block = take(arrays, f"{what}_names", np.uint8)
-    offsets = take(arrays, f"{what}_name_offsets", np.int64)
-    require(ascend_to(offsets, len(block)), f"{what} names that overlap")
-    try:
-        return unpack_names(block, offsets)
-    except UnicodeDecodeError:
-        raise ModelFileError(f"the model holds an {what} name that is not UTF-8") from None
-
-
-def counts(parts: Sequence[Any]) -> Longs:
-    return np.fromiter(map(len, parts), np.int64, len(parts))
-
-
-def divide(whole: Any, arrays: Arrays, name: str, n: int) -> list[Any]:
-    """What was joined, divided again into n parts of the lengths in the array `name`."""
-    lengths = take(arrays, name, np.int64)
-    ends = np.concatenate(([0], np.cumsum(lengths)))
-    require(len(lengths) == n and ascend_to(ends, len(whole)), f"{name} that do not fit")
-    return [whole[start:end] for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
-
-
-def require_keys(keys: Longs, n_left: int, n_right: int, what: str) -> None:
-    """Keys must be within bounds, and none may occur twice."""
-    left, right = split_key(keys)
-    within = (left >= 0) & (left < n_left) & (right < n_right)
-    require(bool(within.all()), f"{what} out of range")
-    require(len(np.unique(keys)) == len(keys), f"{what} twice")
+    return import_module(CONTENTS[header["kind"]]).unpack(arrays, header)

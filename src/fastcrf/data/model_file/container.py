@@ -114,14 +114,13 @@ def plain_number(value: Any) -> Any:
     raise ModelFileError(f"{value!r} in the model's options cannot be saved; use numbers, strings, lists and dicts")
 
 
-def write(path: PathLike, arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> None:
+def write(path: PathLike, content: bytes) -> None:
     """Save a model file; an older file of this name stays whole until the new one is complete."""
-    content = to_bytes(arrays, header)
     if os.path.exists(path) and not os.path.isfile(path):
         raise ModelFileError(f"cannot save to {os.fspath(path)}, which is not a file; choose another path")
     replace_file(path, content)
 
 
-def read(path: PathLike) -> tuple[Arrays, dict[str, Any]]:
-    """Arrays and header of a model file."""
-    return from_bytes(Path(path).read_bytes())
+def read(path: PathLike) -> bytes:
+    """The content of a model file."""
+    return Path(path).read_bytes()

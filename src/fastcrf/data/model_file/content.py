@@ -19,6 +19,8 @@ from fastcrf.data.model_file.content_checks import ascend_to, in_order, require,
 from fastcrf.types import FeatureMap, Floats
 
 LABEL_TYPES = (str, int, float, bool)  # what JSON tells apart and gives back as it was
+MOST_ALIKE = 100  # labels with the hash of another: whole numbers can be chosen so, and looking them up takes ages
+MOST_COLUMNS = 1 << 20
 
 
 class ModelContent(NamedTuple):
@@ -68,7 +70,15 @@ def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> Mod
     require(bool(np.isfinite(weights).all()), "a weight that is not finite")
     for name in ("options", "input"):
         require(isinstance(header.get(name), dict), f"no {name}")
+    check_input(header["input"])
     return ModelContent(labels, attributes, features, weights, header["options"], header["input"])
+
+
+def check_input(kind_of_input: Mapping[str, Any]) -> None:
+    """What the model says of its input is a kind, and of columns how many there are."""
+    kind, n_columns = kind_of_input.get("kind"), kind_of_input.get("n_columns", 1)
+    require(isinstance(kind, str), "an input of no kind")
+    require(n_columns is None or (type(n_columns) is int and 0 < n_columns < MOST_COLUMNS), "no number of columns")
 
 
 def read_labels(header: Mapping[str, Any]) -> list[Any]:
@@ -76,6 +86,7 @@ def read_labels(header: Mapping[str, Any]) -> list[Any]:
     if not isinstance(labels, list) or not labels:
         raise ModelFileError("the model is damaged: it has no labels")
     require(all(type(label) in LABEL_TYPES for label in labels), "a label that is neither a string nor a number")
+    require(len(labels) - len(set(map(hash, labels))) <= MOST_ALIKE, "labels that all have the same hash")
     require(len(set(labels)) == len(labels), "the same label twice")
     return labels
 

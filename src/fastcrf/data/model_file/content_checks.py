@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.data.encoding.vocabulary import unpack_names
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.types import Longs
 
@@ -16,6 +17,17 @@ def take(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type) -> NDArray[
     """An array of the model, by name and type."""
     require(name in arrays and arrays[name].dtype == dtype, f"no array {name!r} of type {dtype.__name__}")
     return arrays[name]
+
+
+def take_names(arrays: Mapping[str, NDArray[Any]], what: str) -> list[str]:
+    """Names that `pack_names` packed."""
+    block = take(arrays, f"{what}_names", np.uint8)
+    offsets = take(arrays, f"{what}_name_offsets", np.int64)
+    require(ascend_to(offsets, len(block)), f"{what} names that overlap")
+    try:
+        return unpack_names(block, offsets)
+    except UnicodeDecodeError:
+        raise ModelFileError(f"the model holds an {what} name that is not UTF-8") from None
 
 
 def ascend_to(offsets: Longs, end: int) -> bool:

@@ -52,6 +52,14 @@ def load_template(path: str | os.PathLike[str], kind: str | None = None) -> Temp
     return parse_template(text, kind or recognise(text), name)
 
 
+def template_of(given: str | os.PathLike[str]) -> TemplateFile:
+    """A template from a file, by its name, or from a text that has line ends or macros."""
+    text = os.fspath(given)
+    if isinstance(given, str) and ("\n" in text or "%" in text):
+        return parse_template(text, recognise(text))
+    return load_template(given)
+
+
 def recognise(text: str) -> str:
     """The kind of a template. What CRF++ and Wapiti would both read is taken for CRF++'s."""
     if SCRIPT.search(text):

@@ -22,6 +22,7 @@ from fastcrf.data.templates.kernels import NONE, Slots, combine, find_sources, g
 from fastcrf.data.templates.programme import MarkTrack, PairTrack, StreamTrack
 from fastcrf.data.templates.tables import Tables
 from fastcrf.data.templates.template import Padding
+from fastcrf.memory_room import require_room
 from fastcrf.types import Corpus, Ints, Longs
 
 BLOCK = 1 << 15  # slots that are worked on together: tracks stay in the cache, and calls of kernels do not count
@@ -109,6 +110,8 @@ class TemplateGatherer:
 
     def fill_tracks(self, slots: Slots) -> Ints:
         """The ids of all tracks of the programme, [tracks, slots]."""
+        what = f"A block of {self.n_slots} places under a template"
+        require_room(4 * len(self.programme.tracks) * self.n_slots, what, "use shorter sentences or fewer macros")
         tracks = np.full((len(self.programme.tracks), self.n_slots), NONE, np.int32)
         sources: dict[int, Ints] = {}
         for r, track in enumerate(self.programme.tracks):

@@ -28,6 +28,7 @@ class Pairs(NamedTuple):
 
     keys: Longs  # [capacity] left << 32 | right of each id
     slots: Ints  # [a power of 2 above the number of ids] ids, at the hash of their key or in the free places after it
+    secret: int  # of this table: whoever does not know it cannot make keys that all have the same hash
 
 
 class Outputs(NamedTuple):
@@ -77,10 +78,11 @@ def show(sources, tokens, ids, padding, track):
 
 
 @kernel
-def hash_of(key, mask):
-    """Fibonacci hashing: the high bits of a product, which all bits of the key have stirred."""
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64((mixed ^ (mixed >> np.uint64(29))) >> np.uint64(16)) & mask
+def hash_of(key, secret, mask):
+    """Two rounds of multiplying and folding; the secret enters before either, so that no difference of keys is sure."""
+    mixed = (np.uint64(key) ^ np.uint64(secret)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = ((mixed ^ (mixed >> np.uint64(32))) + np.uint64(secret)) * np.uint64(0xD6E8FEB86659FD93)
+    return np.int64(mixed >> np.uint64(32)) & mask
 
 
 @kernel
@@ -88,7 +90,7 @@ def place_keys(pairs, n):
     """Fill the slots, all free, with the first n ids. Writes: pairs.slots."""
     mask = len(pairs.slots) - 1
     for i in range(n):
-        slot = hash_of(pairs.keys[i], mask)
+        slot = hash_of(pairs.keys[i], pairs.secret, mask)
         while pairs.slots[slot] != NONE:
             slot = (slot + 1) & mask
         pairs.slots[slot] = i
@@ -98,7 +100,7 @@ def place_keys(pairs, n):
 def look_up(pairs, key, n, growing):
     """The id of a key. One that is new gets the id n if the table is growing, else NONE. Writes: pairs."""
     mask = len(pairs.slots) - 1
-    slot = hash_of(key, mask)
+    slot = hash_of(key, pairs.secret, mask)
     while pairs.slots[slot] != NONE:
         found = pairs.slots[slot]
         if pairs.keys[found] == key:

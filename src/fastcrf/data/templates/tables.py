@@ -5,12 +5,14 @@ They grow while a training corpus is read, and are never changed while a model t
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 import numpy as np
 
 from fastcrf.data.templates.kernels import NONE, Outputs, Pairs, place_keys
 from fastcrf.data.templates.programme import Programme
+from fastcrf.memory_room import require_room
 from fastcrf.types import Ints, Longs
 
 
@@ -28,7 +30,7 @@ class PairTable:
 
     def __init__(self, keys: Longs) -> None:
         self.n = len(keys)
-        self.pairs = Pairs(keys, np.empty(0, np.int32))
+        self.pairs = Pairs(keys, np.empty(0, np.int32), secrets.randbits(62))
         self.reserve(0)
 
     @property
@@ -65,6 +67,7 @@ class AttributeTable:
     def free_places(self, sizes: Sequence[int]) -> tuple[Longs, Ints]:
         """Where the ids of each family begin, and no attribute yet for any, given the number of ids of each space."""
         bases = np.concatenate(([0], np.cumsum([sizes[space] for space in self.spaces], dtype=np.int64)))
+        require_room(4 * int(bases[-1]), f"The attributes of {len(self.spaces)} templates", "use fewer templates")
         return bases, np.full(bases[-1], NONE, np.int32)
 
     def reserve(self, sizes: Sequence[int], more: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from fastcrf.data.errors import DataError
-from fastcrf.data.templates.regex import first_match
+from fastcrf.data.templates.regex import bytes_of, first_match
 
 Command = Literal["x", "t", "m"]
 Scope = Literal["u", "b", "*"]  # with the label, with the label and the one before, both
@@ -27,7 +27,7 @@ class Operation(NamedTuple):
     def apply(self, text: str) -> str:
         if self.command == "x" and not self.lower:
             return text
-        found: bytes | None = text.encode("utf-8", "surrogateescape")
+        found: bytes | None = bytes_of(text)
         if self.command != "x":
             found = first_match(self.regex, found or b"")
         if self.command == "t":

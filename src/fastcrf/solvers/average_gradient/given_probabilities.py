@@ -18,7 +18,7 @@ from fastcrf.memory import Kept
 from fastcrf.solvers.average_gradient import scheme
 from fastcrf.types import Floats
 
-KEEPS = {"estimates": Kept(fill=1.0, low=0.0), "searched": Kept(dtype="uint8", low=0, high=1)}
+KEEPS = {"estimates": Kept(fill=1.0, low=0.0, n_axes=1), "searched": Kept(dtype="uint8", low=0, high=1, n_axes=1)}
 
 
 class GivenProbabilities(NamedTuple):

@@ -24,7 +24,7 @@ from fastcrf.memory import Kept
 from fastcrf.solvers.average_gradient import scheme
 from fastcrf.solvers.average_gradient.scheme import ESTIMATES, SEEN
 
-KEEPS = {"estimates": ESTIMATES, "seen": SEEN, "largest": Kept(low=0.0)}
+KEEPS = {"estimates": ESTIMATES, "seen": SEEN, "largest": Kept(low=0.0, n_axes=1)}
 
 
 class UnseenFirst(NamedTuple):
