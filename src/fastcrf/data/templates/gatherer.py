@@ -16,8 +16,9 @@ import numpy as np
 from fastcrf.data.errors import DataError
 from fastcrf.data.features import describe
 from fastcrf.data.sequences import items_of
+from fastcrf.data.templates.blocks import NONE, Slots
+from fastcrf.data.templates.engines import engine_for
 from fastcrf.data.templates.forms import Padding
-from fastcrf.data.templates.kernels import NONE, Slots, combine, find_sources, give_out, show
 from fastcrf.data.templates.programme import MarkRow, PairRow, Row
 from fastcrf.data.templates.tables import Tables
 from fastcrf.data.vocabulary import growing
@@ -105,6 +106,7 @@ class TemplateGatherer:
         """Append the attributes of the sentences of the block, and begin another block."""
         if self.n_tokens:
             slots = Slots(np.frombuffer(self.block_starts, np.int64), self.before, self.after)
+            self.engine = engine_for(self.n_slots, self.learning)
             self.give_out(slots, self.fill_rows(slots))
         self.begin_block()
 
@@ -129,29 +131,21 @@ class TemplateGatherer:
             return
         if place not in sources:
             sources[place] = np.empty(self.n_slots, np.int32)
-            find_sources(slots, place, len(self.padding.before), len(self.padding.after), sources[place])
+            self.engine.find_sources(slots, place, len(self.padding.before), len(self.padding.after), sources[place])
         tokens = np.frombuffer(self.tokens[self.programme.streams[row.stream].column], np.int32)
-        show(sources[place], tokens, self.values.ids(row.stream), self.values.padding[row.stream], ids)
+        self.engine.show(sources[place], tokens, self.values.ids(row.stream), self.values.padding[row.stream], ids)
 
     def combine(self, slots: Slots, r: int, row: PairRow, rows: Ints) -> None:
         """Writes: rows[r]."""
         table = self.tables.pairs[row.space - self.programme.n_alphabets]
-        if self.learning:
-            table.reserve(self.n_slots)
-        left, right, span = rows[row.left], rows[row.right], (self.programme.first[r], self.programme.last[r])
-        table_n = combine(slots, *span, left, right, row.shift, table.pairs, table.n, self.learning, rows[r])
-        if self.learning:
-            table.n = table_n
+        span = self.programme.first[r], self.programme.last[r]
+        self.engine.combine(slots, *span, rows[row.left], rows[row.right], row.shift, table, self.learning, rows[r])
 
     def give_out(self, slots: Slots, rows: Ints) -> None:
         """Append the attributes of the block."""
-        table, most = self.tables.attributes, self.n_tokens * len(self.programme.outputs)
-        if self.learning:
-            table.reserve(self.tables.sizes(), most)
+        most = self.n_tokens * len(self.programme.outputs)
         attributes, ends = np.empty(most, np.int32), np.empty(self.n_tokens, np.int64)
-        n = give_out(slots, rows, table.outputs, table.n, self.learning, attributes, ends)
-        if self.learning:
-            table.n = n
+        self.engine.give_out(slots, rows, self.tables, self.learning, attributes, ends)
         self.offsets.frombytes((ends + len(self.attributes)).tobytes())
         self.attributes.frombytes(attributes[: ends[-1]].tobytes())
 
