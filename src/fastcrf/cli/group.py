@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -18,22 +19,27 @@ CANNOT_USE, WRONG_COMMAND, OUR_FAULT, INTERRUPTED = 1, 2, 3, 130
 
 
 class Commands(TyperGroup):
-    """Runs a command; every exception ends in `explain`."""
+    """Finds the command and runs it."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        try:
-            with warnings.catch_warnings():
-                warnings.showwarning = show_warning
-                code = super().main(*args, **{**options, "standalone_mode": False})
-        except BrokenPipeError:  # the reader of our output has gone, as `head` does
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (it outlives us: Python flushes it at exit)
-            sys.exit(CANNOT_USE)
-        except (Exception, typer.Abort, KeyboardInterrupt) as error:
-            if os.environ.get("FASTCRF_DEBUG"):
-                raise
-            sentence, code = explain(error)
-            typer.echo(f"fastcrf: {sentence}", err=True)
-        sys.exit(code if isinstance(code, int) else 0)
+        run_to_the_end(lambda: super(Commands, self).main(*args, **{**options, "standalone_mode": False}))
+
+
+def run_to_the_end(command: Callable[[], Any]) -> NoReturn:
+    """Run a command and leave the process with its code; every exception ends in `explain`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            code = command()
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (it outlives us: Python flushes it at exit)
+        sys.exit(CANNOT_USE)
+    except (Exception, typer.Abort, KeyboardInterrupt) as error:
+        if os.environ.get("FASTCRF_DEBUG"):
+            raise
+        sentence, code = explain(error)
+        typer.echo(f"fastcrf: {sentence}", err=True)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def explain(error: BaseException) -> tuple[str, int]:
