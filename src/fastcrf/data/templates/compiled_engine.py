@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastcrf.data.templates.blocks import Slots
+from fastcrf.data.templates.engines import Pairing
 from fastcrf.data.templates.kernels import combine, find_sources, give_out, show
 from fastcrf.data.templates.tables import PairTable, Tables
 from fastcrf.types import Ints, Longs
@@ -12,21 +13,10 @@ class CompiledEngine:
     find_sources = staticmethod(find_sources)
     show = staticmethod(show)
 
-    def combine(
-        self,
-        slots: Slots,
-        first: int,
-        last: int,
-        left: Ints,
-        right: Ints,
-        shift: int,
-        table: PairTable,
-        growing: bool,
-        row: Ints,
-    ) -> None:
+    def combine(self, slots: Slots, pairing: Pairing, table: PairTable, growing: bool, row: Ints) -> None:
         if growing or not len(table.pairs.slots):
             table.reserve(len(row) if growing else 0)
-        n = combine(slots, first, last, left, right, shift, table.pairs, table.n, growing, row)
+        n = combine(slots, *pairing, table.pairs, table.n, growing, row)
         if growing:
             table.n = n
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from fastcrf.data.templates.blocks import Slots
 from fastcrf.types import Ints, Longs
@@ -18,6 +18,16 @@ ENOUGH = 300_000  # slots, of which each block counts BLOCK more for its calls: 
 BLOCK = 2_000
 
 
+class Pairing(NamedTuple):
+    """Which rows make pairs: left at a slot and right `shift` slots on, from `first` to `last` beside the sentence."""
+
+    first: int
+    last: int
+    left: Ints
+    right: Ints
+    shift: int
+
+
 class Engine(Protocol):
     """The steps of a block; `kernels.py` says what each does. With `growing` the tables grow."""
 
@@ -25,18 +35,7 @@ class Engine(Protocol):
 
     def show(self, sources: Ints, tokens: Ints, ids: Ints, padding: Ints, row: Ints) -> None: ...
 
-    def combine(
-        self,
-        slots: Slots,
-        first: int,
-        last: int,
-        left: Ints,
-        right: Ints,
-        shift: int,
-        table: Any,
-        growing: bool,
-        row: Ints,
-    ) -> None: ...
+    def combine(self, slots: Slots, pairing: Pairing, table: Any, growing: bool, row: Ints) -> None: ...
 
     def give_out(self, slots: Slots, rows: Ints, tables: Any, growing: bool, attributes: Ints, ends: Longs) -> None: ...
 

@@ -17,7 +17,7 @@ from fastcrf.data.errors import DataError
 from fastcrf.data.features import describe
 from fastcrf.data.sequences import items_of
 from fastcrf.data.templates.blocks import NONE, Slots
-from fastcrf.data.templates.engines import engine_for
+from fastcrf.data.templates.engines import Pairing, engine_for
 from fastcrf.data.templates.forms import Padding
 from fastcrf.data.templates.programme import MarkRow, PairRow, Row
 from fastcrf.data.templates.tables import Tables
@@ -139,7 +139,8 @@ class TemplateGatherer:
         """Writes: rows[r]."""
         table = self.tables.pairs[row.space - self.programme.n_alphabets]
         span = self.programme.first[r], self.programme.last[r]
-        self.engine.combine(slots, *span, rows[row.left], rows[row.right], row.shift, table, self.learning, rows[r])
+        pairing = Pairing(*span, rows[row.left], rows[row.right], row.shift)
+        self.engine.combine(slots, pairing, table, self.learning, rows[r])
 
     def give_out(self, slots: Slots, rows: Ints) -> None:
         """Append the attributes of the block."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastcrf.data.templates.blocks import Slots
+from fastcrf.data.templates.engines import Pairing
 from fastcrf.data.templates.plain import combine, find_sources, give_out, show
 from fastcrf.data.templates.tables import PairTable, Tables
 from fastcrf.types import Ints, Longs
@@ -12,19 +13,8 @@ class PlainEngine:
     find_sources = staticmethod(find_sources)
     show = staticmethod(show)
 
-    def combine(
-        self,
-        slots: Slots,
-        first: int,
-        last: int,
-        left: Ints,
-        right: Ints,
-        shift: int,
-        table: PairTable,
-        growing: bool,
-        row: Ints,
-    ) -> None:
-        combine(slots, first, last, left, right, shift, *table.in_order(), row)
+    def combine(self, slots: Slots, pairing: Pairing, table: PairTable, growing: bool, row: Ints) -> None:
+        combine(slots, *pairing, *table.in_order(), row)
 
     def give_out(self, slots: Slots, rows: Ints, tables: Tables, growing: bool, attributes: Ints, ends: Longs) -> None:
         give_out(slots, rows, tables.attributes.outputs, attributes, ends)
