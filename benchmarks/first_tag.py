@@ -24,6 +24,8 @@ CRFSUITE = "import pycrfsuite; t = pycrfsuite.Tagger(); t.open({0!r}); print(t.t
 FASTCRF = "import fastcrf; print(fastcrf.load({0!r}).tag_one({1!r}))"
 MARGINALS = "import fastcrf; print(fastcrf.load({0!r}).marginals_one({1!r})[0])"
 THEIRS, OURS, COLUMNS, SENTENCE, ITEMS = "theirs.crfsuite", "ours.crf", "columns.crf", "one.txt", "one.json"
+RAW = "raw.crf"
+TEMPLATE = "U00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[1,0]\nU03:%x[-1,0]/%x[0,0]\nU04:%x[0,0]/%x[1,0]\nB\n"
 
 
 class Cost(NamedTuple):
@@ -67,6 +69,13 @@ def make_models(folder: Path) -> None:
     crf.save(folder / OURS)
     crf.model_.input = {"kind": "columns", "n_columns": 1}
     crf.save(folder / COLUMNS)
+    words = [zip(address, labels, strict=True) for address, labels in zip(addresses, y, strict=True)]
+    (folder / "train.txt").write_text(
+        "\n".join("".join(f"{w} {k}\n" for w, k in each) for each in words), encoding="utf-8"
+    )
+    (folder / "template.txt").write_text(TEMPLATE, encoding="utf-8")
+    train = [sys.executable, "-m", "fastcrf", "train", "train.txt", "-m", RAW, "-t", "template.txt", "-q"]
+    subprocess.run(train, check=True, cwd=folder)
     (folder / SENTENCE).write_text("".join(f"{word}\n" for word in addresses[0]), encoding="utf-8")
     (folder / ITEMS).write_text(json.dumps(X[0]), encoding="utf-8")
 
@@ -85,6 +94,7 @@ def programs(folder: Path) -> dict[str, list[str]]:
         "fastcrf.load(...).marginals_one, .crf": [*python, MARGINALS.format(ours, items)],
         "fastcrf tag": [*tag, columns],
         "fastcrf tag --scores": [*tag, columns, "--scores"],
+        "fastcrf tag, with a template": [*tag, str(folder / RAW)],
     }
 
 

@@ -17,7 +17,7 @@ from fastcrf.types import Corpus, FeatureMap, Floats, Ints
 
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
     """Best label id of each position, [P]; ties go to the lowest id."""
-    require_room_for(features.n_labels, len(corpus.offsets), squares=1, rows=1)
+    require_room_for(features.n_labels, corpus.n_positions, squares=1, rows=1)
     return best_labels(corpus, features, weights)
 
 

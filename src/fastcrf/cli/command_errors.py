@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -18,25 +19,30 @@ CANNOT_USE, WRONG_COMMAND, OUR_FAULT, INTERRUPTED = 1, 2, 3, 130
 
 
 class Commands(TyperGroup):
-    """Runs a command; every exception ends in `explain`."""
+    """Finds the command and runs it."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        try:
-            with warnings.catch_warnings():
-                warnings.showwarning = show_warning
-                code = super().main(*args, **{**options, "standalone_mode": False})
-                if sys.stdout is not None:
-                    sys.stdout.flush()  # here, where a full disk is understood, and not when Python ends
-        except BrokenPipeError:  # the reader of our output has gone, as `head` does
-            drop_output()
-            sys.exit(CANNOT_USE)
-        except (Exception, typer.Abort, KeyboardInterrupt) as error:
-            if os.environ.get("FASTCRF_DEBUG"):
-                raise
-            sentence, code = explain(error)
-            typer.echo(f"fastcrf: {sentence}", err=True)
-            drop_output()
-        sys.exit(code if isinstance(code, int) else 0)
+        run_to_the_end(lambda: super(Commands, self).main(*args, **{**options, "standalone_mode": False}))
+
+
+def run_to_the_end(command: Callable[[], Any]) -> NoReturn:
+    """Run a command and leave the process with its code; every exception ends in `explain`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            code = command()
+            if sys.stdout is not None:
+                sys.stdout.flush()  # here, where a full disk is understood, and not when Python ends
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        drop_output()
+        sys.exit(CANNOT_USE)
+    except (Exception, typer.Abort, KeyboardInterrupt) as error:
+        if os.environ.get("FASTCRF_DEBUG"):
+            raise
+        sentence, code = explain(error)
+        typer.echo(f"fastcrf: {sentence}", err=True)
+        drop_output()
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def drop_output() -> None:

@@ -137,7 +137,7 @@ def training_files(template: str | None, template_kind: str | None, items: bool)
         return TrainingFiles(ItemFiles())
     if not template:
         return TrainingFiles(ColumnFiles())
-    from fastcrf.data.templates.attributes import TemplateAttributes  # here: tagging may need no compiler
+    from fastcrf.data.templates.attributes import TemplateAttributes  # here: tagging columns needs none
     from fastcrf.data.templates.dialects import load_template
 
     loaded = load_template(template, template_kind)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from fastcrf import __version__
-from fastcrf.cli.command_errors import Commands
+from fastcrf.cli.command_errors import Commands, run_to_the_end
 from fastcrf.cli.compare import compare
 from fastcrf.cli.convert import convert
 from fastcrf.cli.demo import demo
 from fastcrf.cli.dump import dump
 from fastcrf.cli.evaluate import evaluate
 from fastcrf.cli.info import info
+from fastcrf.cli.quick import plain_call
 from fastcrf.cli.solvers import solvers
 from fastcrf.cli.tag import tag
 from fastcrf.cli.train import train
@@ -63,4 +65,8 @@ def fastcrf(
 
 
 def main() -> None:
+    name, *words = sys.argv[1:] or [""]
+    quick = plain_call(tag, words) if name == "tag" else None
+    if quick is not None:
+        run_to_the_end(quick)
     app(prog_name="fastcrf")

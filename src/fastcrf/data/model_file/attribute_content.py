@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.model_file.container import ModelFileError
 
-CONTENTS = {  # by kind; imported when needed, because templates need the compiler
+CONTENTS = {  # by kind; imported when needed, because templates are many files
     "items": "fastcrf.data.model_file.item_content",
     "template": "fastcrf.data.model_file.template_content",
 }

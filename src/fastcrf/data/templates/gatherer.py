@@ -18,7 +18,8 @@ from fastcrf.data.encoding.item_gatherer import check_strings
 from fastcrf.data.encoding.items import describe
 from fastcrf.data.encoding.vocabulary import growing
 from fastcrf.data.errors import DataError
-from fastcrf.data.templates.kernels import NONE, Slots, combine, find_sources, give_out, show
+from fastcrf.data.templates.blocks import NONE, Slots
+from fastcrf.data.templates.engines import Pairing, engine_for
 from fastcrf.data.templates.programme import MarkTrack, PairTrack, StreamTrack
 from fastcrf.data.templates.tables import Tables
 from fastcrf.data.templates.template import Padding
@@ -105,6 +106,7 @@ class TemplateGatherer:
         """Append the attributes of the sentences of the block, and begin another block."""
         if self.n_tokens:
             slots = Slots(np.frombuffer(self.block_starts, np.int64), self.before, self.after)
+            self.engine = engine_for(self.n_slots, self.learning)
             self.give_out(slots, self.fill_tracks(slots))
         self.begin_block()
 
@@ -131,29 +133,23 @@ class TemplateGatherer:
             return
         if place not in sources:
             sources[place] = np.empty(self.n_slots, np.int32)
-            find_sources(slots, place, len(self.padding.before), len(self.padding.after), sources[place])
+            self.engine.find_sources(slots, place, len(self.padding.before), len(self.padding.after), sources[place])
         tokens = np.frombuffer(self.tokens[self.programme.streams[track.stream].column], np.int32)
-        show(sources[place], tokens, self.values.ids(track.stream), self.values.padding[track.stream], ids)
+        values = self.values
+        self.engine.show(sources[place], tokens, values.ids(track.stream), values.padding[track.stream], ids)
 
     def combine(self, slots: Slots, r: int, track: PairTrack, tracks: Ints) -> None:
         """Writes: tracks[r]."""
         table = self.tables.pairs[track.space - self.programme.n_alphabets]
-        if self.learning:
-            table.reserve(self.n_slots)
-        left, right, span = tracks[track.left], tracks[track.right], (self.programme.first[r], self.programme.last[r])
-        table_n = combine(slots, *span, left, right, track.shift, table.pairs, table.n, self.learning, tracks[r])
-        if self.learning:
-            table.n = table_n
+        span = self.programme.first[r], self.programme.last[r]
+        pairing = Pairing(*span, tracks[track.left], tracks[track.right], track.shift)
+        self.engine.combine(slots, pairing, table, self.learning, tracks[r])
 
     def give_out(self, slots: Slots, tracks: Ints) -> None:
         """Append the attributes of the block."""
-        table, most = self.tables.attributes, self.n_tokens * len(self.programme.outputs)
-        if self.learning:
-            table.reserve(self.tables.sizes(), most)
+        most = self.n_tokens * len(self.programme.outputs)
         attributes, ends = np.empty(most, np.int32), np.empty(self.n_tokens, np.int64)
-        n = give_out(slots, tracks, table.outputs, table.n, self.learning, attributes, ends)
-        if self.learning:
-            table.n = n
+        self.engine.give_out(slots, tracks, self.tables, self.learning, attributes, ends)
         self.offsets.frombytes((ends + len(self.attributes)).tobytes())
         self.attributes.frombytes(attributes[: ends[-1]].tobytes())
 

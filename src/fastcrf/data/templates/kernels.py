@@ -1,45 +1,14 @@
 """Compiled parts of the template engine: laying sentences out in slots, looking pairs up, giving out attributes.
 
-A block of sentences is laid out in slots: each sentence has `before` slots, one for each token, and `after` slots.
+`plain.py` says the same in NumPy, for the first sentences of a process.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from fastcrf.data.templates.blocks import NONE
 from fastcrf.kernel import kernel
-from fastcrf.types import Ints, Longs
-
-NONE = -1  # an id for what is not there
-
-
-class Slots(NamedTuple):
-    """Where the sentences of a block are."""
-
-    starts: Longs  # [n + 1] first token of each sentence
-    before: int
-    after: int
-
-
-class Pairs(NamedTuple):
-    """An exact open-addressing table: pair -> id, ids by first appearance. Two pairs never share an id."""
-
-    keys: Longs  # [capacity] left << 32 | right of each id
-    slots: Ints  # [a power of 2 above the number of ids] ids, at the hash of their key or in the free places after it
-    secret: int  # of this table: whoever does not know it cannot make keys that all have the same hash
-
-
-class Outputs(NamedTuple):
-    """What the templates read and where their attributes are, and the attributes there are."""
-
-    tracks: Ints  # [templates]
-    offsets: Ints  # [templates]
-    families: Ints  # [templates]
-    bases: Longs  # [families + 1] where the ids of each family begin in `attributes`
-    attributes: Ints  # attribute of each id of each family, or NONE
-    keys: Longs  # [capacity] family << 32 | id of each attribute
 
 
 @kernel

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fastcrf.data.templates.kernels import NONE, Outputs, Pairs, place_keys
+from fastcrf.data.templates.blocks import NONE, Outputs, Pairs
 from fastcrf.data.templates.programme import Programme
 from fastcrf.memory_room import require_room
 from fastcrf.types import Ints, Longs
@@ -30,8 +30,9 @@ class PairTable:
 
     def __init__(self, keys: Longs) -> None:
         self.n = len(keys)
-        self.pairs = Pairs(keys, np.empty(0, np.int32), secrets.randbits(62))
-        self.reserve(0)
+        no_slots = np.empty(0, np.int32)  # they are filled when compiled code needs them
+        self.pairs = Pairs(keys, no_slots, secrets.randbits(62))
+        self.sorted: tuple[Longs, Longs] | None = None
 
     @property
     def keys(self) -> Longs:
@@ -39,11 +40,21 @@ class PairTable:
 
     def reserve(self, more: int) -> None:
         """Make room for so many more pairs: then at most half of the slots are taken, and looking up is quick."""
+        from fastcrf.data.templates.kernels import place_keys
+
         n_slots = 1 << int(2 * (self.n + more)).bit_length()
-        self.pairs = self.pairs._replace(keys=with_room(self.pairs.keys, self.n + more))
-        if n_slots > len(self.pairs.slots):
-            self.pairs = self.pairs._replace(slots=np.full(n_slots, NONE, np.int32))
-            place_keys(self.pairs, self.n)
+        pairs = self.pairs._replace(keys=with_room(self.pairs.keys, self.n + more))
+        if n_slots > len(pairs.slots):
+            pairs = pairs._replace(slots=np.full(n_slots, NONE, np.int32))
+            place_keys(pairs, self.n)
+        self.pairs = pairs  # complete: another thread may be tagging
+
+    def in_order(self) -> tuple[Longs, Longs]:
+        """The keys in ascending order, and the id of each."""
+        if self.sorted is None:
+            order = np.argsort(self.keys)
+            self.sorted = self.keys[order], order
+        return self.sorted
 
 
 class AttributeTable:
