@@ -47,7 +47,6 @@ def test_a_preset_carries_its_own_name_in_rows_and_messages(monkeypatch):
         registry.check(ToyProblem(c1=0.5, c2=1.0), solver)
 
 
-
 def test_penalties_default_to_what_the_solver_is_for():
     assert registry.default_penalty(LBFGS()) == (0.0, 1.0)
     assert registry.default_penalty(OWLQN()) == (1.0, 0.0)

@@ -81,7 +81,6 @@ def read_cells_drifting(vector, cells, target):
         target[o] = beta * v
 
 
-
 @lazy_vector.advance.register(DriftingVector)
 def advance_drifting(vector, shrink, amount, lanes):
     vector.state[0] *= shrink

@@ -78,9 +78,7 @@ class SequenceProblem(Objective, Protocol):
         """Draws that take well under a second."""
         ...
 
-    def part(
-        self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False
-    ) -> MovablePart: ...
+    def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart: ...
 
 
 @runtime_checkable
@@ -125,7 +123,5 @@ CAPABILITIES: dict[str, type] = {
 }
 
 
-class AnyProblem(
-    HessianProblem, SequenceHessianProblem, SubsetProblem, CountProblem, Protocol
-):
+class AnyProblem(HessianProblem, SequenceHessianProblem, SubsetProblem, CountProblem, Protocol):
     """Every capability: what a function that runs any solver is typed for."""

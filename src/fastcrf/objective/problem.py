@@ -65,9 +65,7 @@ class Problem:
         """Draws that take well under a second: epochs hand control back after so many, for Ctrl-C."""
         return max(1, SLICE_OF_POSITIONS * self.n_sequences // self.corpus.n_positions)
 
-    def part(
-        self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False
-    ) -> MovablePart:
+    def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart:
         """What a solver that draws can move when it starts from `weights`: the features that occur in the corpus.
 
         All features if `whole`, or if one that does not occur has a weight: the penalty shrinks it. n_blocks: how many

@@ -154,6 +154,7 @@ def test_the_bound_of_part_a_holds_in_the_mean(sampling):
     best, bounds = optimum(problem), bounds_of(problem)
     p = proportional(bounds + bounds.mean() if sampling == "mixed" else np.ones(loss.n))
     bound = bound_a(loss, lam, p, bounds.max(), beginning(problem), best)
+
     def solver(seed):
         return SAGAFixedProbabilities(step="theory", sampling=sampling, seed=seed)
 

@@ -78,9 +78,7 @@ class AverageGradient:
         yield from epochs(self.run(problem, weights, memory), resumed=bool(memory))
 
 
-def epochs(
-    run: Run, resumed: bool, draws: Draws | None = None, uniforms: int = 1
-) -> Iterator[Step]:
+def epochs(run: Run, resumed: bool, draws: Draws | None = None, uniforms: int = 1) -> Iterator[Step]:
     """The Steps of a run that stores all gradients first, if at all, and then draws for ever.
 
     draws: a loop of draws, each from so many uniforms, that counts its recursions, if not that of loop.py.
