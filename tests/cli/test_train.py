@@ -213,3 +213,14 @@ def test_ctrl_c_ends_training_and_saves_what_was_learnt(tmp_path):
     assert (told + errors).count("Interrupted by Ctrl-C after step") == 1
     assert "status       interrupted: Interrupted by Ctrl-C after step" in told
     assert Model.load(tmp_path / "m.crf").tag_one([["bias"]])
+
+
+@pytest.mark.parametrize(
+    ("option", "algorithm", "reason"),
+    [
+        ("--gradient-tol", "lbfgs", "at most gradient_tol=0.001"),
+        ("--mean-gradient-tol", "sag-nus-star", "below mean_gradient_tol=0.001"),
+    ],
+)
+def test_the_papers_stopping_rules_can_be_asked_for(train, option, algorithm, reason):
+    assert reason in json.loads(train("-a", algorithm, option, "1e-3").stdout)["reason"]

@@ -63,6 +63,12 @@ def train(
     tol: Annotated[
         float | None, typer.Option(help="Stop once the certified relative gap to the optimum is at most this.")
     ] = None,
+    gradient_tol: Annotated[
+        float | None, typer.Option(help="Stop once no component of the gradient exceeds this (instead of --tol).")
+    ] = None,
+    mean_gradient_tol: Annotated[
+        float | None, typer.Option(help="The same for the gradient divided by the number of sequences.")
+    ] = None,
     seconds: Annotated[float | None, typer.Option(help="Maximum time spent in the algorithm, in seconds.")] = None,
     min_freq: Annotated[float, typer.Option(help="Drop features that occur less often than this.")] = 0.0,
     min_count: Annotated[
@@ -115,6 +121,7 @@ def train(
     check_paths(data, dev, template, model, checkpoint, force)
     state = Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
+    parameters |= {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol}
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
     plan = make_plan_with(given, options, seconds)
