@@ -24,15 +24,16 @@ from typing import ClassVar
 import corpora
 
 from fastcrf import CRF
-from fastcrf.data.datasets import load
-from fastcrf.lab.corpora import from_literature
-from fastcrf.lab.experiment import Objective, Penalty, Trial
+from fastcrf.data.corpora.loaders import load
+from fastcrf.lab.experiment import Objective, Penalty, PlannedRun
+from fastcrf.lab.named_datasets import from_literature
 from fastcrf.lab.optimum import Optimum, keep, search
 from fastcrf.lab.store import Row, Rows, Store, cache_folder
 from fastcrf.lab.tables import table
-from fastcrf.solvers.registry import make, resolve
+from fastcrf.solvers.registry import make
 from fastcrf.training.certifier import Certifier
 from fastcrf.training.driver import minimize
+from fastcrf.training.solver_choice import quasi_newton
 from fastcrf.training.stopping import MaxSteps
 from fastcrf.training.trace import Point, Trace
 
@@ -74,16 +75,16 @@ def main() -> None:
 def rows_of(objective: Objective, store: Store) -> Rows:
     """A row a step: objective, true gap, certified gaps, and what certifying cost. Kept ones, or those of a run now."""
     problem = objective.problem(n_jobs=1)
-    trial = Trial(objective, "certificates", make(resolve("lbfgs", problem.c1)))
+    planned = PlannedRun(objective, "certificates", make(quasi_newton(problem.c1)))
     optimum = optimum_of(objective, store)
-    rows = store.rows(f"{trial.key}.certificates")
+    rows = store.rows(f"{planned.key}.certificates")
     if not rows:
         recorder = Recorder(optimum.value)
         with timed_certifier() as spent:
-            result = minimize(problem, trial.solver, stop=[recorder, MaxSteps(MAX_STEPS)])
+            result = minimize(problem, planned.solver, stop=[recorder, MaxSteps(MAX_STEPS)])
         whole = {"certifying": spent[0], "seconds": result.trace[-1]["seconds"], "reason": result.reason}
         rows = [row | whole for row in recorder.rows]
-        store.keep(f"{trial.key}.certificates", rows, result.weights)
+        store.keep(f"{planned.key}.certificates", rows, result.weights)
     known = {"accuracy": optimum.accuracy}
     return [row | known | {"true": (row["objective"] - optimum.value) / optimum.value} for row in rows]
 

@@ -20,15 +20,15 @@ import argparse
 import os
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import claims
 import corpora
 
-from fastcrf.cli.compare import read_solver
-from fastcrf.lab.corpora import NAMED
+from fastcrf.cli.solver_options import read_solver
+from fastcrf.data.files.atomic_write import replace_file
 from fastcrf.lab.experiment import Experiment, Limits, Penalty
 from fastcrf.lab.figures import check_figure, save_figure
+from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.lab.runner import Watcher, run_experiment
 from fastcrf.lab.store import Rows, Store, as_lines, cache_folder
 from fastcrf.lab.summary import compare
@@ -84,7 +84,7 @@ def main() -> None:
     names = arguments.sets.split(",")
     if not set(names) <= {"digits", "addresses"}:
         os.environ["FASTCRF_DATA"] = str(corpora.data_folder(arguments.data))
-    datasets = [NAMED[name]() for name in names]
+    datasets = [NAMED_DATASETS[name]() for name in names]
     penalties = [PENALTIES[name] for name in arguments.penalties.split(",")]
     if arguments.lambdas:
         penalties = [Penalty(0.0, 0.5 * float(lam)) for lam in arguments.lambdas.split(",")]
@@ -102,7 +102,7 @@ def main() -> None:
     if arguments.claims:
         print("\n\n" + claims.in_words(compare(rows)))
     if arguments.rows:
-        Path(arguments.rows).write_text(as_lines(rows), encoding="utf-8")
+        replace_file(arguments.rows, as_lines(rows).encode())
     if arguments.figure:
         save_figure(rows, arguments.figure)
     if arguments.check:

@@ -18,8 +18,8 @@ import os
 import corpora
 import numpy as np
 
-from fastcrf.draws.storage import MODES, bytes_by_mode, choose_mode
-from fastcrf.lab.corpora import from_literature
+from fastcrf.draws.storage import FORMS, bytes_by_form, choose_form
+from fastcrf.lab.named_datasets import from_literature
 
 SETS = "ocr-letters,conll2000,conll2002-ned,ud-ewt-xpos"
 MEGABYTE = 1e6
@@ -32,14 +32,14 @@ def main() -> None:
     parser.add_argument("--all-states", action="store_true", help="a weight for each attribute with each label")
     arguments = parser.parse_args()
     os.environ["FASTCRF_DATA"] = str(corpora.data_folder(arguments.data))
-    print(f"{'':14}{'n':>8}{'p':>11}{'8 n p':>12}", *(f"{mode:>13}" for mode in MODES), "  auto")
+    print(f"{'':14}{'n':>8}{'p':>11}{'8 n p':>12}", *(f"{form:>13}" for form in FORMS), "  auto")
     for name in arguments.sets.split(","):
         problem = from_literature(name, all_states=arguments.all_states).problem(0.0, 0.5, n_jobs=1)
-        sequences = problem.part(np.zeros(problem.n_weights)).sequences
-        n, p, sizes = problem.n_sequences, problem.n_weights, bytes_by_mode(sequences)
-        megabytes = (f"{sizes[mode] / MEGABYTE:>10.1f} MB" for mode in MODES)
-        print(f"{name:14}{n:>8}{p:>11}{8 * n * p / MEGABYTE:>9.0f} MB", *megabytes, f"  {choose_mode(sequences)}")
-        print(" " * 45, *(f"{sizes[mode] / (8 * n * p):>13.2g}" for mode in MODES))
+        blocks = problem.part(np.zeros(problem.n_weights)).blocks
+        n, p, sizes = problem.n_sequences, problem.n_weights, bytes_by_form(blocks)
+        megabytes = (f"{sizes[form] / MEGABYTE:>10.1f} MB" for form in FORMS)
+        print(f"{name:14}{n:>8}{p:>11}{8 * n * p / MEGABYTE:>9.0f} MB", *megabytes, f"  {choose_form(blocks)}")
+        print(" " * 45, *(f"{sizes[form] / (8 * n * p):>13.2g}" for form in FORMS))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ import peer
 
 import fastcrf
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpus import encode_training
+from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
@@ -94,7 +94,7 @@ def seconds_to_gaps(problem: Problem, solver: str, optimum: float, most: int, **
 
 
 def optimum_of(problem: Problem) -> float:
-    result = minimize(problem, make("lbfgs", memory=10), stop=[CertifiedGap(1e-6), MaxSteps(2000)])
+    result = minimize(problem, make("lbfgs", pairs=10), stop=[CertifiedGap(1e-6), MaxSteps(2000)])
     return result.certificate.objective
 
 

@@ -25,10 +25,10 @@ from speed import best_time, resident, show
 
 import fastcrf
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpus import encode_training
-from fastcrf.data.feature_sets import chunking
-from fastcrf.data.rare import without_rare
-from fastcrf.data.readers import read_columns
+from fastcrf.data.corpora.feature_sets import chunking
+from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.data.encoding.rare_attributes import without_rare
+from fastcrf.data.files.column_files import read_columns
 from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import load_template, parse_template
 from fastcrf.training.fitting import fit_model

@@ -2,7 +2,7 @@
 
 A second signature (an int where the others pass a float, a read-only or strided array, a literal where the others pass
 a variable) means that some user waits for the compiler again. Only the type of `lanes`, the lane width, may differ, the
-type of data that verbs have a meaning for, and the precision of stored gradients.
+type of data that generic functions have a meaning for, and the precision of stored gradients.
 
 Hypothesis tries the same examples in every run, so that the same code has the same verdict; HYPOTHESIS_PROFILE=explore
 tries new ones.
@@ -18,7 +18,7 @@ import hypothesis
 import pytest
 from numba import types
 
-from fastcrf.kernel import MEANINGS
+from fastcrf.machine_code import MEANINGS
 
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)
@@ -38,10 +38,15 @@ def compiled_kernels():
     return kernels
 
 
+def signatures_of(kernel):
+    """Of both faces: what kernels have called, and what Python has called."""
+    return set(kernel.signatures) | set(kernel.for_python.signatures if "for_python" in vars(kernel) else ())
+
+
 def kind(argument):
-    """The type of an argument; all lane widths count as one, all types that verbs tell apart, and both precisions."""
+    """The type of an argument; all lane widths count as one, all types of a generic function, and both precisions."""
     if any(getattr(argument, "instance_class", None) in meanings for meanings in MEANINGS.values()):
-        return "data of a verb"
+        return "data of a generic function"
     if isinstance(argument, types.UniTuple) and argument.dtype == types.int64:
         return "lanes"
     return str(argument).replace("float32", "float64")
@@ -51,7 +56,7 @@ def kernels_with_several_signatures():
     """{kernel: its signatures apart from the lane width}, where there is more than one."""
     found = {}
     for name, kernel in compiled_kernels().items():
-        counted = set(kernel.signatures) - FORGIVEN[name]
+        counted = signatures_of(kernel) - FORGIVEN[name]
         signatures = {", ".join(map(kind, signature)) for signature in counted}
         if len(signatures) > 1:
             found[name] = sorted(signatures)
@@ -61,10 +66,10 @@ def kernels_with_several_signatures():
 @pytest.fixture
 def strange_arrays_on_purpose():
     """For a test that hands kernels read-only arrays, say: what is compiled for it does not count."""
-    before = {name: set(kernel.signatures) for name, kernel in compiled_kernels().items()}
+    before = {name: signatures_of(kernel) for name, kernel in compiled_kernels().items()}
     yield
     for name, kernel in compiled_kernels().items():
-        FORGIVEN[name] |= set(kernel.signatures) - before.get(name, set())
+        FORGIVEN[name] |= signatures_of(kernel) - before.get(name, set())
 
 
 def pytest_sessionfinish(session, exitstatus):

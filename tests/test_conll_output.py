@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 import seqeval.metrics
 
-from fastcrf.data.readers import read_columns
+from fastcrf.data.files.column_files import read_columns
 from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import load_template
 from fastcrf.metrics import segment_scores

@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
+import warnings
 from collections import Counter
 
 import numpy as np
 import pytest
 import sklearn_crfsuite
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
 
-from fastcrf import CRF, load
+from fastcrf import CRF, load, sklearn_manners
 from fastcrf.data.errors import DataError
 from fastcrf.solvers.batch.lbfgs import LBFGS
 from reference.toy_sequences import toy_sequences
@@ -47,11 +49,12 @@ def test_our_own_parameters_are_by_keyword():
         "warm_start",
         "callbacks",
         "crfsuite_compat",
+        "template",
     ]
 
 
 def test_the_constructor_stores_whatever_it_gets_and_fit_changes_none_of_it():
-    solver, callbacks = LBFGS(memory=3), [lambda row: None]
+    solver, callbacks = LBFGS(pairs=3), [lambda row: None]
     crf = CRF(solver, c2=0.5, callbacks=callbacks, trainer_cls=object, keep_tempfiles=True, n_jobs=2)
     before = crf.get_params()
     assert vars(crf) == before
@@ -103,7 +106,7 @@ def test_generators_are_read_once():
 
 
 def test_labels_come_back_as_they_were_given_in_order_of_first_appearance():
-    kinds = {"O": 3, "B": ("begin", 1), "I": None}
+    kinds = {"O": 3, "B": ("begin", 1), "I": True}
     labels = [[kinds[label] for label in sequence] for sequence in Y]
     crf = CRF(n_jobs=1).fit(X, labels)
     first_seen = list(dict.fromkeys(label for sequence in labels for label in sequence))
@@ -138,16 +141,27 @@ def test_converged_says_that_the_goal_was_met(crf):
     assert crf.stop_reason_.startswith("The certified relative gap")
 
 
-def test_stopping_early_warns_with_the_certificate():
-    with pytest.warns(ConvergenceWarning) as record:
+def test_stopping_early_warns_once_at_each_place():
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
+        for some in (X, X[:20]):
+            crf = CRF(max_iterations=2, n_jobs=1).fit(some, Y[: len(some)])
         crf = CRF(max_iterations=2, n_jobs=1).fit(X, Y)
-    (warning,) = record
-    sentence = str(warning.message)
-    assert sentence.startswith("Training ended early. Reached the limit of 2 steps. Objective ")
-    assert f"is within {crf.certificate_.gap:.4g}" in sentence
-    assert sentence.endswith("Raise max_iterations or max_passes, or loosen tol.")
-    assert warning.filename == __file__
+    first, second = record
+    assert "before its goal: raise the limit, or loosen tol" in str(first.message)
+    assert {first.category, second.category} == {ConvergenceWarning}
+    assert first.filename == second.filename == __file__
+    assert first.lineno != second.lineno
+    assert crf.stop_reason_ == "Reached the limit of 2 steps."
     assert not crf.converged_
+
+
+def test_a_search_whose_fits_end_at_max_iterations_warns_once(monkeypatch):
+    monkeypatch.setattr(sklearn_manners, "WARNED", set())
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
+        GridSearchCV(CRF(max_iterations=2, n_jobs=1), {"c2": [0.1, 1.0, 10.0]}, cv=3, refit=False).fit(X, Y)
+    assert [w.category for w in record] == [ConvergenceWarning]
 
 
 def test_what_the_user_asked_for_needs_no_warning():
@@ -184,6 +198,19 @@ def test_wrong_values_are_one_sentence_at_fit_and_leave_an_earlier_fit_alone(wro
     assert crf.model_ is before
 
 
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (["AB"], r"y\[0\] is a str, not a sequence of labels"),
+        ([["A", None]], r"y\[0\], position 1: the label is None"),
+    ],
+    ids=str,
+)
+def test_neither_a_string_nor_none_is_taken_for_labels(labels, sentence):
+    with pytest.raises(DataError, match=sentence):
+        CRF().fit([[["a"], ["b"]]], labels)
+
+
 def test_wrong_data_are_one_sentence_and_leave_an_earlier_fit_alone():
     crf = CRF(n_jobs=1).fit(X, Y)
     before = crf.model_
@@ -210,10 +237,37 @@ def test_before_fit_everything_is_a_not_fitted_error():
         _ = crf.fitt
 
 
+def test_an_attribute_that_does_not_exist_is_no_matter_of_fitting(crf):
+    for each in (crf, CRF()):
+        for name in ("state_feature_", "tagger_", "modelfile"):
+            with pytest.raises(AttributeError, match=f"'CRF' object has no attribute '{name}'") as caught:
+                getattr(each, name)
+            assert not isinstance(caught.value, NotFittedError)
+    with pytest.raises(AttributeError, match=r"use predict .*, or fastcrf.compat.sklearn_crfsuite.CRF"):
+        _ = crf.tagger_
+
+
+def test_weights_are_listed_once_and_not_at_each_look(crf, monkeypatch):
+    again = pickle.loads(pickle.dumps(crf))
+    names, listed = crf.attributes_, []
+    monkeypatch.setattr(type(again.model_.attributes), "names", lambda _: listed.append(1) or names)
+    for _ in range(300):
+        again.state_features_.get((names[0], "B"), 0.0)
+        _ = again.attributes_
+    assert len(listed) == 2
+    assert again.state_features_ == crf.state_features_
+
+
+def test_another_fit_has_other_weights():
+    crf = CRF(n_jobs=1).fit(X, Y)
+    before = crf.state_features_
+    assert crf.fit(X[:5], Y[:5]).state_features_ != before
+
+
 def test_what_a_model_file_does_not_hold_is_a_not_fitted_error_too(crf):
     loaded = CRF.from_bytes(crf.to_bytes())
     for name in OUTCOME:
-        with pytest.raises(NotFittedError, match=f"This CRF has no {name}: a model file does not hold it; call fit"):
+        with pytest.raises(NotFittedError, match=f"This CRF has no {name}: model files do not store it; call fit"):
             getattr(loaded, name)
 
 
@@ -257,8 +311,13 @@ def test_model_filename_is_where_fit_saves_and_where_an_unfitted_crf_finds_a_mod
     found = CRF(model_filename=str(path))
     assert found.predict(X) == fitted.predict(X)
     assert found.classes_ == fitted.classes_
-    with pytest.raises(NotFittedError):
+
+
+def test_a_model_file_that_is_missing_is_named(tmp_path):
+    with pytest.raises(NotFittedError, match=r"there is no file .*none\.crf: call fit, or mend model_filename"):
         CRF(model_filename=tmp_path / "none.crf").predict(X)
+    with pytest.raises(NotFittedError, match=r"there is no file .*none\.crf"):
+        _ = CRF(model_filename=str(tmp_path / "none.crf")).history_
 
 
 def test_a_file_that_is_no_model_is_one_sentence(tmp_path):

@@ -27,7 +27,7 @@ X, Y = toy_sequences(30)
 
 
 def test_clone_copies_every_parameter_and_nothing_that_was_learnt():
-    crf = CRF(LBFGS(memory=4), c2=0.5, n_jobs=1).fit(X, Y)
+    crf = CRF(LBFGS(pairs=4), c2=0.5, n_jobs=1).fit(X, Y)
     copy = clone(crf)
     assert copy.get_params() == crf.get_params()
     with pytest.raises(sklearn.exceptions.NotFittedError):
@@ -43,6 +43,14 @@ def test_cross_val_score_with_scorers_by_sequence_and_by_token():
     for scoring in (None, scorers.flat_accuracy, scorers.sequence_accuracy):
         scores = cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring)
         assert np.all((scores >= 0) & (scores <= 1))
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "f1_macro"])
+def test_a_scorer_that_knows_no_sequences_is_refused_in_a_sentence(scoring):
+    with pytest.raises(ValueError, match="_score of scikit-learn knows no sequences; leave scoring out"):
+        cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring, error_score="raise")
+    with pytest.warns(UserWarning, match=r"Scoring failed[\s\S]*knows no sequences; leave scoring out"):
+        cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring)
 
 
 def test_cross_val_predict_gives_one_list_per_sequence():
@@ -158,3 +166,12 @@ def test_the_common_checks_pass_on_rows():
     assert len(status) > 40
     assert {name for name, found in status.items() if found == "failed"} == set(EXPECTED_FAILURES)
     assert {name for name, found in status.items() if found == "skipped"} <= NEEDS_WHAT_IS_NOT_HERE
+
+
+def test_skops_saves_and_loads_a_fitted_crf():
+    skops = pytest.importorskip("skops.io", reason="skops is not installed (pip install 'fastcrf[clients]')")
+    crf = CRF(n_jobs=1).fit(X, Y)
+    data = skops.dumps(crf)
+    again = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
+    assert again.predict_marginals(X) == crf.predict_marginals(X)
+    assert again.history_ == crf.history_

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import fastcrf
-from fastcrf.kernel import kernel, means, ordered_kernel, source_hash, verb
+from fastcrf.kernel import borrowing_kernel, kernel, ordered_kernel, standing_kernel
+from fastcrf.machine_code import KEPT_VERSIONS, version_folder
 
 CALLEE = """
 from fastcrf.kernel import kernel
@@ -32,12 +33,37 @@ from fastcrf.callee import change
 def change_twice(x):
     return change(change(x))
 """
+LOOP = """
+from fastcrf.generic import generic
+from fastcrf.kernel import kernel
+
+@generic
+def first(pair):
+    pass
+
+@kernel
+def change_twice(pair):
+    return 2 * first(pair)
+"""
+PAIR = """
+from typing import NamedTuple
+from fastcrf.callee import change
+from fastcrf.loops.caller import first
+
+class Pair(NamedTuple):
+    one: int
+    other: int
+
+@first.register(Pair)
+def first_of_pair(pair):
+    return change(pair.one)
+"""
 RUN = """
 import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    from fastcrf.caller import change_twice
-    print(change_twice(10), sum(change_twice.stats.cache_hits.values()), len(caught))
+    {imports}
+    print(change_twice({argument}), sum(change_twice.for_python.stats.cache_hits.values()), len(caught))
     for warning in caught:
         print(warning.message)
 """
@@ -53,11 +79,18 @@ def package(tmp_path):
     return copy
 
 
-def run(package, **environment):
+CALL = {"imports": "from fastcrf.caller import change_twice", "argument": "10"}
+CALL_GENERIC = {
+    "imports": "from fastcrf.loops.caller import change_twice; from fastcrf.data.pair import Pair",
+    "argument": "Pair(10, 100)",
+}
+
+
+def run(package, call=CALL, **environment):
     """(result, cache hits, number of warnings) and the warnings' lines of a fresh process."""
     keep = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "SYSTEMROOT")}
     done = subprocess.run(
-        [sys.executable, "-c", RUN],
+        [sys.executable, "-c", RUN.format(**call)],
         env={**keep, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1", **environment},
         cwd=package.parent.parent,
         capture_output=True,
@@ -87,15 +120,75 @@ def test_without_a_home_on_a_read_only_install_kernels_compile_with_one_warning(
     assert not list(package.rglob("*.nbi"))
 
 
-def test_the_hash_is_that_of_sources_with_kernels(package):
-    before = source_hash(package)
-    (package / "metrics.py").write_text("# no kernel here\n")
-    assert source_hash(package) == before
-    (package / "caller.py").write_text(CALLER + "\n")
-    assert source_hash(package) != before
+def test_an_edit_elsewhere_costs_nothing(package, tmp_path):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run(package, **cache)
+    (package / "vectors.py").write_text("# not imported by these\n")
+    assert run(package, **cache) == ((12, 1, 0), [])
 
 
-@pytest.mark.parametrize("decorator", [kernel, ordered_kernel])
+def test_a_standing_kernel_is_found_by_callers_whether_or_not_its_own_code_is_still_there(package, tmp_path):
+    """Its name in machine code has a number that differs from process to process; the caller's code knows one."""
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    (package / "callee.py").write_text(
+        CALLEE.replace("@kernel", "@standing_kernel").replace("kernel\n", "standing_kernel\n", 1)
+    )
+    assert run(package, **cache) == ((12, 0, 0), [])
+    assert run(package, **cache) == ((12, 1, 0), [])
+    shutil.rmtree(tmp_path / "cache" / "fastcrf.callee")
+    other = {**CALL, "imports": f"import fastcrf.chain.decode; {CALL['imports']}"}
+    assert run(package, other, **cache) == ((12, 0, 0), [])
+    assert run(package, **cache) == ((12, 1, 0), [])
+    (package / "callee.py").write_text(CALLEE)
+    assert run(package, **cache) == ((12, 0, 0), [])
+
+
+@pytest.fixture
+def package_with_generic(package):
+    """A loop with a generic function; a type with its meaning in another folder, which the loop does not import."""
+    (package / "loops").mkdir()
+    (package / "loops" / "__init__.py").write_text("")
+    (package / "loops" / "caller.py").write_text(LOOP)
+    (package / "data" / "pair.py").write_text(PAIR)
+    return package
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "result"),
+    [
+        ("data/pair.py", "change(pair.one)", "change(pair.one) + 4", 30),
+        ("data/pair.py", "one: int\n    other: int", "other: int\n    one: int", 202),  # same types, other places
+        ("callee.py", "x + 1", "x + 5", 30),
+    ],
+)
+def test_editing_what_a_generic_function_means_changes_the_loop_that_calls_it(
+    package_with_generic, tmp_path, file, before, after, result
+):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(package_with_generic, CALL_GENERIC, **cache) == ((22, 0, 0), [])
+    assert run(package_with_generic, CALL_GENERIC, **cache) == ((22, 1, 0), [])
+    source = package_with_generic / file
+    assert before in source.read_text()
+    source.write_text(source.read_text().replace(before, after))
+    assert run(package_with_generic, CALL_GENERIC, **cache) == ((result, 0, 0), [])
+
+
+def test_a_type_that_has_moved_does_not_spoil_the_cache(package_with_generic, tmp_path):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run(package_with_generic, CALL_GENERIC, **cache)
+    (package_with_generic / "data" / "pair.py").rename(package_with_generic / "data" / "couple.py")
+    moved = {**CALL_GENERIC, "imports": CALL_GENERIC["imports"].replace("data.pair", "data.couple")}
+    assert run(package_with_generic, moved, **cache) == ((22, 0, 0), [])
+
+
+def test_few_versions_of_a_module_are_kept(tmp_path):
+    for n in range(KEPT_VERSIONS + 3):
+        folder = version_folder(tmp_path, "module", str(n))
+        os.utime(folder, (n, n))
+    assert {path.name for path in (tmp_path / "module").iterdir()} == {str(n) for n in range(3, KEPT_VERSIONS + 3)}
+
+
+@pytest.mark.parametrize("decorator", [kernel, ordered_kernel, borrowing_kernel, standing_kernel])
 def test_a_nan_stays_a_nan_and_a_division_by_zero_is_infinite(decorator):
     """Plain fast mathematics would assume that neither exists, and divergence could never be seen."""
 
@@ -112,38 +205,44 @@ def test_a_nan_stays_a_nan_and_a_division_by_zero_is_infinite(decorator):
     assert (math.isnan(total), finite, equal) == (True, False, False)
 
 
-class Metres(NamedTuple):
-    length: float
+class Whole(NamedTuple):
+    values: np.ndarray
+    n: int
 
 
-class Feet(NamedTuple):
-    feet: float
-    inches: float
+@borrowing_kernel
+def borrowed(whole):
+    return Whole(whole.values, whole.n + 1)
 
 
-@verb
-def in_metres(length):
-    """A length in metres."""
-
-
-@means(in_metres, Metres)
-def metres_in_metres(length):
-    return length.length
-
-
-@means(in_metres, Feet)
-def feet_in_metres(length):
-    return (length.feet + length.inches / 12.0) * 0.3048
+@borrowing_kernel
+def borrow_twice(whole):
+    return borrowed(borrowed(whole)).values[0]
 
 
 @kernel
-def twice_in_metres(length):
-    return 2.0 * in_metres(length)
+def count_and_borrow(whole):
+    return borrowed(whole).values[0]
 
 
-@pytest.mark.parametrize("function", [twice_in_metres, twice_in_metres.py_func])
-def test_a_verb_means_what_the_type_of_its_data_says_compiled_or_not(function):
-    assert function(Metres(3.0)) == 6.0
-    assert function(Feet(10.0, 6.0)) == pytest.approx(2 * 3.2004)
-    with pytest.raises((numba.TypingError, KeyError)):
-        function((1.0,))
+@kernel
+def counted(whole):
+    return Whole(whole.values, whole.n + 1)
+
+
+@borrowing_kernel
+def borrow_counted(whole):
+    return counted(whole).values[0]
+
+
+def test_arrays_are_not_handed_between_kernels_that_count_references_and_those_that_do_not():
+    values = np.ones(1000)
+    whole, before = Whole(values, 3), sys.getrefcount(values)
+    assert borrow_twice(whole) == 1.0
+    assert counted(whole).n == 4
+    for wrong in (count_and_borrow, borrow_counted):
+        with pytest.raises(numba.TypingError, match="counts references"):
+            wrong(whole)
+    with pytest.raises(TypeError, match="borrowed returns arrays"):
+        borrowed(whole)
+    assert sys.getrefcount(values) == before

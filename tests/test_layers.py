@@ -12,32 +12,53 @@ import fastcrf
 PACKAGE = Path(fastcrf.__file__).parent
 
 LAYERS = {
+    "source_closure": -2,
+    "machine_code": -1,
     "types": 0,
+    "notice": -2,
+    "kernel_cache": -2,
     "kernel": 0,
+    "memory_room": 0,
     "vectors": 1,
+    "generic": 1,
+    "memory": 0,
     "proximal": 1,
     "metrics": 0,
+    "checks": 0,
     "data": 1,
     "chain": 1,
     "objective": 2,
+    "interchange": 2,
     "draws": 3,
     "model": 3,
     "solvers": 4,
     "training": 5,
+    "sklearn_manners": 6,
     "estimator": 7,
     "displays": 7,
     "scorers": 7,
     "lab": 8,
+    "compat": 8,
     "cli": 9,
     "__main__": 10,
 }
+ROOMS_OF_DATA = {"errors": 0, "encoding": 1, "files": 2, "templates": 3, "model_file": 4, "corpora": 4}
 SKLEARN_FREE = (
+    "generic",
+    "memory",
+    "memory_room",
+    "kernel_cache",
+    "checks",
+    "source_closure",
+    "machine_code",
     "types",
     "kernel",
+    "notice",
     "vectors",
     "proximal",
     "data",
     "chain",
+    "interchange",
     "model",
     "objective",
     "draws",
@@ -98,6 +119,15 @@ def test_families_of_solvers_never_import_each_other(path):
     here = family_of("fastcrf." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts))
     for name in filter(lambda name: name.startswith("fastcrf."), imported_modules(path)):
         assert family_of(name) in (None, here), f"{path.stem} of the family {here} imports {name}"
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "data").rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_the_rooms_of_data_know_those_below_only(path):
+    here, *_ = path.relative_to(PACKAGE / "data").with_suffix("").parts
+    for name in imported_modules(path):
+        if name.startswith("fastcrf.data."):
+            there = name.split(".")[2]
+            assert there == here or ROOMS_OF_DATA[there] < ROOMS_OF_DATA[here], f"data/{here} imports {name}"
 
 
 @pytest.mark.parametrize("path", [p for p in SOURCES if part_of(p) in SKLEARN_FREE], ids=lambda p: p.stem)

@@ -119,6 +119,12 @@ def test_sequence_accuracy_equals_that_of_sklearn_crfsuite_on_ragged_sequences(p
     assert ours == pytest.approx(expected)
 
 
+def test_a_sequence_of_another_length_is_wrong_as_for_sklearn_crfsuite():
+    assert theirs.sequence_accuracy_score([[1, 2], [3]], [[3], [1, 2]]) == 0
+    assert metrics.sequence_accuracy_score([[1, 2], [3]], [[3], [1, 2]]) == 0
+    assert metrics.sequence_accuracy_score([[1, 2], [3]], [[1, 2], [3, 4]]) == 0.5
+
+
 def test_sequence_accuracy_counts_sequences_also_when_all_have_one_length():
     assert metrics.sequence_accuracy_score([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "e"]]) == 0.5
 

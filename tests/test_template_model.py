@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
+from fastcrf import CRF
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data import model_content, model_file
-from fastcrf.data.corpus import encode_training
-from fastcrf.data.model_file import ModelFileError
+from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.data.model_file import container, content
+from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
 from fastcrf.model import Model
@@ -138,10 +140,10 @@ FORGERIES = [
 
 @pytest.mark.parametrize(("part", "forgery", "fault"), FORGERIES)
 def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
-    arrays, header = model_content.pack(MODEL.content())
+    arrays, header = content.pack(MODEL.content())
     (header if part in header else arrays)[part] = forgery
     with pytest.raises(ModelFileError) as caught:
-        Model.from_bytes(model_file.to_bytes(arrays, header))
+        Model.from_bytes(container.to_bytes(arrays, header))
     assert str(caught.value).startswith(f"Cannot load the model: the model is damaged: {fault}")
     assert "\n" not in str(caught.value)
 
@@ -158,16 +160,16 @@ def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
     ],
 )
 def test_keys_that_point_nowhere_are_refused(name, forge, fault):
-    arrays, header = model_content.pack(MODEL.content())
+    arrays, header = content.pack(MODEL.content())
     arrays[name] = forge(arrays[name])
     with pytest.raises(ModelFileError, match=f"it has {fault}"):
-        Model.from_bytes(model_file.to_bytes(arrays, header))
+        Model.from_bytes(container.to_bytes(arrays, header))
 
 
 @settings(deadline=None)
 @given(st.data())
 def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
-    arrays, header = model_content.pack(MODEL.content())
+    arrays, header = content.pack(MODEL.content())
     name = data.draw(st.sampled_from(sorted(arrays)))
     array = arrays[name].copy()
     place = data.draw(st.integers(0, len(array) - 1))
@@ -176,7 +178,25 @@ def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
     )
     arrays[name] = array
     try:
-        model = Model.from_bytes(model_file.to_bytes(arrays, header))
+        model = Model.from_bytes(container.to_bytes(arrays, header))
     except ModelFileError:
         return
     assert set(model.tag_one(X[0])) <= {"B", "I", "O"}
+
+
+def test_a_crf_takes_a_template_as_a_file_or_as_text(tmp_path):
+    (tmp_path / "template.txt").write_text(TEMPLATE)
+    expected = fit_model(X, Y, make_plan({}), attributes=NOTHING_YET, features={"transitions": True}).model
+    for template in (TEMPLATE, tmp_path / "template.txt", str(tmp_path / "template.txt")):
+        crf = clone(CRF(template=template, n_jobs=1)).fit(X, Y)
+        assert crf.predict(UNSEEN) == expected.tag(UNSEEN)
+        assert crf.state_features_ == expected.state_weights()
+    again = CRF.from_bytes(crf.to_bytes())
+    assert again.fit(X, Y).predict_marginals(UNSEEN) == crf.predict_marginals(UNSEEN)
+    assert again.model_.input == {"kind": "template", "n_columns": 2}
+
+
+def test_a_template_without_a_bigram_has_no_transitions():
+    assert CRF(template="U0:%x[0,0]", n_jobs=1).fit(X, Y).transition_features_ == {}
+    with pytest.raises(ValueError, match=r"Cannot read nowhere\.txt"):
+        CRF(template="nowhere.txt").fit(X, Y)

@@ -17,7 +17,11 @@ TESTS = Path(__file__).parent
 @pytest.fixture(scope="module")
 def plain():
     """What the toy run prints in a process with NUMBA_DISABLE_JIT=1."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(TESTS)}
+    environment = {
+        **os.environ,
+        "NUMBA_DISABLE_JIT": "1",
+        "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
+    }
     command = [sys.executable, "-W", "ignore", "-m", "reference.without_jit"]
     done = subprocess.run(command, env=environment, cwd=TESTS, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

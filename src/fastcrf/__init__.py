@@ -28,7 +28,7 @@ _HOMES = {"CRF": "fastcrf.estimator", "Model": "fastcrf.model"}
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """The model in a file that `CRF.save` or `Model.save` wrote, ready to tag."""
+    """The model in a file that `CRF.save`, CRFsuite, CRF++ (as text) or Wapiti wrote, ready to tag."""
     from fastcrf.model import Model
 
     return Model.load(path)

@@ -8,11 +8,13 @@ drawn: ``pip install 'fastcrf[plot]'``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-Row = Mapping[str, Any]
+if TYPE_CHECKING:
+    from fastcrf.training.trace import Row
+
 Curve = tuple[Sequence[float], Sequence[float]]  # x and y of each step
 
 AXES = {"passes": "effective passes over the data", "seconds": "seconds in the solver", "step": "steps"}

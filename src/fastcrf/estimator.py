@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import os
-import warnings
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 
+from fastcrf.checks import finite, functions
+from fastcrf.data.encoding.encoder import NO_ITEMS
+from fastcrf.data.files.atomic_write import check_replaceable
+from fastcrf.data.templates.attributes import TemplateAttributes
+from fastcrf.data.templates.dialects import template_of
 from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model import Model
-from fastcrf.training.checks import finite, functions
+from fastcrf.sklearn_manners import once, refuse_stock_metric, warn_early_end
+from fastcrf.solvers.contract import Solver
+from fastcrf.training.crfsuite_log import training_log
 from fastcrf.training.fitting import Fit, fit_model
 from fastcrf.training.jobs import usable_jobs
-from fastcrf.training.log import training_log
 from fastcrf.training.plan import make_plan
 from fastcrf.training.progress import Progress
+from fastcrf.training.saved_parameters import permitted
 from fastcrf.training.trace import Row
-from fastcrf.types import Solver
 
 PathLike = str | os.PathLike[str]
-NOT_FITTED = "This CRF is not fitted: call fit, or let model_filename be the file of a model."
-SAVED_TYPES = (str, int, float, bool)  # parameters of other types (objects, functions) are not kept in a model file
+NOT_FITTED = "This CRF is not fitted: call fit, or set model_filename to the file of a saved model."
+OUTCOME = ("history_", "n_iter_", "converged_", "stop_reason_", "certificate_", "training_log_")  # what a fit tells
+OF_ANOTHER = {
+    "tagger_": "use predict and predict_marginals, or fastcrf.compat.sklearn_crfsuite.CRF, which has one",
+    "modelfile": "use save and load, or fastcrf.compat.sklearn_crfsuite.CRF, which has one",
+}
 
 
 class CRF(BaseEstimator):
@@ -35,10 +46,10 @@ class CRF(BaseEstimator):
     tells all about each; in short:
 
     algorithm: "auto" (lbfgs, or owlqn where c1 > 0), the name of a solver (`fastcrf solvers` lists them), or a Solver
-        object such as LBFGS(memory=10). CRFsuite's names come with CRFsuite's stopping rules.
+        object such as LBFGS(pairs=10). CRFsuite's names come with CRFsuite's stopping rules.
     min_freq, all_possible_states, all_possible_transitions: which features there are (0, False, False).
     c1, c2: penalties (the solver's own: for "auto" and "lbfgs" c1=0, c2=1).
-    max_iterations: limit of steps (no limit for "lbfgs", else 1000).
+    max_iterations: maximum number of steps (no limit for "lbfgs", else 1000).
     num_memories, max_linesearch: options of lbfgs and owlqn (6, 20).
     epsilon, period, delta: CRFsuite's stopping rules, in force for CRFsuite's names or if given (1e-5, 10, 1e-5).
     calibration_*, pa_type, c, error_sensitive, averaging, variance, gamma: options of other CRFsuite algorithms.
@@ -47,12 +58,14 @@ class CRF(BaseEstimator):
     linesearch, keep_tempfiles, trainer_cls: accepted, without effect.
     tol: goal of training, a certified relative gap to the optimum (1e-3, unless CRFsuite's rules are in force).
     gradient_tol, mean_gradient_tol: goals in place of it, limits of the largest slope of F or of F / sequences (none).
-    max_passes: limit of effective passes over the data (none).
-    patience: with X_dev, stop when the held-out accuracy has not risen for so many steps, and keep the best weights.
-    n_jobs: threads (all usable cores; 1 inside a joblib worker).
+    max_passes: maximum number of effective passes over the data (no limit).
+    patience: with X_dev, stop when held-out accuracy has not risen for this many steps, and keep the best weights.
+    n_jobs: number of threads (all usable cores; 1 inside a joblib worker).
     random_state: seed of stochastic solvers (0).
     warm_start: start from the weights of the previous fit, or of the model in model_filename.
     callbacks: functions of a history row; one that returns True ends training.
+    template: makes the attributes of raw rows such as ["the", "DT"], of which the sequences of X then consist: a file
+        of CRF++, Wapiti or CRFsuite, or its text (none: X is items).
     crfsuite_compat: drop pairs whose values sum to less than 0, as CRFsuite does.
 
     After `fit`: `classes_` (in order of first appearance), `attributes_`, `state_features_`, `transition_features_`,
@@ -101,6 +114,7 @@ class CRF(BaseEstimator):
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Row], Any]] | None = None,
         crfsuite_compat: bool = False,
+        template: PathLike | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.min_freq = min_freq
@@ -140,6 +154,7 @@ class CRF(BaseEstimator):
         self.warm_start = warm_start
         self.callbacks = callbacks
         self.crfsuite_compat = crfsuite_compat
+        self.template = template
 
     def fit(
         self,
@@ -155,13 +170,17 @@ class CRF(BaseEstimator):
         """
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
+        if self.model_filename is not None:
+            check_replaceable(self.model_filename)  # now, not when training is done
+        template = None if self.template is None else template_of(self.template)
         fit = fit_model(
             X,
             y,
             make_plan(self.get_params(deep=False)),
+            attributes=TemplateAttributes.empty(template) if template else NO_ITEMS,
             sample_weight=sample_weight,
             dev=None if X_dev is None or y_dev is None else (X_dev, y_dev),
-            features=self._feature_options(),
+            features=self._feature_options() | {"transitions": template is None or template.transitions},
             start=self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None,
             patience=self.patience,
             callbacks=functions("callbacks", self.callbacks),
@@ -173,12 +192,13 @@ class CRF(BaseEstimator):
         if self.model_filename is not None:
             self.save(self.model_filename)
         if not (fit.converged or fit.asked):
-            warnings.warn(advice(fit), ConvergenceWarning, stacklevel=2)
+            warn_early_end(fit)
         return self
 
     def predict(self, X: Iterable[Any]) -> list[list[Any]]:
         """The best labels of each sequence."""
-        return Sequences(self.model_.tag(X))
+        refuse_stock_metric(sys._getframe(1))
+        return Predictions(self.model_.tag(X))
 
     def predict_single(self, xseq: Iterable[Any]) -> list[Any]:
         """The best labels of one sequence."""
@@ -186,7 +206,7 @@ class CRF(BaseEstimator):
 
     def predict_marginals(self, X: Iterable[Any]) -> list[list[dict[Any, float]]]:
         """The probability of each label at each position of each sequence."""
-        return Sequences(self.model_.marginals(X))
+        return Predictions(self.model_.marginals(X))
 
     def predict_marginals_single(self, xseq: Iterable[Any]) -> list[dict[Any, float]]:
         """The probability of each label at each position of one sequence."""
@@ -197,7 +217,10 @@ class CRF(BaseEstimator):
         return flat_accuracy_score(y, self.predict(X))
 
     def save(self, path: PathLike) -> None:
-        """Write the model to one file; an older file of that name is replaced when the new one is complete."""
+        """Write the model to one file; an older file of that name is replaced when the new one is complete.
+
+        A path that ends in ".crfsuite" gets CRFsuite's format.
+        """
         self.model_.save(path)
 
     def to_bytes(self) -> bytes:
@@ -206,7 +229,7 @@ class CRF(BaseEstimator):
 
     @classmethod
     def load(cls, path: PathLike) -> CRF:
-        """A fitted CRF from a file that `save` wrote, with its parameters as far as a file can hold them."""
+        """A fitted CRF from a file that `save`, CRFsuite, CRF++ or Wapiti wrote, with the parameters that it holds."""
         return cls._around(Model.load(path))
 
     @classmethod
@@ -218,7 +241,7 @@ class CRF(BaseEstimator):
     def model_(self) -> Model:
         """The trained model: from `fit`, or from the file `model_filename`."""
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(NOT_FITTED)
+            raise self._not_fitted()
         if not hasattr(self, "_model"):
             self._model = Model.load(self.model_filename)  # type: ignore[arg-type]
         return self._model
@@ -231,7 +254,7 @@ class CRF(BaseEstimator):
     @property
     def attributes_(self) -> list[str]:
         """Names of the attributes that have a weight."""
-        return self.model_.attributes.names()
+        return once(self.model_, "attributes", lambda model: model.attributes.names())
 
     @property
     def num_attributes_(self) -> int:
@@ -240,25 +263,32 @@ class CRF(BaseEstimator):
     @property
     def size_(self) -> int:
         """Size of the model file in bytes."""
-        return len(self.to_bytes())
+        return once(self.model_, "size", lambda model: len(model.to_bytes()))
 
     @property
     def state_features_(self) -> dict[tuple[str, Any], float]:
         """Weights by (attribute, label), without those that are 0."""
-        return self.model_.state_weights()
+        return once(self.model_, "state", Model.state_weights)
 
     @property
     def transition_features_(self) -> dict[tuple[Any, Any], float]:
         """Weights by (label before, label after), without those that are 0."""
-        return self.model_.transition_weights()
+        return once(self.model_, "transitions", Model.transition_weights)
 
     def __getattr__(self, name: str) -> Any:
-        """Only for what is missing: of an attribute that `fit` makes, say so."""
-        if name.startswith("_") or not name.endswith("_"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        """Only for what is missing: of an attribute that `fit` makes, or of a property of the model, say so."""
+        if name not in OUTCOME and not hasattr(type(self), name):
+            remedy = f"; {OF_ANOTHER[name]}" if name in OF_ANOTHER else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{remedy}")
         if self.__sklearn_is_fitted__():
-            raise NotFittedError(f"This CRF has no {name}: a model file does not hold it; call fit.")
-        raise NotFittedError(NOT_FITTED)
+            raise NotFittedError(f"This CRF has no {name}: model files do not store it; call fit.")
+        raise self._not_fitted()
+
+    def _not_fitted(self) -> NotFittedError:
+        if self.model_filename is None:
+            return NotFittedError(NOT_FITTED)
+        path = os.fspath(self.model_filename)
+        return NotFittedError(f"This CRF is not fitted, and there is no file {path}: call fit, or mend model_filename.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model") or (self.model_filename is not None and os.path.exists(self.model_filename))
@@ -282,13 +312,11 @@ class CRF(BaseEstimator):
 
     def _saved_parameters(self) -> dict[str, Any]:
         """Parameters that a file can hold and a reader can use."""
-        names = self.get_params(deep=False).keys() - {"model_filename", "warm_start"}
-        values = {name: plain(getattr(self, name)) for name in sorted(names)}
-        return {name: value for name, value in values.items() if type(value) in SAVED_TYPES}
+        return permitted(self.get_params(deep=False), self._get_param_names())
 
     def _keep(self, fit: Fit) -> None:
         result = fit.result
-        self._model = fit.model
+        self._model = fit.model if self.template is None else reading_rows(fit.model)
         self.history_ = result.trace
         self.n_iter_ = result.n_steps
         self.converged_ = fit.converged
@@ -298,14 +326,14 @@ class CRF(BaseEstimator):
 
     @classmethod
     def _around(cls, model: Model) -> CRF:
-        saved = model.options.get("parameters", {})
-        names = cls._get_param_names()
-        estimator = cls(**{name: value for name, value in saved.items() if name in names})
+        estimator = cls(**permitted(model.options.get("parameters"), cls._get_param_names()))
+        if isinstance(model.attributes, TemplateAttributes):
+            estimator.template = f"{model.attributes.template.text}\n"  # a line end tells a text from a path
         estimator._model = model
         return estimator
 
 
-class Sequences(list[Any]):
+class Predictions(list[Any]):
     """A list of sequences that NumPy, and so `cross_val_predict`, takes as a 1-D array of lists of any lengths."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -315,13 +343,7 @@ class Sequences(list[Any]):
         return array
 
 
-def plain(value: Any) -> Any:
-    """NumPy's numbers as Python's."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def advice(fit: Fit) -> str:
-    """What to say when training ended before its goal."""
-    certificate = str(fit.result.certificate)
-    remedy = " Raise max_iterations or max_passes, or loosen tol." if fit.result.status == "stopped" else ""
-    return f"Training ended early. {fit.result.reason} {certificate[:1].upper()}{certificate[1:]}.{remedy}"
+def reading_rows(model: Model) -> Model:
+    """The model of a template, so that the command line tags columns with it: those that the template reads."""
+    assert isinstance(model.attributes, TemplateAttributes)
+    return replace(model, input={"kind": "template", "n_columns": model.attributes.programme.n_columns})

@@ -73,8 +73,8 @@ def flat_classification_report(
 
 
 def sequence_accuracy_score(y_true: Sequences, y_pred: Sequences) -> float:
-    """Share of the sequences whose labels are all right; 0 when there are none."""
-    true, predicted = _aligned(y_true, y_pred)
+    """Share of the sequences whose labels are all right; 0 when there are none. Of another length is wrong, too."""
+    true, predicted = _as_many(y_true, y_pred)
     return sum(a == b for a, b in zip(true, predicted, strict=True)) / len(true) if true else 0.0
 
 
@@ -84,7 +84,7 @@ def segment_scores(y_true: Sequences, y_pred: Sequences) -> SegmentScores:
     How labels are read as segments is told at `segments`. What would be divided by zero is 0.
     """
     true, predicted = _aligned(y_true, y_pred)
-    bare = _marks_are_bare(label for sequence in (*true, *predicted) for label in sequence)
+    bare = marks_are_bare(label for sequence in (*true, *predicted) for label in sequence)
     there, found, right = Counter[Label](), Counter[Label](), Counter[Label]()
     for gold, guess in zip(true, predicted, strict=True):
         gold_segments, guessed_segments = set(segments(gold, bare)), set(segments(guess, bare))
@@ -125,14 +125,20 @@ def flatten(y_true: Sequences, y_pred: Sequences) -> tuple[list[Label], list[Lab
 
 def _aligned(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], list[list[Label]]]:
     """Both as lists of lists; sequences that do not match would be compared with their neighbours' labels."""
+    true, predicted = _as_many(y_true, y_pred)
+    for i, (a, b) in enumerate(zip(true, predicted, strict=True)):
+        if len(a) != len(b):
+            raise ValueError(f"Sequence {i} has {len(a)} labels in y_true and {len(b)} in y_pred; give one per token.")
+    return true, predicted
+
+
+def _as_many(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], list[list[Label]]]:
+    """Both as lists of lists, one for each sequence."""
     true, predicted = _as_lists(y_true, "y_true"), _as_lists(y_pred, "y_pred")
     if len(true) != len(predicted):
         raise ValueError(
             f"y_true has {len(true)} sequences and y_pred has {len(predicted)}; give both for the same data."
         )
-    for i, (a, b) in enumerate(zip(true, predicted, strict=True)):
-        if len(a) != len(b):
-            raise ValueError(f"Sequence {i} has {len(a)} labels in y_true and {len(b)} in y_pred; give one per token.")
     return true, predicted
 
 
@@ -165,7 +171,7 @@ def _require_positive_label(name: str, labels: set[Label], positive: Label) -> N
         )
 
 
-def _marks_are_bare(labels: Iterable[Label]) -> bool:
+def marks_are_bare(labels: Iterable[Label]) -> bool:
     """True of labels such as B, I, O; a B must be there, for E and S alone may well be east and south."""
     distinct = set(labels)
     return "B" in distinct and distinct <= BARE_MARKS

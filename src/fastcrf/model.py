@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.decode import infer_corpus, path_scores, posteriors, viterbi
-from fastcrf.data import model_file
-from fastcrf.data.attributes import Attributes
-from fastcrf.data.corpus import Encoder
-from fastcrf.data.model_content import ModelContent, pack, unpack
-from fastcrf.data.model_file import ModelFileError
+from fastcrf.chain.first_sentences import infer_corpus, log_chances, viterbi
+from fastcrf.chain.score_range import check_scores
+from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.encoder import Encoder
+from fastcrf.data.model_file import container
+from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.data.model_file.content import ModelContent
+from fastcrf.interchange.formats import bytes_for, bytes_of, bytes_of_crfsuite, content_of
+from fastcrf.memory_room import SMALL, require_room
 from fastcrf.types import Corpus, FeatureMap, Floats
+
+BYTES_IN_A_DICT = 100  # that a float and its place in a dict take
 
 
 class Scored(NamedTuple):
@@ -46,15 +51,27 @@ class Model:
                 f"A model of {sizes} labels, attributes and weights needs features for as many, not {expected}."
             )
         self.encoder = Encoder(self.attributes)
+        self.largest_weight = float(np.abs(self.weights).max(initial=0.0))
+
+    def encode(self, X: Iterable[Iterable[Any]]) -> Corpus:
+        """The corpus of all sequences, whose scores are finite."""
+        return self.checked(self.encoder.encode(X))
+
+    def encode_one(self, sequence: Iterable[Any]) -> Corpus:
+        return self.checked(self.encoder.encode_one(sequence))
+
+    def checked(self, corpus: Corpus) -> Corpus:
+        check_scores(corpus, self.largest_weight)
+        return corpus
 
     def tag(self, X: Iterable[Iterable[Any]]) -> list[list[Any]]:
         """The best labels of each sequence."""
-        corpus = self.encoder.encode(X)
+        corpus = self.encode(X)
         return split(corpus, self.names(viterbi(corpus, self.features, self.weights)))
 
     def tag_one(self, sequence: Iterable[Any]) -> list[Any]:
         """The best labels of one sequence."""
-        return self.names(viterbi(self.encoder.encode_one(sequence), self.features, self.weights))
+        return self.names(viterbi(self.encode_one(sequence), self.features, self.weights))
 
     def names(self, labels: np.ndarray) -> list[Any]:
         """Label ids -> labels as they were given in training."""
@@ -62,29 +79,42 @@ class Model:
 
     def marginals(self, X: Iterable[Iterable[Any]]) -> list[list[dict[Any, float]]]:
         """The probability of each label at each position of each sequence."""
-        corpus = self.encoder.encode(X)
+        corpus = self.encode(X)
         return split(corpus, self.probabilities(corpus))
 
     def marginals_one(self, sequence: Iterable[Any]) -> list[dict[Any, float]]:
         """The probability of each label at each position of one sequence."""
-        return self.probabilities(self.encoder.encode_one(sequence))
+        return self.probabilities(self.encode_one(sequence))
 
     def probabilities(self, corpus: Corpus) -> list[dict[Any, float]]:
         """The probability of each label at each position of a corpus."""
-        return self.rows(posteriors(corpus, self.features, self.weights))
+        return self.rows(infer_corpus(corpus, self.features, self.weights)[0])
 
     def rows(self, probabilities: Floats) -> list[dict[Any, float]]:
         """Probabilities [P, K] by label."""
+        if BYTES_IN_A_DICT * probabilities.size > SMALL:
+            what = f"The probabilities of {len(self.labels):,} labels for {len(probabilities):,} tokens"
+            require_room(BYTES_IN_A_DICT * probabilities.size, what, "ask for fewer tokens at a time")
         return [dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()]
 
     def scored(self, X: Iterable[Iterable[Any]]) -> list[Scored]:
         """The best labels of each sequence with their probabilities."""
-        corpus = self.encoder.encode(X)
+        corpus = self.encode(X)
         best = viterbi(corpus, self.features, self.weights)
         posterior, log_z = infer_corpus(corpus, self.features, self.weights)
-        chances = np.exp(np.minimum(path_scores(corpus, self.features, self.weights, best) - log_z, 0.0))
+        chances = np.exp(log_chances(corpus, self.features, self.weights, best, log_z))
         labels, marginals = split(corpus, self.names(best)), split(corpus, self.rows(posterior))
         return [Scored(*each) for each in zip(labels, chances.tolist(), marginals, strict=True)]
+
+    def span_probabilities(
+        self, X: Iterable[Iterable[Any]], labels: Iterable[Sequence[Any]], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[list[float]]:
+        """The probability that all tokens of a span, (first, last + 1), have these labels, whatever is beside it."""
+        from fastcrf.chain.plain_decode import span_probabilities
+
+        corpus, ids = self.encode(X), {label: k for k, label in enumerate(self.labels)}
+        path = np.array([ids[label] for sequence in labels for label in sequence], np.int32)
+        return span_probabilities(corpus, self.features, self.weights, path, spans)
 
     def state_weights(self) -> dict[tuple[str, Any], float]:
         """Non-zero weights of (attribute, label) pairs."""
@@ -102,21 +132,31 @@ class Model:
         return {(labels[j], labels[k]): weight for j, k, weight in rows if weight}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file; an older file of that name is replaced only when the new one is complete."""
-        model_file.write(path, *pack(self.content()))
+        """Write the model to one file; an older file of that name is replaced only when the new one is complete.
+
+        A path that ends in ".crfsuite" gets CRFsuite's format, any other fastcrf's own.
+        """
+        container.write(path, bytes_for(path, self.content()))
 
     def to_bytes(self) -> bytes:
-        """The content of the file that `save` writes."""
-        return model_file.to_bytes(*pack(self.content()))
+        """The content of a file in fastcrf's own format."""
+        return bytes_of(self.content())
+
+    def to_crfsuite(self) -> bytes:
+        """The content of a .crfsuite file."""
+        return bytes_of_crfsuite(self.content())
 
     def content(self) -> ModelContent:
         return ModelContent(self.labels, self.attributes, self.features, self.weights, self.options, self.input)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
-        """Read a model that `save` wrote. Nothing in the file is executed; a file that cannot be used says why."""
+        """Read a model of any format: of `save`, CRFsuite, CRF++ (as text) or Wapiti.
+
+        Nothing in it is executed; what cannot be used says why.
+        """
         try:
-            return cls(*unpack(*model_file.read(path)))
+            return cls(*content_of(container.read(path)))
         except ModelFileError as error:
             raise ModelFileError(f"Cannot load {os.fspath(path)}: {error}.") from None
 
@@ -124,7 +164,7 @@ class Model:
     def from_bytes(cls, data: bytes) -> Model:
         """The model in the content of a file."""
         try:
-            return cls(*unpack(*model_file.from_bytes(data)))
+            return cls(*content_of(data))
         except ModelFileError as error:
             raise ModelFileError(f"Cannot load the model: {error}.") from None
 

@@ -6,9 +6,9 @@ Letters used everywhere: N sequences, P positions (tokens), K labels, A attribut
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,19 +75,6 @@ class Step(NamedTuple):
     info: Mapping[str, float] = NOTHING  # what a reader may plot
     memory: Mapping[str, Any] = NOTHING  # named arrays and numbers needed to continue exactly from here
     lower_bound: float | None = None  # on F*, sum scale, when the solver has one
-
-
-@runtime_checkable
-class Solver(Protocol):
-    """A training algorithm: a frozen dataclass whose fields are its options, with a generator of Steps."""
-
-    name: ClassVar[str]
-    needs: ClassVar[frozenset[str]]  # capabilities of the problem: "gradient", "sequences", ...
-    handles: ClassVar[frozenset[str]]  # penalties: subset of {"none", "l1", "l2", "l1+l2"}
-
-    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        """Yield a Step per iteration, for ever or until nothing is left to improve."""
-        ...
 
 
 class Diverged(Exception):

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.addresses import address_items, make_addresses
-from fastcrf.data.corpus import encode_training
+from fastcrf.data.corpora.addresses import address_items, make_addresses
+from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.model import Model
 from fastcrf.objective.problem import Problem
 from reference import crfsuite_model

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf.chain.feature_map import build_feature_map, count_gold
-from fastcrf.data.attributes import ItemAttributes
-from fastcrf.data.corpus import Encoder, encode_training
-from fastcrf.data.feature_sets import chunking as chunking_items
-from fastcrf.data.readers import read_columns
+from fastcrf.data.corpora.feature_sets import chunking as chunking_items
+from fastcrf.data.encoding.attributes import ItemAttributes
+from fastcrf.data.encoding.encoder import Encoder, encode_training
+from fastcrf.data.files.column_files import read_columns
 from reference import plain_features
 from reference.data_folder import corpus_file
 from reference.raw_corpora import labelled_corpora
@@ -87,14 +87,14 @@ def test_features_are_ordered_by_attribute_and_label_then_by_label_pair(data, op
 
 
 def test_a_pair_whose_values_sum_below_zero_is_kept_unless_crfsuites_way_is_asked_for():
-    corpus, known, labels = encode_training([[{"a": -2.0}]], ["X"])
+    corpus, known, labels = encode_training([[{"a": -2.0}]], [["X"]])
     assert build_feature_map(corpus, len(known), len(labels)).n_weights == 1
     assert build_feature_map(corpus, len(known), len(labels), drop_negative=True).n_weights == 0
     assert build_feature_map(corpus, len(known), len(labels), min_freq=0.5).n_weights == 0
 
 
 def test_a_weight_counts_like_as_many_copies():
-    X, y = [[["a"], ["b"]], [["a", "a"]]], ["XY", "Y"]
+    X, y = [[["a"], ["b"]], [["a", "a"]]], [["X", "Y"], ["Y"]]
     corpus, known, labels = encode_training(X, y, [3, 1])
     copies, _, _ = encode_training([X[0]] * 3 + [X[1]], [y[0]] * 3 + [y[1]])
     for min_freq in (0, 2, 3, 4):
@@ -105,25 +105,26 @@ def test_a_weight_counts_like_as_many_copies():
 
 
 def test_a_single_label_and_items_without_attributes_are_no_special_case():
-    corpus, known, labels = encode_training([[[], ["a"], []]], ["XXX"])
+    corpus, known, labels = encode_training([[[], ["a"], []]], [["X", "X", "X"]])
     features = build_feature_map(corpus, len(known), len(labels))
     assert count_gold(corpus, features).tolist() == [1, 2]
 
 
 def test_attributes_that_do_not_occur_have_no_feature_even_with_all_states():
-    corpus, known, labels = encode_training([[["b"], ["c"]]], ["XY"], None, ItemAttributes({"a": 0}), ["X", "Y", "Z"])
+    known, labels = ItemAttributes({"a": 0}), ["X", "Y", "Z"]
+    corpus, known, labels = encode_training([[["b"], ["c"]]], [["X", "Y"]], None, known, labels)
     features = build_feature_map(corpus, len(known), len(labels), all_states=True)
     assert features.offsets.tolist() == [0, 0, 3, 6]
 
 
 def test_transitions_can_be_left_out():
-    corpus, known, labels = encode_training([[["a"], ["b"]]], ["XY"])
+    corpus, known, labels = encode_training([[["a"], ["b"]]], [["X", "Y"]])
     features = build_feature_map(corpus, len(known), len(labels), all_transitions=True, transitions=False)
     assert (features.n_state, features.n_weights) == (2, 2)
 
 
 def test_gold_counts_pass_over_unknown_labels_and_pairs_without_a_feature():
-    X, y = [[["a"], ["b"], ["b"]]], ["XYY"]
+    X, y = [[["a"], ["b"], ["b"]]], [["X", "Y", "Y"]]
     corpus, known, labels = encode_training(X, y)
     features = build_feature_map(corpus, len(known), len(labels))
     held_out = Encoder(known).encode_labelled(

@@ -23,7 +23,7 @@ def test_a_checkpoint_with_other_options_is_refused_in_one_sentence_and_kept(run
     before, trained = state.read_bytes(), model.read_bytes()
     result = run("train", corpus, "-m", model, "--quiet", "--c2", 7, "--checkpoint", state, "--resume")
     assert result.exit_code != 0
-    assert "another penalty" in result.stderr
+    assert "different penalty" in result.stderr
     assert (state.read_bytes(), model.read_bytes()) == (before, trained)
 
 
@@ -34,7 +34,7 @@ def test_a_checkpoint_with_other_held_out_data_is_refused_in_one_sentence(run, c
     assert run(*common, *first, "--max-iterations", 2).exit_code == 0
     result = run(*common, *second, "--max-iterations", 4, "--resume")
     assert result.exit_code == 1
-    assert "another held-out set; give the same held-out data" in result.stderr
+    assert "different held-out set; use the same held-out data" in result.stderr
     assert run(*common, *first, "--max-iterations", 4, "--resume").exit_code == 0
 
 

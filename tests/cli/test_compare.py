@@ -11,9 +11,10 @@ import time
 
 import pytest
 
-from fastcrf.cli.compare import find_dataset, listed, read_solver
-from fastcrf.cli.source import source_of
-from fastcrf.data.items import write_items
+from fastcrf.cli.compare import find_dataset
+from fastcrf.cli.data_files import training_files
+from fastcrf.cli.solver_options import listed_solvers, read_solver
+from fastcrf.data.files.item_files import write_items
 from fastcrf.solvers import registry
 
 
@@ -48,8 +49,8 @@ def test_without_a_list_the_usual_solvers_that_handle_the_penalty_run(compare, c
 def test_all_solvers_are_those_that_handle_the_penalty():
     for penalty, kind in (((0.0, 1.0), "l2"), ((1.0, 0.0), "l1"), ((1.0, 1.0), "l1+l2")):
         able = {name for name in registry.names() if kind in registry.solver_class(name).handles}
-        assert set(listed("all", penalty)) == able
-        assert set(listed(None, penalty)) < able
+        assert set(listed_solvers("all", *penalty)) == able
+        assert set(listed_solvers(None, *penalty)) < able
 
 
 def test_json_tells_what_the_table_tells(compare, corpus):
@@ -107,7 +108,7 @@ def test_solvers_may_have_options():
         (["--solvers", "newton"], "There is no solver 'newton'"),
         (["--solvers", "sgd:speed=3"], "sgd has no option 'speed'"),
         (["--solvers", "sgd:batch"], "is not NAME=VALUE"),
-        (["--figure", "curves.doc"], "A figure ends in"),
+        (["--figure", "curves.doc"], "The name of a figure must end in"),
         (["--figure", "nowhere/curves.html"], "No such folder"),
         (["--passes", "0"], "passes"),
         (["--c2", "-1"], "--c2"),
@@ -161,10 +162,10 @@ def test_ctrl_c_keeps_what_was_measured_and_says_so(corpus, tmp_path):
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (130, "")
-    assert "the same command goes on from here" in stderr
+    assert "run the same command again to continue" in stderr
     assert list((tmp_path / "cache").glob("*.state"))
 
 
 def test_a_file_has_the_name_of_its_last_part_and_a_fifth_held_out(corpus):
-    dataset = find_dataset(str(corpus), None, source_of(None, None, False))
+    dataset = find_dataset(str(corpus), None, training_files(None, None, False))
     assert (dataset.name, dataset.corpus.n_sequences, dataset.held_out.n_sequences) == ("train.txt", 32, 8)

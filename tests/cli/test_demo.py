@@ -8,7 +8,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from fastcrf.cli.exhibits import addresses, digits
+from fastcrf.cli.demo_tasks import addresses, digits
 from fastcrf.model import Model
 
 
@@ -54,12 +54,12 @@ def test_the_demo_refuses_a_folder_that_is_not_there_before_it_trains(run, tmp_p
     assert "No such folder" in result.stderr
 
 
-@pytest.mark.parametrize("exhibit", [addresses(seed=3, n=40), digits(seed=3)], ids=["addresses", "digits"])
-def test_wrong_labels_are_shown_with_the_right_ones(exhibit):
+@pytest.mark.parametrize("chosen", [addresses(seed=3, n=40), digits(seed=3)], ids=["addresses", "digits"])
+def test_wrong_labels_are_shown_with_the_right_ones(chosen):
     console = Console(file=io.StringIO(), width=200, force_terminal=True, color_system="standard")
-    exhibit.show(console, exhibit.y_test)
+    chosen.show(console, chosen.y_test)
     assert "\x1b[31m" not in console.file.getvalue()
-    wrong = [["7" if labels[0] in "01234569" else labels[1], *labels[1:]] for labels in exhibit.y_test]
-    exhibit.show(console, wrong)
-    assert f"({exhibit.y_test[0][0]})" in console.file.getvalue()
+    wrong = [["7" if labels[0] in "01234569" else labels[1], *labels[1:]] for labels in chosen.y_test]
+    chosen.show(console, wrong)
+    assert f"({chosen.y_test[0][0]})" in console.file.getvalue()
     assert "\x1b[31m" in console.file.getvalue()

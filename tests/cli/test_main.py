@@ -39,13 +39,13 @@ def test_solvers_are_listed_with_paper_penalties_and_options():
     result = run("solvers")
     assert all(f"\n{name}\n" in f"\n{result.stdout}" for name in names())
     assert "Liu & Nocedal (1989)" in result.stdout
-    assert "memory=6" in result.stdout
+    assert "pairs=6" in result.stdout
 
 
 def test_solvers_as_json_hold_the_same():
     solvers = json.loads(run("solvers", "--json").stdout)
     assert [solver["name"] for solver in solvers] == list(names())
-    assert all(set(solver) == {"name", "paper", "penalties", "needs", "options"} for solver in solvers)
+    assert all(set(solver) == {"name", "paper", "penalties", "needs", "promises", "options"} for solver in solvers)
 
 
 def test_asking_for_help_imports_nothing_heavy():

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fastcrf.cli import tagging
-from fastcrf.cli.inputs import files_of
-from fastcrf.cli.tagging import tagged_lines
-from fastcrf.data.columns import column_items
+from fastcrf.cli.data_files import files_of
+from fastcrf.cli.tag import tagged_lines
+from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.model import Model
 
 LINES = st.lists(st.sampled_from(["the D", "dog\tN", "sees  V", "", " \t", "unseen X"]), max_size=20)
@@ -38,13 +37,21 @@ def test_the_column_of_labels_may_be_missing(run, corpus, model, tmp_path):
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=LINES, end=st.sampled_from(["", "\n"]))
 def test_line_n_of_the_output_belongs_to_line_n_of_the_input(model, tmp_path, monkeypatch, lines, end):
-    monkeypatch.setattr(tagging, "AT_ONCE", 2)
+    monkeypatch.setattr("fastcrf.cli.tag.AT_ONCE", 2)
     (tmp_path / "new.txt").write_text("\n".join(lines) + end)
     trained = Model.load(model)
     tagged = list(tagged_lines(trained, files_of(trained, False), str(tmp_path / "new.txt")))
     read = ("\n".join(lines) + end).splitlines()
     assert [line.split("\t")[:-1] for line in tagged] == [line.split() for line in read]
     assert all(line.split("\t")[-1] in ("B-NP", "I-NP", "O") for line in tagged if line)
+
+
+def test_comments_of_conll_u_stay_where_they_are(run, model, tmp_path):
+    (tmp_path / "new.txt").write_text("# sent_id = 1\nthe D\n\n# newpar\n# text = dog\ndog N\n\n# end = 1\n")
+    lines = run("tag", tmp_path / "new.txt", "-m", model).stdout.splitlines()
+    assert [line.split("\t")[0] for line in lines] == [
+        "# sent_id = 1", "the", "", "# newpar", "# text = dog", "dog", "", "# end = 1",
+    ]  # fmt: skip
 
 
 def test_sentences_are_tagged_as_the_model_tags_them(model, tmp_path):

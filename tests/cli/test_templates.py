@@ -8,8 +8,8 @@ import re
 import pytest
 from seqeval.metrics import f1_score, precision_score, recall_score
 
-from fastcrf.cli import reading
-from fastcrf.data.readers import read_columns
+from fastcrf.cli import reading_bar
+from fastcrf.data.files.column_files import read_columns
 from fastcrf.model import Model
 
 CRFPP = "U00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[0,1]/%x[1,1]\nB\n"
@@ -115,13 +115,13 @@ def test_item_files_train_tag_and_evaluate(run, tmp_path):
     ("arguments", "code", "message"),
     [
         (["train", "corpus", "-m", "new", "--template-kind", "crfpp"], 2, "add --template FILE"),
-        (["train", "corpus", "-m", "new", "-t", "template", "--items"], 2, "leave one out"),
+        (["train", "corpus", "-m", "new", "-t", "template", "--items"], 2, "leave one of them out"),
         (["train", "corpus", "-m", "new", "-t", "missing"], 1, "Cannot read missing"),
         (["train", "corpus", "-m", "new", "-t", "far"], 1, "train.txt:1: found 3 columns, but it takes at least 4 and"),
         (["train", "corpus", "-m", "new", "-t", "bigram"], 1, "bigram:2:4: bigram templates with macros come later"),
         (["train", "corpus", "-m", "new", "-t", "template", "--template-kind", "x"], 1, "There is no kind of template"),
         (["train", "empty", "-m", "new", "--items"], 1, "empty holds no item"),
-        (["tag", "corpus", "-m", "model", "--items"], 1, "This model reads columns, not items; leave --items out."),
+        (["tag", "corpus", "-m", "model", "--items"], 1, "This model reads columns, not items; leave out --items."),
         (["evaluate", "corpus", "-m", "model", "--items"], 1, "This model reads columns, not items"),
     ],
 )
@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_one_sentence(run, corpus, model, tmp_path, monkeyp
 def test_a_bar_shows_what_share_of_a_large_file_has_been_read(run, corpus, tmp_path, monkeypatch):
     shares = []
 
-    class Recorder(reading.Bar):
+    class Recorder(reading_bar.Bar):
         def __call__(self, share):
             shares.append(share)
             super().__call__(share)
@@ -150,8 +150,8 @@ def test_a_bar_shows_what_share_of_a_large_file_has_been_read(run, corpus, tmp_p
             shares.append("closed")
             super().close()
 
-    monkeypatch.setattr(reading, "Bar", Recorder)
-    monkeypatch.setattr("fastcrf.data.readers.BLOCK", 500)
+    monkeypatch.setattr(reading_bar, "Bar", Recorder)
+    monkeypatch.setattr("fastcrf.data.files.text_lines.BLOCK", 500)
     assert run("train", corpus, "-m", tmp_path / "m", "--jobs", 1, "--max-iterations", 1).exit_code == 0
     assert shares[-1] == "closed"
     assert all(0 < share <= 1 for share in shares[:-1])

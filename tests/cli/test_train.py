@@ -10,9 +10,9 @@ import sys
 import numpy as np
 import pytest
 
-from fastcrf.cli.outcome import save
-from fastcrf.cli.train import read_option
-from fastcrf.data.addresses import make_addresses
+from fastcrf.cli.fit_report import save
+from fastcrf.cli.solver_options import read_option
+from fastcrf.data.corpora.addresses import make_addresses
 from fastcrf.model import Model
 from fastcrf.training.driver import Result
 from fastcrf.training.fitting import Fit
@@ -73,7 +73,7 @@ def test_a_model_can_be_the_start(train, model):
 
 
 def test_options_reach_the_solver_without_changing_the_stopping_rules(train):
-    plain, with_option = (json.loads(train("-a", "lbfgs", *more).stdout) for more in ([], ["-o", "memory=1"]))
+    plain, with_option = (json.loads(train("-a", "lbfgs", *more).stdout) for more in ([], ["-o", "pairs=1"]))
     assert with_option["steps"] != plain["steps"]
     assert "delta" in plain["reason"]
     assert "delta" in with_option["reason"]
@@ -119,23 +119,23 @@ def test_data_come_from_standard_input_or_gzip_just_as_well(run, corpus, model, 
 )
 def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_path, text, sentence):
     (tmp_path / "bad.txt").write_text(text)
-    (tmp_path / "old.crf").write_text("old")
+    (tmp_path / "old.crf").write_text("lCRF, an older model")
     result = run("train", tmp_path / "bad.txt", "-m", tmp_path / "old.crf", "--quiet")
     assert result.exit_code == 1
     assert re.search(sentence, result.stderr)
     assert result.stderr.count("\n") == 1
-    assert (tmp_path / "old.crf").read_text() == "old"
+    assert (tmp_path / "old.crf").read_text() == "lCRF, an older model"
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
         (["-a", "nothing"], 1, "There is no algorithm 'nothing'"),
-        (["-o", "c2=1", "--c2", "2"], 2, "c2: is given twice, by --c2 and by --option; leave one of them out."),
+        (["-o", "c2=1", "--c2", "2"], 2, "c2: is given twice, by --c2 and by --option; remove one of them."),
         (["-o", "delta=x"], 1, "delta must be a finite number of at least 0; got delta='x'."),
-        (["-o", "memori=3"], 1, "lbfgs has no option 'memori'; its options are memory"),
-        (["-o", "memory=none"], 1, "memory must be a whole number"),
-        (["-o", "memory"], 2, "'memory' is not NAME=VALUE"),
+        (["-o", "pair=3"], 1, "lbfgs has no option 'pair'; its options are pairs"),
+        (["-o", "pairs=none"], 1, "pairs must be a whole number"),
+        (["-o", "pairs"], 2, "'pairs' is not NAME=VALUE"),
         (["--c2", "-1"], 1, "c2 must be a finite number of at least 0"),
         (["--seconds", "0"], 1, "seconds must be a finite number above 0"),
         (["--patience", "3"], 1, "patience=3 needs held-out data"),
@@ -210,6 +210,17 @@ def test_ctrl_c_ends_training_and_saves_what_was_learnt(tmp_path):
         told, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in errors
-    assert "Interrupted by Ctrl-C after step" in errors
-    assert "status       interrupted" in told
+    assert (told + errors).count("Interrupted by Ctrl-C after step") == 1
+    assert "status       interrupted: Interrupted by Ctrl-C after step" in told
     assert Model.load(tmp_path / "m.crf").tag_one([["bias"]])
+
+
+@pytest.mark.parametrize(
+    ("option", "algorithm", "reason"),
+    [
+        ("--gradient-tol", "lbfgs", "at most gradient_tol=0.001"),
+        ("--mean-gradient-tol", "sag-nus-star", "below mean_gradient_tol=0.001"),
+    ],
+)
+def test_the_papers_stopping_rules_can_be_asked_for(train, option, algorithm, reason):
+    assert reason in json.loads(train("-a", algorithm, option, "1e-3").stdout)["reason"]

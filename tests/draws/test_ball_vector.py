@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastcrf.draws.ball_vector import D_D, RADIUS, SMALLEST, make_ball
-from fastcrf.draws.lazy_vector import collect_values, drift, flush, gather, settle, turn
+from fastcrf.draws.lazy_vector import advance, collect_values, flush, gather, settle, turn
 from reference.lazy_ground import Ground
 
 RIDGE = 0.7
@@ -33,7 +33,7 @@ class Pair:
     def move(self, shrink, amount, step):
         """A draw: read a sequence's weights, z -= step g; then z <- shrink z - amount D, nearest point in the ball."""
         ground, space, i = self.ground, self.ground.space, int(self.rng.integers(self.ground.n_sequences))
-        support, K, lanes = ground.sequences.support, ground.layout.n_labels, ground.lanes
+        support, K, lanes = ground.blocks.support, ground.layout.n_labels, ground.lanes
         gather(self.lazy, support, i, space.weights, space.edges.scores, lanes)
         expected = (self.centre + self.z) * ground.touched(i)
         np.testing.assert_allclose(ground.gathered(i), expected, rtol=1e-12, atol=1e-11)
@@ -43,7 +43,7 @@ class Pair:
             self.z, self.projections = self.z * self.radius / np.linalg.norm(self.z), self.projections + 1
         self.total = self.total + self.z
         turn(self.lazy, support, i, 0.0, step, *ground.spread(i, g), K, lanes)
-        drift(self.lazy, shrink, amount, lanes)
+        advance(self.lazy, shrink, amount, lanes)
 
     def assert_equal(self):
         z, d, centre, total = np.empty((4, self.ground.n_weights))

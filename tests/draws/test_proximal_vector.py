@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.draws.lazy_vector import drift, settle, visit_cells, visit_rows
+from fastcrf.draws.lazy_vector import advance, read_cells, read_rows, settle
 from fastcrf.draws.proximal_vector import ProximalVector, make_proximal
 from reference.lazy_ground import Ground, Pair
 from reference.plain_proximal import repeated_steps
@@ -26,8 +26,8 @@ def vector_of(v, d, amounts, c1, first=0):
 def caught_up(vector):
     """All weights twice, brought up to date as rows and as cells."""
     weights, cells = np.zeros((len(vector.stamps), 4)), np.zeros(len(vector.cells))
-    visit_rows(vector, np.arange(len(weights), dtype=np.uint32), weights, (0,) * 4)
-    visit_cells(vector, np.arange(len(cells), dtype=np.uint32), cells)
+    read_rows(vector, np.arange(len(weights), dtype=np.uint32), weights, (0,) * 4)
+    read_cells(vector, np.arange(len(cells), dtype=np.uint32), cells)
     np.testing.assert_array_equal(weights, 0.5 * vector.rows[::2])
     np.testing.assert_array_equal(cells, 0.5 * vector.cells[:, 0])
     assert {*vector.stamps, *vector.cells[:, 2]} == {len(vector.sums) - 1}
@@ -117,7 +117,7 @@ def test_a_nan_stays_a_nan(ground, c1):
     place = pair.places.place
     in_a_row = place < pair.places.n_row_slots
     pair.places.flat[[place[in_a_row][0], place[~in_a_row][0]]] = np.nan
-    drift(pair.lazy, 0.9, 0.1, ground.lanes)
+    advance(pair.lazy, 0.9, 0.1, ground.lanes)
     w, d = np.empty((2, ground.n_weights))
     assert np.isnan(settle(pair.lazy, pair.places, 0.7, w, d, ground.lanes))
     assert np.isnan(w).sum() == 2

@@ -39,8 +39,8 @@ class Pair:
         self.dense = factor * self.dense - step * g
         table, edges = ground.spread(i, g)
         shrink_scaled(self.lazy, factor)
-        descend_scaled(self.lazy, ground.sequences.support, i, step, table, ground.lanes)
-        masks, K = ground.sequences.support.masks, ground.layout.n_labels
+        descend_scaled(self.lazy, ground.blocks.support, i, step, table, ground.lanes)
+        masks, K = ground.blocks.support.masks, ground.layout.n_labels
         descend_edges_scaled(self.lazy, masks, step, edges, K, ground.lanes)
 
     def settled(self):
@@ -82,7 +82,7 @@ def test_a_sequence_sees_the_weights_of_its_attributes_and_the_transitions(groun
     for k in range(20):
         pair.move(0.3, 0.5)
         i, space = k % ground.n_sequences, ground.space
-        support, K = ground.sequences.support, ground.layout.n_labels
+        support, K = ground.blocks.support, ground.layout.n_labels
         gather_scaled(pair.lazy, support, i, space.weights, space.edges.scores, K, ground.lanes)
         np.testing.assert_allclose(ground.gathered(i), pair.dense * ground.touched(i), rtol=1e-12, atol=1e-14)
 

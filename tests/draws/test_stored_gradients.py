@@ -4,16 +4,23 @@ import numpy as np
 import pytest
 
 from fastcrf.chain import layout as layout_module
-from fastcrf.chain.blocks import collect_change, infer_block, make_sequences, make_workspace, refresh_edges
+from fastcrf.chain.blocks import collect_change, infer_block, make_blocks, make_workspace, refresh_edges
 from fastcrf.chain.expectations import score_block
 from fastcrf.chain.forward_backward import WIDEST_SPREAD
-from fastcrf.draws.storage import MODES, make_memory, stored_arrays
+from fastcrf.draws.storage import FORMS, make_gradients, stored_arrays
 from fastcrf.draws.stored_gradients import exchange
+from fastcrf.kernel import borrowing_kernel
 from reference.random_corpora import random_corpus, random_features
 
 LENGTHS = (3, 1, 4, 2, 3)
-each_mode = pytest.mark.parametrize("mode", MODES)
+each_form = pytest.mark.parametrize("form", FORMS)
 each_precision = pytest.mark.parametrize("precision", ["double", "single"])
+
+
+@borrowing_kernel
+def infer_scored(chains, i, space, n_labels, lanes):
+    edges = refresh_edges(space.edges, n_labels, space.lattice.bias, lanes)
+    return infer_block(chains, i, edges, space, n_labels, lanes)
 
 
 class Visits:
@@ -28,30 +35,29 @@ class Visits:
         features = random_features(1, n_attributes=9)
         layout = layout_module.make_layout(features)
         positions = layout_module.make_positions(corpus, features, layout)
-        self.sequences = make_sequences(corpus, features, positions, layout, np.array([0, 1, 3, 5]))
-        self.space, self.lanes = make_workspace(self.sequences), (0,) * layout.width
+        self.blocks = make_blocks(corpus, features, positions, layout, np.array([0, 1, 3, 5]))
+        self.space, self.lanes = make_workspace(self.blocks), (0,) * layout.width
         assert layout.n_rows > 0 < layout.n_cells
 
     def visit(self, seed, i):
         """Leave residuals of block i at random weights in the workspace; return them by attribute, transitions last."""
-        rng, (local, support, chains, layout, _), space = np.random.default_rng(seed), self.sequences, self.space
-        K, (first, last) = layout.n_labels, chains.blocks[[i, i + 1]]
+        rng, (local, support, chains, layout, _), space = np.random.default_rng(seed), self.blocks, self.space
+        K, (first, last) = layout.n_labels, chains.bounds[[i, i + 1]]
         for array in (space.weights.rows, space.weights.cells):
             array[:] = rng.normal(size=array.shape) * (3 * WIDEST_SPREAD if i == 1 else 1.0)
         space.edges.scores[:K, :K] = rng.normal(size=(K, K))
-        edges = refresh_edges(space.edges, K, space.lattice.bias, self.lanes)
         score_block(local, space.weights, space.lattice.bias, first, last, space.lattice.scores, self.lanes)
-        infer_block(chains, i, edges, space, K, self.lanes)
+        infer_scored(chains, i, space, K, self.lanes)
         assert space.wide_edges.any() == (i == 1)
-        collect_change(local, chains.blocks, support, i, space.lattice.scores, space.change, self.lanes)
+        collect_change(local, chains.bounds, support, i, space.lattice.scores, space.change, self.lanes)
         return self.flat(i, space.change, space.edge_sums)
 
-    def exchange(self, memory, i, growth=1.0):
-        exchange(memory, self.sequences, i, growth, self.space, self.lanes)
-        return self.flat(i, memory.change, memory.edge_change)
+    def exchange(self, gradients, i, growth=1.0):
+        exchange(gradients, self.blocks, i, growth, self.space, self.lanes)
+        return self.flat(i, gradients.change, gradients.edge_change)
 
     def flat(self, i, table, edges):
-        support, K = self.sequences.support, self.sequences.layout.n_labels
+        support, K = self.blocks.support, self.blocks.layout.n_labels
         rows, cells = (starts[i + 1] - starts[i] for starts in (support.row_starts, support.cell_starts))
         return np.concatenate((table.rows[:rows, :K].ravel(), table.cells[:cells], edges[:K, :K].ravel()))
 
@@ -61,38 +67,38 @@ def visits(monkeypatch):
     return Visits(monkeypatch)
 
 
-@each_mode
+@each_form
 @each_precision
-def test_changes_add_up_to_the_gradient_of_the_last_visit(visits, mode, precision):
-    memory, sums, last = make_memory(visits.sequences, mode, precision), {}, {}
+def test_changes_add_up_to_the_gradient_of_the_last_visit(visits, form, precision):
+    gradients, sums, last = make_gradients(visits.blocks, form, precision), {}, {}
     for seed, i in enumerate((0, 1, 2, 1, 0, 0, 2)):
         last[i] = visits.visit(seed, i)
-        sums[i] = sums.get(i, 0.0) + visits.exchange(memory, i)
+        sums[i] = sums.get(i, 0.0) + visits.exchange(gradients, i)
     for i in range(3):
         np.testing.assert_allclose(sums[i], last[i], rtol=0, atol=1e-13 if precision == "double" else 1e-5)
 
 
-@each_mode
-def test_rounding_is_a_part_of_the_change(visits, mode):
+@each_form
+def test_rounding_is_a_part_of_the_change(visits, form):
     """Then changes add up to what is kept, rounded as it is; at growth 0 the same weights again show the difference."""
-    memory, total = make_memory(visits.sequences, mode, "single"), 0.0
+    gradients, total = make_gradients(visits.blocks, form, "single"), 0.0
     for seed in range(5):
         new = visits.visit(seed, 2)
-        total = total + visits.exchange(memory, 2)
-    np.testing.assert_allclose(visits.exchange(memory, 2, growth=0.0), new - total, rtol=0, atol=1e-14)
+        total = total + visits.exchange(gradients, 2)
+    np.testing.assert_allclose(visits.exchange(gradients, 2, growth=0.0), new - total, rtol=0, atol=1e-14)
     assert np.abs(new - total).max() > 1e-10
 
 
-@each_mode
-def test_without_growth_nothing_kept_changes(visits, mode):
-    memory = make_memory(visits.sequences, mode, "double")
+@each_form
+def test_without_growth_nothing_kept_changes(visits, form):
+    gradients = make_gradients(visits.blocks, form, "double")
     for i in range(3):
         visits.visit(i, i)
-        visits.exchange(memory, i)
-    kept = {name: array.copy() for name, array in stored_arrays(memory).items()}
+        visits.exchange(gradients, i)
+    kept = {name: array.copy() for name, array in stored_arrays(gradients).items()}
     for _ in range(2):
         before, after = visits.visit(1, 1), visits.visit(7, 1)
-        np.testing.assert_allclose(visits.exchange(memory, 1, growth=0.0), after - before, rtol=0, atol=1e-13)
-    for name, array in stored_arrays(memory).items():
+        np.testing.assert_allclose(visits.exchange(gradients, 1, growth=0.0), after - before, rtol=0, atol=1e-13)
+    for name, array in stored_arrays(gradients).items():
         assert array.any() or array.size == 0
         np.testing.assert_array_equal(array, kept[name])

@@ -49,7 +49,7 @@ def test_the_page_holds_the_curves_of_every_run_that_ran():
 
 
 def test_a_figure_of_another_kind_is_refused_before_the_work():
-    with pytest.raises(ValueError, match=r"ends in \.png, \.svg, \.pdf, \.html; got 'figure\.doc'"):
+    with pytest.raises(ValueError, match=r"must end in \.png, \.svg, \.pdf, \.html; got 'figure\.doc'"):
         check_figure("figure.doc")
 
 

@@ -11,11 +11,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from fastcrf.lab import resuming, runner
+from fastcrf.lab import resumable_run, runner
 from fastcrf.lab.dataset import make_dataset
-from fastcrf.lab.experiment import Experiment, Limits, Objective, Penalty, Trial
-from fastcrf.lab.runner import Watcher, cut, run_experiment, run_trial
+from fastcrf.lab.experiment import Experiment, Limits, Objective, Penalty, PlannedRun
+from fastcrf.lab.runner import Watcher, carry_out, cut, run_experiment
 from fastcrf.lab.store import Store
+from fastcrf.memory import Kept
 from fastcrf.solvers.registry import make, names
 from fastcrf.types import Diverged, Step
 from reference.toy_sequences import toy_sequences
@@ -34,8 +35,8 @@ def experiment_on(dataset, *solvers, penalty=L2, **options):
     return Experiment([dataset], [penalty], chosen, limits=Limits(**{"passes": 15.0, "tol": 1e-9, **options}))
 
 
-def trial_of(dataset, solver, penalty=L2):
-    return Trial(Objective(dataset, penalty), solver, SOLVERS[solver])
+def planned_run(dataset, solver, penalty=L2):
+    return PlannedRun(Objective(dataset, penalty), solver, SOLVERS[solver])
 
 
 def last_rows(rows):
@@ -116,30 +117,30 @@ def test_running_again_trains_nothing_and_gives_the_same_rows(dataset, tmp_path,
     def refuse(*_, **__):
         raise AssertionError("something was trained")
 
-    for module, name in [(runner, "minimize"), (resuming, "minimize"), (runner, "run_trial")]:
+    for module, name in [(runner, "run_briefly"), (resumable_run, "minimize"), (runner, "carry_out")]:
         monkeypatch.setattr(module, name, refuse)
     assert run_experiment(experiment, Store(tmp_path)) == before
 
 
 def test_another_penalty_seed_option_or_corpus_is_another_run(dataset):
-    trial = trial_of(dataset, "sgd")
+    planned = planned_run(dataset, "sgd")
     other = make_dataset("toy", *toy_sequences(41, seed=1))
     others = [
-        trial_of(dataset, "sgd", Penalty(0.0, 0.6)),
-        Trial(trial.objective, "sgd", make("sgd", seed=1)),
-        Trial(trial.objective, "sgd", make("sgd", batch=2)),
-        Trial(trial.objective, "sgd", trial.solver, n_jobs=2),
-        trial_of(other, "sgd"),
-        trial_of(make_dataset("toy", *toy_sequences(40, seed=1)), "sgd"),
+        planned_run(dataset, "sgd", Penalty(0.0, 0.6)),
+        PlannedRun(planned.objective, "sgd", make("sgd", seed=1)),
+        PlannedRun(planned.objective, "sgd", make("sgd", batch=2)),
+        PlannedRun(planned.objective, "sgd", planned.solver, n_jobs=2),
+        planned_run(other, "sgd"),
+        planned_run(make_dataset("toy", *toy_sequences(40, seed=1)), "sgd"),
     ]
-    assert len({trial.key, *(other.key for other in others)}) == 7
-    assert trial.key == Trial(trial.objective, "called otherwise", make("sgd")).key
+    assert len({planned.key, *(other.key for other in others)}) == 7
+    assert planned.key == PlannedRun(planned.objective, "called otherwise", make("sgd")).key
 
 
 def test_edited_code_is_another_version(dataset, monkeypatch):
-    before = trial_of(dataset, "sgd").key
-    monkeypatch.setattr("fastcrf.lab.experiment.code_version", lambda: "0.1.0+other")
-    assert trial_of(dataset, "sgd").key != before
+    before = planned_run(dataset, "sgd").key
+    monkeypatch.setattr("fastcrf.lab.experiment.code_version", lambda solver: "0.1.0+other")
+    assert planned_run(dataset, "sgd").key != before
 
 
 class Killed(BaseException):
@@ -150,7 +151,7 @@ class Killed(BaseException):
 def test_a_killed_run_goes_on_where_it_was_and_ends_the_same(dataset, tmp_path, monkeypatch, solver):
     experiment = experiment_on(dataset, solver, passes=40.0)
     whole = run_experiment(experiment, Store(tmp_path / "whole"))
-    monkeypatch.setattr(resuming, "CHECKPOINT_EVERY", 0.0)
+    monkeypatch.setattr(resumable_run, "CHECKPOINT_EVERY", 0.0)
     measured = []
 
     def die_at_the_seventh_step(weights):
@@ -159,26 +160,26 @@ def test_a_killed_run_goes_on_where_it_was_and_ends_the_same(dataset, tmp_path, 
             raise Killed
         return 0.0
 
-    store, trial = Store(tmp_path / "killed"), next(experiment.trials(next(experiment.objectives())))
+    store, planned = Store(tmp_path / "killed"), next(experiment.planned_runs(next(experiment.objectives())))
     monkeypatch.setattr(runner, "scores", lambda objective: {"active": die_at_the_seventh_step})
     with pytest.raises(Killed):
-        run_trial(trial, experiment.limits, store, None)
+        carry_out(planned, experiment.limits, store, None)
     monkeypatch.undo()
-    assert store.state(trial.key).exists()
-    assert not store.rows(trial.key)
+    assert store.state(planned.key).exists()
+    assert not store.rows(planned.key)
     steps = []
     monkeypatch.setattr(runner, "scores", lambda objective: {"active": lambda weights: steps.append(1) or 1.0})
-    run_trial(trial, experiment.limits, store, None)
+    carry_out(planned, experiment.limits, store, None)
     assert len(steps) < len(whole)
-    assert [row["objective"] for row in store.rows(trial.key)] == [row["objective"] for row in whole]
-    assert not store.state(trial.key).exists()
+    assert [row["objective"] for row in store.rows(planned.key)] == [row["objective"] for row in whole]
+    assert not store.state(planned.key).exists()
 
 
 def test_a_damaged_checkpoint_is_thrown_away(dataset, tmp_path):
     store, experiment = Store(tmp_path), experiment_on(dataset, "lbfgs")
-    trial = next(experiment.trials(next(experiment.objectives())))
-    store.state(trial.key).write_bytes(b"no checkpoint")
-    assert len(run_trial(trial, experiment.limits, store, None)) > 5
+    planned = next(experiment.planned_runs(next(experiment.objectives())))
+    store.state(planned.key).write_bytes(b"no checkpoint")
+    assert len(carry_out(planned, experiment.limits, store, None)) > 5
 
 
 def test_rows_are_cut_at_a_smaller_limit_and_measured_again_for_a_larger_one(dataset, tmp_path):
@@ -217,6 +218,8 @@ class Wild:
     name: ClassVar[str] = "wild"
     needs: ClassVar[frozenset[str]] = frozenset()
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
+    promises: ClassVar[str] = "no objective"
+    keeps: ClassVar[dict[str, Kept]] = {}
     way: str = "diverged"
 
     def iterate(self, problem, weights, memory=None):
@@ -244,9 +247,9 @@ def test_a_failure_is_not_kept(dataset, tmp_path):
 
 def test_kernels_are_warm_before_the_clock_runs(dataset, tmp_path, monkeypatch):
     calls = []
-    true_minimize, true_run = runner.minimize, runner.run_trial
-    monkeypatch.setattr(runner, "minimize", lambda *a, **k: calls.append("sample") or true_minimize(*a, **k))
-    monkeypatch.setattr(runner, "run_trial", lambda *a, **k: calls.append("run") or true_run(*a, **k))
+    true_warm_up, true_run = runner.run_briefly, runner.carry_out
+    monkeypatch.setattr(runner, "run_briefly", lambda *a, **k: calls.append("sample") or true_warm_up(*a, **k))
+    monkeypatch.setattr(runner, "carry_out", lambda *a, **k: calls.append("run") or true_run(*a, **k))
     run_experiment(experiment_on(dataset, "lbfgs", "sgd"), Store(tmp_path))
     assert calls == ["sample", "sample", "run", "run"]
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from fastcrf.objective.certificate import Certificate
 from fastcrf.objective.problem import Problem
 from reference import brute_force
 from reference.random_corpora import random_corpus, random_features
@@ -66,6 +67,14 @@ def test_the_objective_of_a_certificate_is_that_of_the_definition(c1, c2):
     assert problem.certificate(weights).objective == pytest.approx(expected, rel=1e-12)
     given_both = problem.certificate(weights, smooth + c1 * np.abs(weights).sum(), gradient)
     assert given_both.lower_bound == pytest.approx(problem.certificate(weights).lower_bound, rel=1e-12)
+
+
+@pytest.mark.parametrize("bound", [-1e7, 0.0, 3.0])
+def test_a_bound_that_proves_nothing_is_not_called_a_distance(bound):
+    assert str(Certificate(7.0, bound)) == (
+        "objective 7.0000; there is no useful bound on its distance to the optimum yet"
+    )
+    assert str(Certificate(7.0, 6.93)) == "objective 7.0000 is within 0.07 (1 %) of the optimum"
 
 
 def test_without_a_penalty_nothing_is_proved_and_it_says_so():

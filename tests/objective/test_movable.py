@@ -71,9 +71,9 @@ def contents(corpus):
 def test_a_partition_holds_every_sequence_as_it_was_in_blocks_that_differ_by_one(lengths, data):
     n_blocks, seed = data.draw(st.integers(1, len(lengths))), data.draw(st.integers(0, 9))
     corpus = random_corpus(seed, lengths=lengths, values=data.draw(st.booleans()), weights=data.draw(st.booleans()))
-    shuffled, blocks = partition(corpus, n_blocks, seed)
+    shuffled, bounds = partition(corpus, n_blocks, seed)
     assert sorted(contents(shuffled)) == sorted(contents(corpus))
-    sizes = np.diff(blocks)
+    sizes = np.diff(bounds)
     assert sizes.sum() == len(lengths)
     assert sizes.max() - sizes.min() <= 1
     again, _ = partition(corpus, n_blocks, seed)
@@ -85,10 +85,10 @@ def test_sequences_drawn_one_by_one_are_not_copied_and_a_partition_is_kept():
     weights = np.zeros(problem.n_weights)
     plain, same = problem.part(weights), problem.part(weights, problem.n_sequences, 5)
     assert plain is same
-    assert plain.sequences.chains.labels is problem.corpus.labels
+    assert plain.blocks.chains.labels is problem.corpus.labels
     divided = problem.part(weights, 2, 5)
     assert divided is problem.part(weights, 2, 5) is not problem.part(weights, 2, 6)
-    assert divided.sequences.chains.blocks.tolist() == [0, 2, 4]
+    assert divided.blocks.chains.bounds.tolist() == [0, 2, 4]
 
 
 def test_idle_features_stay_zero_in_blocks_too():

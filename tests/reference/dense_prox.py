@@ -24,8 +24,9 @@ class OneConstant:
 
     def visit(self, i, w, f, g):
         """Search for L; the number of values computed."""
-        trials = 0
+        trials, self.keep = 0, 1.0  # of L, after this draw
         if g @ g > 1e-8:
+            self.keep = 2 ** (-1 / self.n)
             self.L, trials = line_search(self.loss, i, w, f, g, self.L, self.fresh)
         self.fresh = False
         return trials
@@ -33,7 +34,7 @@ class OneConstant:
     def step_size(self, lam):
         """That of this draw, after which L fades."""
         alpha = 1 / (self.L + lam)
-        self.L *= 2 ** (-1 / self.n)
+        self.L *= self.keep
         return alpha
 
 

@@ -101,7 +101,7 @@ def sag(corpus, features, lam, uniforms, first_lipschitz=1.0, saga=False, blocks
             evaluations += loss.sizes[i] * trials
         alpha = 1 / (L + lam) / (3 if saga else 1)
         w = (1 - alpha * lam) * w - alpha * (change * n / loss.sizes.sum() + before / m if saga else d / m)
-        L *= 2 ** (-1 / n)
+        L *= 2 ** (-1 / n) if g @ g > 1e-8 else 1
         yield w, d, L, evaluations
 
 
@@ -134,7 +134,7 @@ class OwnConstants:
             rest[i] -= 1
             search = False
         else:
-            L[i] *= 0.9
+            L[i] = 0.9 * L[i] if g @ g > 1e-8 else max(0.9 * L[i], min(L[i], L[seen].mean()))
         if search and g @ g > 1e-8:
             L[i], trials = line_search(self.loss, i, w, f, g, L[i], not seen.any())
             if seen[i] and self.skipping:
@@ -165,8 +165,8 @@ def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz
         yield w, d, own.L, evaluations
 
 
-def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0, blocks=None):
-    """schmidt2013, section 5.5. Yields (w, d, the L_i, evaluations so far) after each draw."""
+def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0, blocks=None, saga=False):
+    """schmidt2013, section 5.5, or SAGA with its draws. Yields (w, d, the L_i, evaluations so far) after each draw."""
     loss = SequenceLoss(corpus, features, blocks)
     n, w = loss.n, np.zeros(features.n_weights)
     d, table, seen = np.zeros_like(w), np.zeros((n, len(w))), np.zeros(n, bool)
@@ -174,15 +174,17 @@ def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0, blocks=
     for u in uniforms:
         m = seen.sum()
         if u < (n - m) / n:
-            i = next(j for j in order if not seen[j])
+            i, p = next(j for j in order if not seen[j]), 1 / n
         else:
             i = draw_seen(L, seen, lam, (u - (n - m) / n) / (m / n), order)
+            p = m / n * (L[i] + L[seen].mean() + 2 * lam) / (L[seen] + L[seen].mean() + 2 * lam).sum()
         f, g = loss.value(i, w), loss.gradient(i, w)
         evaluations += loss.sizes[i]
-        d = d + loss.sizes[i] * g - table[i]
+        change, before = loss.sizes[i] * g - table[i], d
+        d = d + change
         table[i] = loss.sizes[i] * g
         if seen[i]:
-            L[i] /= 2
+            L[i] = L[i] / 2 if g @ g > 1e-8 else max(L[i] / 2, min(L[i], L[seen].mean()))
         if g @ g > 1e-8:
             L[i], trials = line_search(loss, i, w, f, g, L[i], not seen.any())
             evaluations += loss.sizes[i] * trials
@@ -190,9 +192,11 @@ def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0, blocks=
         m = seen.sum()
         largest = max(largest, L[i])
         biggest, typical = 1 / (largest + lam), 1 / (L[seen].mean() + lam)
-        alpha = (n - m) / n * biggest + m / n * (biggest / 2 + typical / 2)
-        w = (1 - alpha * lam) * w - alpha / loss.sizes[seen].sum() * d
-        largest *= 2 ** (-1 / n)
+        alpha = ((n - m) / n * biggest + m / n * (biggest / 2 + typical / 2)) / (3 if saga else 1)
+        covered = loss.sizes[seen].sum()
+        step = change / (loss.sizes.sum() * p) + before / covered if saga else d / covered
+        w = (1 - alpha * lam) * w - alpha * step
+        largest *= 2 ** (-1 / n) if g @ g > 1e-8 else 1
         yield w, d, L, evaluations
 
 

@@ -35,7 +35,7 @@ def one_sample(loss, lam, p, uniforms, L, searching, start=0.0, factor=1.0):
         alpha = factor * step_a(p, L, lam)
         w = (1 - alpha * lam) * w - alpha * ((g - s[j]) / (n * p[j]) + s.mean(axis=0))
         s[j] = g
-        L *= 2 ** (-1 / n) if searching else 1
+        L *= 2 ** (-1 / n) if searching and g @ g > 1e-8 else 1
         yield w, s.sum(axis=0), L, evaluations
 
 
@@ -56,13 +56,13 @@ def two_samples(loss, lam, pairs, L, searching, start=0.0, factor=1.0):
         evaluations += 2
         if rest[j] > 0:
             rest[j] -= 1
-        elif searching:
-            L[j] *= 0.9
-            if g @ g > 1e-8:
-                L[j], trials = line_search(loss, j, w, f, g, L[j], streak[j] < 0)
-                evaluations += trials
-                streak[j] = streak[j] + 1 if trials == 1 else 0
-                rest[j] = 2 ** (streak[j] - 1) if streak[j] else 0
+        elif searching and g @ g > 1e-8:
+            L[j], trials = line_search(loss, j, w, f, g, 0.9 * L[j], streak[j] < 0)
+            evaluations += trials
+            streak[j] = streak[j] + 1 if trials == 1 else 0
+            rest[j] = 2 ** (streak[j] - 1) if streak[j] else 0
+        elif searching and streak[j] >= 0:
+            L[j] = max(0.9 * L[j], min(L[j], L.mean()))
         alpha = factor / (4 * (L.mean() + lam))
         w = (1 - alpha * lam) * w - alpha * ((g - s[j]) / (n * p) + s.mean(axis=0))
         s[r] = memory

@@ -40,7 +40,7 @@ def svrg(corpus, features, lam, uniforms, first_lipschitz=1.0, blocks=None):
             first = False
             alpha = 1 / (L + lam)
             w = (1 - alpha * lam) * w - alpha * ((loss.sizes[i] * g - table[i]) * n / total + d / total)
-            L *= 2 ** (-1 / n)
+            L *= 2 ** (-1 / n) if g @ g > 1e-8 else 1
         return w, evaluations
 
     return snapshots(loss, np.zeros(features.n_weights), uniforms, draws)
@@ -89,7 +89,7 @@ def emgd(corpus, features, lam, uniforms, lipschitz=None, project=True, first_ra
             z = z - eta * (g - table[i] + lam * z + d / n + lam * centre)
             z = z * min(1.0, radius / max(np.linalg.norm(z), 1e-300))
             zs.append(z)
-            L *= 1 if known else 2 ** (-1 / n)
+            L *= 2 ** (-1 / n) if not known and g @ g > 1e-8 else 1
         return centre + np.mean(zs, axis=0), evaluations
 
     for w, d, evaluations in snapshots(loss, np.zeros(features.n_weights), uniforms, draws):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fastcrf.chain import layout as layout_module
-from fastcrf.chain.blocks import make_sequences, make_workspace
+from fastcrf.chain.blocks import make_blocks, make_workspace
 from fastcrf.draws.drifting_vector import make_drifting
-from fastcrf.draws.lazy_vector import drift, gather, settle, turn
+from fastcrf.draws.lazy_vector import advance, gather, settle, turn
 from reference.plain_proximal import soft
 from reference.random_corpora import random_corpus, random_features
 
@@ -24,8 +24,8 @@ class Ground:
         self.corpus = random_corpus(seed, lengths=(3, 1, 4, 2, 3), n_attributes=9)
         self.layout = layout_module.make_layout(self.features)
         positions = layout_module.make_positions(self.corpus, self.features, self.layout)
-        self.sequences = make_sequences(self.corpus, self.features, positions, self.layout)
-        self.space = make_workspace(self.sequences)
+        self.blocks = make_blocks(self.corpus, self.features, positions, self.layout)
+        self.space = make_workspace(self.blocks)
         self.lanes = (0,) * self.layout.width
         assert self.layout.n_rows > 0 < self.layout.n_cells
 
@@ -47,7 +47,7 @@ class Ground:
 
     def places(self, i, table):
         """(f, array, index): where the local `table` of sequence i holds its state weights."""
-        support, layout = self.sequences.support, self.layout
+        support, layout = self.blocks.support, self.layout
         rows = list(support.rows[slice(*support.row_starts[[i, i + 1]])])
         cells = list(support.cells[slice(*support.cell_starts[[i, i + 1]])])
         for f in np.flatnonzero(self.touched(i)[: self.features.n_state]):
@@ -86,7 +86,7 @@ class Pair:
     def move(self, shrink, amount, step=0.0, growth=1.0):
         """A draw: read a sequence's weights, d += growth g, w -= step g; then w <- soft(shrink w - amount d)."""
         ground, space, i = self.ground, self.ground.space, int(self.rng.integers(self.ground.n_sequences))
-        support, K, lanes = ground.sequences.support, ground.layout.n_labels, ground.lanes
+        support, K, lanes = ground.blocks.support, ground.layout.n_labels, ground.lanes
         gather(self.lazy, support, i, space.weights, space.edges.scores, lanes)
         scale = max(1.0, np.abs(self.w).max())
         np.testing.assert_allclose(ground.gathered(i), self.w * ground.touched(i), rtol=1e-12, atol=1e-12 * scale)
@@ -94,7 +94,7 @@ class Pair:
         self.d = self.d + growth * g
         self.w = soft(shrink * (self.w - step * g) - amount * self.d, amount * self.c1)
         turn(self.lazy, support, i, growth, step, *ground.spread(i, g), K, lanes)
-        drift(self.lazy, shrink, amount, lanes)
+        advance(self.lazy, shrink, amount, lanes)
 
     def settled(self):
         w, d = np.empty((2, self.ground.n_weights))

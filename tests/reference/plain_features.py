@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from itertools import pairwise
 
-from fastcrf.data.features import flatten
+from fastcrf.data.encoding.items import flatten
 
 
 def frequencies(X, y, weights=None):

@@ -13,7 +13,7 @@ import numpy as np
 
 import fastcrf.chain.expectations as expectations
 from fastcrf.chain.decode import path_scores, posteriors, viterbi
-from fastcrf.data.corpus import Encoder, encode_training
+from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
 from fastcrf.objective.problem import Problem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import pytest
 
@@ -13,7 +14,7 @@ from reference.toy_problem import ToyProblem
 
 
 def test_a_solver_is_made_by_name_with_its_options():
-    assert registry.make("lbfgs", memory=12) == LBFGS(memory=12)
+    assert registry.make("lbfgs", pairs=12) == LBFGS(pairs=12)
 
 
 def test_an_unknown_name_is_answered_with_the_names_there_are():
@@ -22,22 +23,28 @@ def test_an_unknown_name_is_answered_with_the_names_there_are():
 
 
 def test_an_unknown_option_is_answered_with_the_options_there_are():
-    with pytest.raises(ValueError, match="lbfgs has no option 'm'; its options are memory, max_linesearch"):
+    with pytest.raises(ValueError, match="lbfgs has no option 'm'; its options are pairs, max_linesearch"):
         registry.make("lbfgs", m=3)
 
 
 def test_a_preset_is_a_registry_line(monkeypatch):
-    preset = registry.Line("fastcrf.solvers.batch.lbfgs", "LBFGS", {"memory": 100})
+    preset = registry.Line("fastcrf.solvers.batch.lbfgs", "LBFGS", {"pairs": 100})
     monkeypatch.setitem(registry.REGISTRY, "lbfgs-100", preset)
-    assert registry.make("lbfgs-100") == LBFGS(memory=100)
-    assert registry.make("lbfgs-100", max_linesearch=5) == LBFGS(memory=100, max_linesearch=5)
-    assert registry.describe("lbfgs-100")["options"] == {"memory": 100, "max_linesearch": 20}
+    assert registry.make("lbfgs-100") == LBFGS(pairs=100)
+    assert registry.make("lbfgs-100", max_linesearch=5) == LBFGS(pairs=100, max_linesearch=5)
+    assert registry.describe("lbfgs-100")["options"] == {"pairs": 100, "max_linesearch": 20}
 
 
-def test_lbfgs_with_an_l1_penalty_is_owlqn():
-    assert registry.resolve("lbfgs", c1=0.0) == "lbfgs"
-    assert registry.resolve("lbfgs", c1=0.1) == "owlqn"
-    assert registry.resolve("owlqn", c1=0.1) == "owlqn"
+def test_a_preset_carries_its_own_name_in_rows_and_messages(monkeypatch):
+    preset = registry.Line("fastcrf.solvers.batch.lbfgs", "LBFGS", {"pairs": 100})
+    monkeypatch.setitem(registry.REGISTRY, "lbfgs-100", preset)
+    solver = registry.make("lbfgs-100")
+    assert (solver.name, registry.make("lbfgs").name, LBFGS().name) == ("lbfgs-100", "lbfgs", "lbfgs")
+    assert pickle.loads(pickle.dumps(solver)).name == "lbfgs-100"
+    with pytest.raises(ValueError, match="lbfgs-100: pairs must be a whole number"):
+        registry.make("lbfgs-100", pairs=0)
+    with pytest.raises(ValueError, match="lbfgs-100 is for the penalties none, l2"):
+        registry.check(ToyProblem(c1=0.5, c2=1.0), solver)
 
 
 def test_penalties_default_to_what_the_solver_is_for():
@@ -71,4 +78,4 @@ def test_the_listing_is_plain_data_with_paper_penalties_needs_and_defaults():
     assert owlqn["paper"].startswith("Andrew & Gao (2007)")
     assert owlqn["penalties"] == ["l1", "l1+l2"]
     assert owlqn["needs"] == ["gradient"]
-    assert owlqn["options"] == {"memory": 6, "max_linesearch": 20}
+    assert owlqn["options"] == {"pairs": 6, "max_linesearch": 20}

@@ -47,7 +47,7 @@ def rows_without_times(trace):
 @pytest.mark.parametrize("solver", ["lbfgs", "sgd", "sag-nus-star"])
 def test_a_run_killed_and_continued_gives_the_rows_of_an_uninterrupted_one_bit_for_bit(solver, tmp_path):
     path = tmp_path / "run.state"
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, "-W", "ignore", __file__, solver, str(path)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -99,7 +99,7 @@ def test_a_checkpoint_of_something_else_is_refused_in_one_sentence(part, changed
     if part == "version":
         monkeypatch.setattr("fastcrf.training.checkpoint.__version__", "9.9")
     before = path.read_bytes()
-    with pytest.raises(CheckpointError, match=f"another {part}") as refusal:
+    with pytest.raises(CheckpointError, match=f"a different {part}") as refusal:
         run("sag", path, resume=True, steps=4, **changed)
     assert str(refusal.value).count(". ") == 0
     assert path.read_bytes() == before
@@ -109,7 +109,7 @@ def test_a_checkpoint_of_something_else_is_refused_in_one_sentence(part, changed
 def test_a_damaged_checkpoint_is_refused_in_one_sentence(content, tmp_path):
     path = tmp_path / "run.state"
     path.write_bytes(content)
-    with pytest.raises(CheckpointError, match="start anew"):
+    with pytest.raises(CheckpointError, match="start afresh"):
         run("lbfgs", path, resume=True)
 
 

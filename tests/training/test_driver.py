@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from fastcrf.memory import Kept
 from fastcrf.solvers.batch.lbfgs import LBFGS
 from fastcrf.solvers.batch.owlqn import OWLQN
 from fastcrf.training.driver import minimize
@@ -29,6 +30,8 @@ class Script:
     name: ClassVar[str] = "script"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
+    promises: ClassVar[str] = "no objective"
+    keeps: ClassVar[dict[str, Kept]] = {"act": Kept()}
 
     def iterate(self, problem, weights, memory=None):
         try:

@@ -11,10 +11,11 @@ import pytest
 
 from fastcrf.data.errors import DataError
 from fastcrf.objective.certificate import Certificate
+from fastcrf.training.crfsuite_log import training_log
 from fastcrf.training.driver import Result
 from fastcrf.training.fitting import fit_model, has_converged
-from fastcrf.training.log import training_log
 from fastcrf.training.plan import make_plan
+from fastcrf.training.progress import Silent
 from reference.toy_sequences import toy_sequences
 
 X, Y = toy_sequences(40)
@@ -22,7 +23,11 @@ DEV = toy_sequences(15, seed=1)
 
 
 def train(dev=None, **parameters):
-    own = {name: parameters.pop(name) for name in ("patience", "callbacks", "start", "features") if name in parameters}
+    own = {
+        name: parameters.pop(name)
+        for name in ("patience", "callbacks", "start", "features", "progress")
+        if name in parameters
+    }
     return fit_model(X, Y, make_plan(parameters), dev=dev, **own)
 
 
@@ -98,7 +103,7 @@ def test_patience_without_held_out_data_is_refused_before_anything_runs():
 
 
 def test_empty_held_out_data_are_refused():
-    with pytest.raises(DataError, match="held-out data hold no sequence"):
+    with pytest.raises(DataError, match="held-out data contain no sequence"):
         train(dev=([[]], [[]]))
 
 
@@ -124,6 +129,9 @@ def test_ctrl_c_keeps_the_model_and_says_so(caplog):
     assert (fit.result.status, fit.asked) == ("interrupted", True)
     assert fit.result.n_steps <= 3
     assert "The model of that step is kept" in caplog.text
+    caplog.clear()
+    train(callbacks=[press_ctrl_c], progress=Silent())
+    assert not caplog.text  # a display has said it
     assert len(fit.model.tag(X)) == len(X)
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pycrfsuite
 import pytest
 
+from fastcrf.checks import functions, seed_of
 from fastcrf.solvers import registry
 from fastcrf.solvers.batch.lbfgs import LBFGS
 from fastcrf.solvers.batch.owlqn import OWLQN
-from fastcrf.training.checks import functions, seed_of
 from fastcrf.training.plan import CRFSUITE, make_plan
 from fastcrf.training.slopes import LargestSlope, MeanSlope
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease
@@ -57,7 +57,7 @@ def test_crfsuites_options_reach_the_solver_under_its_names():
 
 
 def test_a_solver_object_is_taken_as_it_is_with_our_stopping_rules():
-    solver = LBFGS(memory=9)
+    solver = LBFGS(pairs=9)
     assert plan(algorithm=solver).solver is solver
     assert plan(algorithm=solver).stop == (OURS, CertifiedGap(1e-3))
 
@@ -125,7 +125,7 @@ def test_a_stopping_rule_that_crfsuite_does_not_have_is_refused(monkeypatch):
     ("parameters", "sentence"),
     [
         ({"algorithm": "foo"}, "There is no algorithm 'foo'; use one of auto, lbfgs"),
-        ({"algorithm": 3}, "algorithm must be a name or a Solver object, such as LBFGS(memory=10); got 3."),
+        ({"algorithm": 3}, "algorithm must be a name or a Solver object, such as LBFGS(pairs=10); got 3."),
         ({"algorithm": LBFGS}, "algorithm must be a name or a Solver object"),
         ({"algorithm": LBFGS(), "num_memories": 3}, "num_memories=3 has no effect on a Solver object"),
         ({"algorithm": LBFGS(), "linesearch": "Backtracking"}, "linesearch='Backtracking' has no effect on a Solver"),
@@ -133,7 +133,7 @@ def test_a_stopping_rule_that_crfsuite_does_not_have_is_refused(monkeypatch):
         ({"pa_type": 0, "c1": 1.0}, "owlqn does not know the parameter pa_type=0"),
         ({"linesearch": "Newton"}, "linesearch must be one of MoreThuente, Backtracking, StrongBacktracking"),
         ({"algorithm": "sag", "num_memories": 3}, "sag does not know the parameter num_memories=3; leave it None"),
-        ({"num_memories": 0}, "memory must be a whole number of at least 1"),
+        ({"num_memories": 0}, "pairs must be a whole number of at least 1"),
         ({"c1": -1}, "c1 must be a finite number of at least 0; got c1=-1."),
         ({"c2": "1"}, "c2 must be a finite number of at least 0; got c2='1'."),
         ({"c2": float("nan")}, "c2 must be a finite number of at least 0; got c2=nan."),

@@ -11,6 +11,7 @@ from fastcrf.solvers.batch.lbfgs import LBFGS
 from fastcrf.training.driver import minimize
 from fastcrf.training.progress import Progress, line
 from fastcrf.training.stopping import MaxSteps
+from fastcrf.training.trace import COLUMNS
 from reference.toy_problem import ToyProblem
 
 
@@ -23,17 +24,49 @@ def shown(terminal, **options):
 def test_a_row_in_one_line_has_objective_gap_passes_and_seconds():
     row = {"step": 7, "objective": 13139.271, "relative_gap": 3.2e-4, "passes": 9.0, "seconds": 1.25, "wall": 2.0}
     text = line(row | {"gap": 4.2, "gradient_norm": 1.0, "f1": 0.93612, "trials": 1})
-    assert text == "step 7  objective 13,139.27  gap 3.2e-04  passes 9  1.2 s  f1 0.9361  trials 1"
+    assert text == "step 7  objective 13,139.27  gap 3.2e-04  f1 0.9361  trials 1  1.2 s  passes 9"
+
+
+def test_a_line_has_as_much_as_there_is_room_for_and_what_matters_first():
+    row = {"step": 7, "objective": 13139.271, "relative_gap": 3.2e-4, "passes": 9.0, "seconds": 1.25, "f1": 0.93612}
+    assert line(row, 50) == "step 7  objective 13,139.27  gap 3.2e-04"
+    assert line(row, 51) == "step 7  objective 13,139.27  gap 3.2e-04  f1 0.9361"
+    assert line(row, 3) == "step 7"
+
+
+def test_a_bound_that_proves_nothing_is_not_shown():
+    row = {"step": 0, "objective": 7.0, "relative_gap": 4e6, "passes": 1.0, "seconds": 0.0}
+    assert line(row) == "step 0  objective 7.00  0.0 s  passes 1"
+
+
+@pytest.mark.parametrize("width", [40, 72, 200])
+def test_a_live_line_stays_on_one_line_and_says_nothing_of_the_solver(width):
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, height=20)
+    lines = []
+
+    class Watching(Progress):
+        def update(self, row):
+            super().update(row)
+            lines.append(console.render_lines(self._status.renderable))
+            lines[-1] = ["".join(segment.text for segment in each) for each in lines[-1]]
+
+    minimize(ToyProblem(), LBFGS(), stop=[MaxSteps(4)], watch={"f1": lambda w: 0.5}, progress=Watching(console))
+    assert all(len(each) == 1 for each in lines)
+    assert "step 4" in lines[-1][0]
+    assert "f1 0.5" in lines[-1][0] or width == 40
+    assert not any(word in each[0] for each in lines for word in ("trials", "pairs", "step_size"))
 
 
 def test_what_was_not_evaluated_is_not_shown():
     row = {"step": 0, "objective": None, "relative_gap": None, "passes": 0.0, "seconds": 0.0}
-    assert line(row) == "step 0  passes 0  0.0 s"
+    assert line(row) == "step 0  0.0 s  passes 0"
 
 
 def test_elsewhere_than_on_a_terminal_lines_are_plain_and_come_now_and_then():
     text, result = shown(terminal=False, interval=1e9)
-    assert text.splitlines() == [f"lbfgs  {line(result.trace[-1])}", f"lbfgs  {result.reason}"]
+    last = {name: result.trace[-1][name] for name in COLUMNS}
+    assert text.splitlines() == [f"lbfgs  {line(last)}", f"lbfgs  {result.reason}"]
+    assert shown(terminal=False, interval=1e9, reason=False)[0].splitlines() == [f"lbfgs  {line(last)}"]
     text, _ = shown(terminal=False, interval=0.0)
     assert [text.count(f"step {k} ") for k in range(5)] == [1, 1, 1, 1, 2]
 

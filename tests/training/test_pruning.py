@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf.chain.decode import posteriors, viterbi
-from fastcrf.data.attributes import ItemAttributes
+from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.training.pruning import prune
 from reference.random_corpora import random_corpus, random_features
 

@@ -77,7 +77,7 @@ def test_crfsuites_delta_compares_with_the_objective_a_period_ago():
 
 def test_crfsuites_delta_takes_an_increase_for_the_end():
     reason = RelativeDecrease(period=1, delta=1e-5).reason(point(number=1, objective=2.0), rows(1.0))
-    assert reason == "The objective rose by 0.5 of itself in 1 steps."
+    assert reason == "The objective rose by a relative 0.5 in 1 steps."
 
 
 def test_a_period_of_zero_switches_crfsuites_delta_off():

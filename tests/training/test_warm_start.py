@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpus import encode_training
+from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.model import Model
 from fastcrf.training.warm_start import starting_weights
 from reference.raw_corpora import labelled_corpora

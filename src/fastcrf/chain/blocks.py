@@ -20,7 +20,7 @@ from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import Edges, Lattice, make_edges, make_lattice
 from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, larger, largest, load, multiply, shift, store, zeros
 from fastcrf.chain.layout import Indices, Layout, Positions
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, kernel, standing_kernel
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
 LOWEST_SCORE = -1e299  # below every score of a label, above every score of padding
@@ -40,13 +40,13 @@ class Support(NamedTuple):
 class Chains(NamedTuple):
     """The sequences of each block, and what is to be learnt from them."""
 
-    blocks: Longs  # [B + 1] first sequence of each block
+    bounds: Longs  # [B + 1] first sequence of each block
     starts: Longs  # [N + 1] first position of each sequence
     labels: Ints  # [P] gold labels
     weights: Floats  # [N] sequence weights, or [0] when all are 1
 
 
-class Sequences(NamedTuple):
+class Blocks(NamedTuple):
     """A corpus by block."""
 
     local: Positions  # rows and cells numbered within their block
@@ -68,29 +68,29 @@ class Workspace(NamedTuple):
     wide_edges: np.ndarray  # [Kp, Kp] those expected that come from the log domain
 
 
-def make_sequences(
-    corpus: Corpus, features: FeatureMap, positions: Positions, layout: Layout, blocks: Longs | None = None
-) -> Sequences:
+def make_blocks(
+    corpus: Corpus, features: FeatureMap, positions: Positions, layout: Layout, bounds: Longs | None = None
+) -> Blocks:
     """`blocks`: first sequence of each block, and the number of sequences; each by itself when not given."""
-    if blocks is None:
-        blocks = np.arange(corpus.n_sequences + 1)
-    starts = positions.starts[blocks]
+    if bounds is None:
+        bounds = np.arange(corpus.n_sequences + 1)
+    starts = positions.starts[bounds]
     row_starts, rows, local_rows = distinct(positions.row_starts[starts], positions.rows, layout.n_rows)
-    cell_starts, cells, local_cells = distinct(positions.cell_starts[blocks], positions.cells, layout.n_cells)
+    cell_starts, cells, local_cells = distinct(positions.cell_starts[bounds], positions.cells, layout.n_cells)
     n_rows, n_cells, longest = (int(np.diff(bounds).max(initial=1)) for bounds in (row_starts, cell_starts, starts))
     edges = np.arange(layout.n_rows, layout.n_rows + layout.n_labels, dtype=np.uint32)
-    return Sequences(
+    return Blocks(
         local=positions._replace(rows=local_rows, cells=local_cells),
         support=Support(row_starts, rows, cell_starts, cells, edges, feature_masks(layout, features)),
-        chains=Chains(blocks, positions.starts, corpus.labels, corpus.weights),
+        chains=Chains(bounds, positions.starts, corpus.labels, corpus.weights),
         layout=layout,
         widest=(n_rows, n_cells, longest),
     )
 
 
-def make_workspace(sequences: Sequences) -> Workspace:
-    n_rows, n_cells, longest = sequences.widest
-    K, Kp = sequences.layout.n_labels, sequences.layout.padded
+def make_workspace(blocks: Blocks) -> Workspace:
+    n_rows, n_cells, longest = blocks.widest
+    K, Kp = blocks.layout.n_labels, blocks.layout.padded
     weights, change = (Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)) for _ in range(2))
     squares = (aligned_zeros(Kp, Kp) for _ in range(3))
     return Workspace(make_lattice(longest, K, Kp), weights, change, make_edges(np.zeros((K, K)), Kp), *squares)
@@ -125,7 +125,7 @@ def distinct(bounds, numbers, n_numbers):
     return starts, found[:n_found].copy(), place
 
 
-@kernel
+@borrowing_kernel
 def refresh_edges(edges, n_labels, bias, lanes):
     """Edges with new exponentials of edges.scores; `bias` is Lattice.bias. Writes: edges.forward, edges.backward."""
     Kp, W = edges.scores.shape[1], len(lanes)
@@ -148,7 +148,7 @@ def refresh_edges(edges, n_labels, bias, lanes):
     return Edges(edges.scores, edges.forward, edges.backward, top, top - bottom, 0)
 
 
-@kernel
+@borrowing_kernel
 def gold_score(labels, scores, first, edge_scores):
     """Score of a labelling [T], given label scores (rows first..) and transition scores [K, K]."""
     score = scores[first, labels[0]]
@@ -157,22 +157,22 @@ def gold_score(labels, scores, first, edge_scores):
     return score
 
 
-@kernel
+@standing_kernel
 def infer_block(chains, i, edges, space, n_labels, lanes):
     """Weighted loss of the scored sequences of block i; their residuals, expected minus observed, weighted.
 
     Writes: space.lattice (residuals of the labels in scores), space.edge_sums (of the bigrams), space.wide_edges.
     """
     starts, lattice, edge_sums = chains.starts, space.lattice, space.edge_sums
-    base, loss = starts[chains.blocks[i]], 0.0
+    base, loss = starts[chains.bounds[i]], 0.0
     clear_rows(space.wide_edges, n_labels, lanes)
     clear_rows(edge_sums, n_labels, lanes)
-    for c in range(chains.blocks[i], chains.blocks[i + 1]):
+    for c in range(chains.bounds[i], chains.bounds[i + 1]):
         weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
         first, last = starts[c] - base, starts[c + 1] - base
         gold = gold_score(chains.labels[starts[c] : starts[c + 1]], lattice.scores, first, edges.scores)
         loss += weight * (infer(lattice, first, last, edges, weight, space.wide_edges, n_labels, lanes) - gold)
-    add_edges(lattice, starts[chains.blocks[i + 1]] - base, n_labels, edge_sums, lanes)
+    add_edges(lattice, starts[chains.bounds[i + 1]] - base, n_labels, edge_sums, lanes)
     for j in range(n_labels):
         for b in range(0, edge_sums.shape[1], len(lanes)):
             expected = multiply(load(edge_sums, j, b, lanes), load(edges.forward, j, b, lanes))
@@ -181,11 +181,11 @@ def infer_block(chains, i, edges, space, n_labels, lanes):
     return loss
 
 
-@kernel
+@borrowing_kernel
 def subtract_gold(chains, i, posteriors, edge_sums):
     """Turn expectations of block i into residuals, expected minus observed. Writes: posteriors, edge_sums."""
-    base = chains.starts[chains.blocks[i]]
-    for c in range(chains.blocks[i], chains.blocks[i + 1]):
+    base = chains.starts[chains.bounds[i]]
+    for c in range(chains.bounds[i], chains.bounds[i + 1]):
         weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
         for p in range(chains.starts[c], chains.starts[c + 1]):
             posteriors[p - base, chains.labels[p]] -= weight
@@ -193,15 +193,15 @@ def subtract_gold(chains, i, posteriors, edge_sums):
                 edge_sums[chains.labels[p - 1], chains.labels[p]] -= weight
 
 
-@kernel
-def collect_change(positions, blocks, support, i, quantities, change, lanes):
+@standing_kernel
+def collect_change(positions, bounds, support, i, quantities, change, lanes):
     """Sum label quantities [T, Kp] of block i by attribute. Writes: change (a local table)."""
     clear_rows(change.rows, support.row_starts[i + 1] - support.row_starts[i], lanes)
     change.cells[: support.cell_starts[i + 1] - support.cell_starts[i]] = 0.0
-    scatter_block(positions, blocks[i], blocks[i + 1], quantities, change, lanes)
+    scatter_block(positions, bounds[i], bounds[i + 1], quantities, change, lanes)
 
 
-@kernel
+@borrowing_kernel
 def clear_rows(target, n_rows, lanes):
     """target[:n_rows] = 0. Writes: target."""
     for r in range(n_rows):
@@ -209,7 +209,7 @@ def clear_rows(target, n_rows, lanes):
             store(target, r, b, zeros(lanes))
 
 
-@kernel
+@borrowing_kernel
 def copy_rows(source, target, n_rows, lanes):
     """target[:n_rows] = source[:n_rows]. Writes: target."""
     for r in range(n_rows):
@@ -217,7 +217,7 @@ def copy_rows(source, target, n_rows, lanes):
             store(target, r, b, load(source, r, b, lanes))
 
 
-@kernel
+@borrowing_kernel
 def add_rows(source, target, n_rows, lanes):
     """target[:n_rows] += source[:n_rows]. Writes: target."""
     for r in range(n_rows):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from fastcrf.chain.decoding_room import require_room_for
 from fastcrf.chain.expectations import infer
 from fastcrf.chain.forward_backward import make_edges, make_lattice
 from fastcrf.chain.lanes import choose_width
-from fastcrf.chain.scores import fill_transitions, score_positions, transition_matrix
+from fastcrf.chain.scores import fill_transitions, score_positions
+from fastcrf.chain.transitions import transition_matrix
 from fastcrf.chain.viterbi import best_labels
 from fastcrf.kernel import kernel
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints
@@ -15,6 +17,7 @@ from fastcrf.types import Corpus, FeatureMap, Floats, Ints
 
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
     """Best label id of each position, [P]; ties go to the lowest id."""
+    require_room_for(features.n_labels, corpus.n_positions, squares=1, rows=1)
     return best_labels(corpus, features, weights)
 
 
@@ -25,6 +28,7 @@ def posteriors(corpus: Corpus, features: FeatureMap, weights: Floats) -> Floats:
 
 def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
     """p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
+    require_room_for(features.n_labels, corpus.n_positions, squares=6, rows=5)
     width, padded = choose_width(features.n_labels)
     longest = int(np.diff(corpus.starts).max(initial=1))
     lattice = make_lattice(longest, features.n_labels, padded)

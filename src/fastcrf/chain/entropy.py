@@ -8,13 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.chain.expectations import end_of_block, infer, score_block
-from fastcrf.kernel import kernel
+from fastcrf.kernel import kernel, standing_kernel
 
 
-@kernel
-def expected_edge_score(lattice, first, last, edges, n_labels):
-    """sum_t E[V(y_{t-1}, y_t)] of one sequence that `infer` has been through in the probability domain."""
+@standing_kernel
+def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels):
+    """sum_t E[V(y_{t-1}, y_t)] of one sequence that `infer` has been through. Writes: wide_edges (zeros)."""
     expected = 0.0
+    for j in range(n_labels):
+        for k in range(n_labels):
+            expected += wide_edges[j, k] * edges.scores[j, k]
+            wide_edges[j, k] = 0.0
     for t in range(first + 1, last):
         row = t * edges.stride
         for j in range(n_labels):
@@ -41,9 +45,8 @@ def sequence_figures(positions, labels, first, last, table, edges, lattice, agai
         score_block(positions, table, lattice.bias, first, end, again, lanes)
         for i in range(first, end):
             a, b = starts[i] - base, starts[i + 1] - base
-            wide_edges[:] = 0.0
             figures[i, 0] = infer(lattice, a, b, edges, 1.0, wide_edges, n_labels, lanes)
-            figures[i, 1] = expected_edge_score(lattice, a, b, edges, n_labels) + np.sum(wide_edges * edges.scores)
+            figures[i, 1] = expected_edge_score(lattice, a, b, edges, wide_edges, n_labels)
             figures[i, 2] = 0.0
             for t in range(a, b):
                 gold = labels[base + t]

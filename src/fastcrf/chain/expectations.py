@@ -18,9 +18,9 @@ import numpy as np
 
 from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import WIDEST_SPREAD, backward, forward, shift_scores
-from fastcrf.chain.lanes import add, add_scaled, load, store
+from fastcrf.chain.lanes import add, add_scaled, flat_rows, load, store
 from fastcrf.chain.log_domain import log_backward, log_forward
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 BLOCK = 512  # positions a block; 64 to 2048 measure the same
 
@@ -40,10 +40,10 @@ class Expected(NamedTuple):
     wide_edges: np.ndarray  # [Kp, Kp] from the log-domain sequences
 
 
-@kernel
+@standing_kernel
 def score_block(positions, table, bias, first, last, scores, lanes):
     """Label scores of sequences first..last-1, on top of the first row of `bias`. Writes: scores."""
-    base, Kp, flat = positions.starts[first], scores.shape[1], scores.reshape(-1)
+    base, Kp, flat = positions.starts[first], scores.shape[1], flat_rows(scores, 0, len(scores))
     has_values = len(positions.row_values) > 0 or len(positions.cell_values) > 0
     for p in range(base, positions.starts[last]):
         for b in range(0, Kp, len(lanes)):
@@ -65,13 +65,13 @@ def score_block(positions, table, bias, first, last, scores, lanes):
                 flat[corner + positions.slots[c]] += table.cells[positions.cells[c]]
 
 
-@kernel
+@standing_kernel
 def scatter_block(positions, first, last, scores, table, lanes):
     """Add label quantities (posteriors) of sequences first..last-1 to the rows and cells they are scored from.
 
     Writes: table.
     """
-    base, Kp, flat = positions.starts[first], scores.shape[1], scores.reshape(-1)
+    base, Kp, flat = positions.starts[first], scores.shape[1], flat_rows(scores, 0, len(scores))
     has_values = len(positions.row_values) > 0 or len(positions.cell_values) > 0
     for p in range(base, positions.starts[last]):
         for b in range(0, Kp, len(lanes)):
@@ -95,7 +95,7 @@ def scatter_block(positions, first, last, scores, table, lanes):
                 table.cells[positions.cells[c]] += flat[corner + positions.slots[c]]
 
 
-@kernel
+@standing_kernel
 def add_edges(lattice, n_positions, n_labels, sums, lanes):
     """sums(j, k) += sum_t alpha_{t-1}(j) follow_t(k); four rows stay in registers while t runs. Writes: sums."""
     alpha, follow = lattice.alpha, lattice.follow
@@ -115,7 +115,7 @@ def add_edges(lattice, n_positions, n_labels, sums, lanes):
             store(sums, j + 3, b, sum3)
 
 
-@kernel
+@standing_kernel
 def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
     """log Z of one scored sequence (rows first..last-1), unweighted; its posteriors and edge factors, weighted.
 
@@ -124,25 +124,25 @@ def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if spread + edges.spread > WIDEST_SPREAD:
         log_z = log_forward(lattice, first, last, edges, n_labels)
-        log_backward(lattice, first, last, edges, weight, log_z, n_labels, wide_edges)
+        log_backward(lattice, first, last, edges, weight, n_labels, wide_edges)
         return maxima + log_z
-    exponentiate(lattice.scores[first:last].reshape(-1))
+    exponentiate(flat_rows(lattice.scores, first, last))
     log_z = forward(lattice, first, last, edges, n_labels, lanes)
     backward(lattice, first, last, edges, weight, n_labels, lanes)
     return maxima + log_z + (last - first - 1) * edges.top
 
 
-@kernel
+@standing_kernel
 def log_partition(lattice, first, last, edges, n_labels, lanes):
     """log Z of one scored sequence: the forward half of `infer`. Writes: lattice."""
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if spread + edges.spread > WIDEST_SPREAD:
         return maxima + log_forward(lattice, first, last, edges, n_labels)
-    exponentiate(lattice.scores[first:last].reshape(-1))
+    exponentiate(flat_rows(lattice.scores, first, last))
     return maxima + forward(lattice, first, last, edges, n_labels, lanes) + (last - first - 1) * edges.top
 
 
-@kernel
+@borrowing_kernel
 def end_of_block(starts, first, last):
     """The largest end <= last such that sequences first..end-1 hold at most BLOCK positions (one sequence at least)."""
     end = first + 1
@@ -151,7 +151,7 @@ def end_of_block(starts, first, last):
     return end
 
 
-@kernel
+@borrowing_kernel
 def expect(positions, weights, first, last, table, edges, lattice, expected, n_labels, lanes):
     """Weighted sum of log Z of sequences first..last-1, and their expected counts. Writes: expected, lattice."""
     starts = positions.starts
@@ -170,7 +170,7 @@ def expect(positions, weights, first, last, table, edges, lattice, expected, n_l
     return loss
 
 
-@kernel
+@borrowing_kernel
 def log_partitions(positions, first, last, table, edges, lattice, log_z, n_labels, lanes):
     """log Z of each of the sequences first..last-1, unweighted. Writes: log_z, lattice."""
     starts = positions.starts

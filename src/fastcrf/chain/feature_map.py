@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
 
@@ -22,6 +22,13 @@ class Occurrences(NamedTuple):
     bounds: Longs  # [A + 1] first occurrence of each attribute
     labels: Ints  # [occurrences] gold label of the position
     amounts: Floats  # [occurrences] weight · value, or [0] when every one is 1 or nobody needs them
+
+
+class Seen(NamedTuple):
+    """The labels that an attribute occurs with, while its occurrences are counted."""
+
+    frequency: Floats  # [K]
+    last: Longs  # [K] last attribute that was seen with the label
 
 
 def build_feature_map(
@@ -58,7 +65,8 @@ def state_features(
         kept = np.empty(n_labels * np.count_nonzero(np.diff(occurrences.bounds)), np.int32)
     else:
         kept = occurrences.labels  # written over: see keep_labels
-    keep_labels(occurrences, n_labels, all_states, threshold, offsets, kept)
+    seen = Seen(np.zeros(n_labels), np.full(n_labels, -1))
+    keep_labels(occurrences, seen, all_states, threshold, offsets, kept)
     return offsets, kept[: offsets[-1]].copy()
 
 
@@ -75,7 +83,7 @@ def occurrences_by_attribute(corpus: Corpus, n_attributes: int, with_amounts: bo
     return occurrences
 
 
-@kernel
+@borrowing_kernel
 def sort_by_attribute(corpus: Corpus, occurrences: Occurrences) -> None:
     """Counting sort, in order of appearance within an attribute. Writes: every array of occurrences.
 
@@ -83,7 +91,8 @@ def sort_by_attribute(corpus: Corpus, occurrences: Occurrences) -> None:
     attribute a + 1 begins.
     """
     bounds = occurrences.bounds
-    for a in corpus.attributes:
+    for o in range(len(corpus.attributes)):
+        a = corpus.attributes[o]
         if a + 2 < len(bounds):
             bounds[a + 2] += 1
     for a in range(2, len(bounds)):
@@ -99,29 +108,28 @@ def sort_by_attribute(corpus: Corpus, occurrences: Occurrences) -> None:
                     occurrences.amounts[place] = weight * (corpus.values[o] if len(corpus.values) else 1.0)
 
 
-@kernel
+@borrowing_kernel
 def keep_labels(
-    occurrences: Occurrences, n_labels: int, all_states: bool, threshold: float, offsets: Longs, kept: Ints
+    occurrences: Occurrences, seen: Seen, all_states: bool, threshold: float, offsets: Longs, kept: Ints
 ) -> None:
-    """Labels of each attribute whose frequency reaches the threshold, ascending. Writes: offsets, kept.
+    """Labels of each attribute whose frequency reaches the threshold, ascending. Writes: offsets, kept, seen.
 
     Without `all_states` an attribute keeps no more labels than it has occurrences, and these are read before the labels
     are written; so `kept` may be `occurrences.labels` itself.
     """
     bounds, labels, amounts = occurrences
-    frequency = np.zeros(n_labels)
-    stamp = np.full(n_labels, -1)  # last attribute that was seen with the label
+    frequency, last = seen
     end = 0
     for a in range(len(bounds) - 1):
         for o in range(bounds[a], bounds[a + 1]):
             k = labels[o]
-            if stamp[k] != a:
-                stamp[k] = a
+            if last[k] != a:
+                last[k] = a
                 frequency[k] = 0.0
             frequency[k] += amounts[o] if len(amounts) else 1.0
         if bounds[a] < bounds[a + 1]:
-            for k in range(n_labels):
-                observed = stamp[k] == a
+            for k in range(len(last)):
+                observed = last[k] == a
                 if (observed or all_states) and (frequency[k] if observed else 0.0) >= threshold:
                     kept[end] = k
                     end += 1
@@ -130,21 +138,16 @@ def keep_labels(
 
 def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
     """Frequency of each label bigram, and whether it occurs at all (a weight may be 0). Both [K, K]."""
-    frequency, observed = np.zeros((n_labels, n_labels)), np.zeros((n_labels, n_labels), np.bool_)
-    add_bigrams(corpus, frequency, observed)
-    return frequency, observed
-
-
-@kernel
-def add_bigrams(corpus: Corpus, frequency: Floats, observed: np.ndarray) -> None:
-    """Writes: frequency, observed. Labels below 0 (unknown) form no bigram."""
-    for i in range(len(corpus.starts) - 1):
-        weight = corpus.weights[i] if len(corpus.weights) else 1.0
-        for p in range(corpus.starts[i] + 1, corpus.starts[i + 1]):
-            j, k = corpus.labels[p - 1], corpus.labels[p]
-            if j >= 0 and k >= 0:
-                frequency[j, k] += weight
-                observed[j, k] = True
+    before, after = corpus.labels[:-1], corpus.labels[1:]
+    bigrams = (before >= 0) & (after >= 0)  # labels below 0 (unknown) form none
+    inner = corpus.starts[(corpus.starts > 0) & (corpus.starts < corpus.n_positions)]
+    bigrams[inner - 1] = False  # from one sequence to the next
+    codes = before[bigrams].astype(np.int64) * n_labels + after[bigrams]
+    weights = np.repeat(corpus.weights, np.diff(corpus.starts))[1:][bigrams] if len(corpus.weights) else None
+    frequency = np.bincount(codes, weights, n_labels**2).astype(np.float64)
+    observed = np.zeros(n_labels**2, np.bool_)
+    observed[codes] = True
+    return frequency.reshape(n_labels, n_labels), observed.reshape(n_labels, n_labels)
 
 
 def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
@@ -153,17 +156,17 @@ def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
     Pairs without a feature are passed over, and so are positions whose label is below 0 (unknown).
     """
     counts = np.zeros(features.n_weights)
-    count_gold_states(occurrences_by_attribute(corpus, features.n_attributes, with_amounts=True), features, counts)
+    occurrences = occurrences_by_attribute(corpus, features.n_attributes, with_amounts=True)
+    count_gold_states(occurrences, features, np.zeros(features.n_labels), counts)
     frequency, _ = count_bigrams(corpus, features.n_labels)
     counts[features.n_state :] = frequency[features.sources, features.targets]
     return counts
 
 
-@kernel
-def count_gold_states(occurrences: Occurrences, features: FeatureMap, counts: Floats) -> None:
-    """Writes: counts. One attribute at a time, because that reads and writes memory in order (5x faster)."""
+@borrowing_kernel
+def count_gold_states(occurrences: Occurrences, features: FeatureMap, frequency: Floats, counts: Floats) -> None:
+    """Writes: counts, frequency. One attribute at a time, because that reads and writes memory in order (5x faster)."""
     bounds, labels, amounts = occurrences
-    frequency = np.zeros(features.n_labels)
     for a in range(len(bounds) - 1):
         for f in range(features.offsets[a], features.offsets[a + 1]):
             frequency[features.labels[f]] = 0.0

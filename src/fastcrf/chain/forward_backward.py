@@ -18,6 +18,7 @@ scores take the road in log_domain.py.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ from fastcrf.chain.lanes import (
     total,
     zeros,
 )
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 WIDEST_SPREAD = 300.0
 SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200  # scales are multiplied up, and logged only outside this range
@@ -83,7 +84,7 @@ def make_edges(scores: np.ndarray, padded: int) -> Edges:
     return Edges(padded_scores, forward, backward, top, top - low, 0)
 
 
-@kernel
+@standing_kernel
 def shift_scores(lattice, first, last, lanes):
     """Subtract each row's maximum; return (sum of the maxima, widest max - min). Writes: lattice.scores."""
     scores, bias, W = lattice.scores, lattice.bias, len(lanes)
@@ -103,7 +104,7 @@ def shift_scores(lattice, first, last, lanes):
     return maxima, spread
 
 
-@kernel
+@borrowing_kernel
 def row_times(vector, t, matrix, first_row, n_labels, b, lanes):
     """Panel b of vector[t, :] @ matrix[first_row:, :]; two accumulators hide the latency of the fused multiply-add."""
     even, odd = zeros(lanes), zeros(lanes)
@@ -113,7 +114,7 @@ def row_times(vector, t, matrix, first_row, n_labels, b, lanes):
     return add(even, odd)
 
 
-@kernel
+@standing_kernel
 def forward(lattice, first, last, edges, n_labels, lanes):
     """log of the sum over label sequences of the shifted scores of positions first..last-1.
 
@@ -131,7 +132,7 @@ def forward(lattice, first, last, edges, n_labels, lanes):
         scaling[t] = 1.0 / z
         product *= z
         if product < SMALLEST_PRODUCT or product > LARGEST_PRODUCT:
-            logs += np.log(product)
+            logs += math.log(product)
             product = 1.0
         sums = zeros(lanes)
         for b in range(0, scores.shape[1], W):
@@ -141,10 +142,10 @@ def forward(lattice, first, last, edges, n_labels, lanes):
             sums = add(sums, row)
         z = total(sums)
     scaling[first] = z
-    return logs + np.log(product) + np.log(z)
+    return logs + math.log(product) + math.log(z)
 
 
-@kernel
+@standing_kernel
 def backward(lattice, first, last, edges, weight, n_labels, lanes):
     """Posteriors, times the sequence's weight. Writes: lattice.scores (posteriors), lattice.follow, lattice.scaling."""
     scores, alpha, follow, scaling, W = lattice.scores, lattice.alpha, lattice.follow, lattice.scaling, len(lanes)

@@ -19,7 +19,9 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, models, register_model
+from numba.np.arrayobj import populate_array
 
 from fastcrf.kernel import FASTMATH
 
@@ -115,12 +117,12 @@ def reduce_parts(builder: Any, value: Any, operation: Any) -> Any:
     return builder.extract_element(whole, INT32(0))
 
 
-def verb(define: Callable[..., Any]) -> Callable[..., Any]:
+def instruction(define: Callable[..., Any]) -> Callable[..., Any]:
     """A function that Numba compiles by what `define` says; its first argument is Numba's own."""
     return intrinsic(define)
 
 
-@verb
+@instruction
 def load(typing_context, array, row, column, lanes):
     """array[row, column : column + W] of a C-contiguous matrix."""
 
@@ -132,7 +134,7 @@ def load(typing_context, array, row, column, lanes):
     return Lanes(len(lanes))(array, types.int64, types.int64, lanes), generate
 
 
-@verb
+@instruction
 def store(typing_context, array, row, column, value):
     """array[row, column : column + W] = value."""
 
@@ -145,7 +147,29 @@ def store(typing_context, array, row, column, value):
     return types.void(array, types.int64, types.int64, value), generate
 
 
-@verb
+@instruction
+def flat_rows(typing_context, matrix, first, last):
+    """matrix[first:last] of a C-contiguous matrix as one row of numbers. (Slices and reshape are slow to compile.)"""
+
+    def generate(context, builder, signature, args):
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        flat = context.make_array(signature.return_type)(context, builder)
+        width = builder.extract_value(array.shape, 1)
+        populate_array(
+            flat,
+            data=builder.gep(array.data, [builder.mul(args[1], width)]),
+            shape=[builder.mul(builder.sub(args[2], args[1]), width)],
+            strides=[array.itemsize],
+            itemsize=array.itemsize,
+            meminfo=array.meminfo,
+            parent=array.parent,
+        )
+        return impl_ret_borrowed(context, builder, signature.return_type, flat._getvalue())
+
+    return matrix.copy(ndim=1)(matrix, types.int64, types.int64), generate
+
+
+@instruction
 def zeros(typing_context, lanes):
     """W times 0.0."""
 
@@ -156,7 +180,7 @@ def zeros(typing_context, lanes):
     return Lanes(len(lanes))(lanes), generate
 
 
-@verb
+@instruction
 def add(typing_context, x, y):
     """x + y."""
 
@@ -167,7 +191,7 @@ def add(typing_context, x, y):
     return x(x, y), generate
 
 
-@verb
+@instruction
 def multiply(typing_context, x, y):
     """x * y, lane by lane."""
 
@@ -178,7 +202,7 @@ def multiply(typing_context, x, y):
     return x(x, y), generate
 
 
-@verb
+@instruction
 def scale(typing_context, number, x):
     """number * x."""
 
@@ -189,7 +213,7 @@ def scale(typing_context, number, x):
     return x(types.float64, x), generate
 
 
-@verb
+@instruction
 def shift(typing_context, x, number):
     """x + number."""
 
@@ -200,7 +224,7 @@ def shift(typing_context, x, number):
     return x(x, types.float64), generate
 
 
-@verb
+@instruction
 def add_scaled(typing_context, number, x, y):
     """number * x + y, fused where the machine can."""
 
@@ -213,7 +237,7 @@ def add_scaled(typing_context, number, x, y):
     return x(types.float64, x, y), generate
 
 
-@verb
+@instruction
 def larger(typing_context, x, y):
     """max(x, y), lane by lane."""
 
@@ -224,7 +248,7 @@ def larger(typing_context, x, y):
     return x(x, y), generate
 
 
-@verb
+@instruction
 def keep(typing_context, bits, x):
     """x where the bit of the lane is set (lane 0 is the lowest bit of the uint64), 0 elsewhere."""
 
@@ -241,7 +265,7 @@ def keep(typing_context, bits, x):
     return x(types.uint64, x), generate
 
 
-@verb
+@instruction
 def total(typing_context, x):
     """Sum of the lanes."""
 
@@ -251,7 +275,7 @@ def total(typing_context, x):
     return types.float64(x), generate
 
 
-@verb
+@instruction
 def largest(typing_context, x):
     """Maximum of the lanes."""
 
@@ -261,7 +285,7 @@ def largest(typing_context, x):
     return types.float64(x), generate
 
 
-@verb
+@instruction
 def float_from_bits(typing_context, bits):
     """The double whose IEEE-754 bit pattern is the given int64."""
 
@@ -271,7 +295,7 @@ def float_from_bits(typing_context, bits):
     return types.float64(types.int64), generate
 
 
-@verb
+@instruction
 def bits_of_float(typing_context, number):
     """The IEEE-754 bit pattern of a double, as int64."""
 
@@ -289,6 +313,9 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
     def store(array, row, column, value):
         array[row, column : column + len(value)] = value
+
+    def flat_rows(matrix, first, last):
+        return matrix[first:last].reshape(-1)
 
     def zeros(lanes):
         return np.zeros(len(lanes))

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.chain.lanes import choose_width
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 
 Indices = NDArray[np.uint32]  # unsigned: Numba then needs no test for negative indices in the inner loops
@@ -66,7 +66,8 @@ def dense_threshold(padded: int) -> int:
 def make_layout(features: FeatureMap) -> Layout:
     """Split the attributes into rows and cells."""
     width, padded = choose_width(features.n_labels)
-    place, n_rows, n_cells = place_weights(features.offsets, features.labels, dense_threshold(padded), padded)
+    place: Indices = np.empty(features.n_state, np.uint32)
+    n_rows, n_cells = place_weights(features.offsets, features.labels, dense_threshold(padded), padded, place)
     if n_rows * padded + n_cells >= 2**32:
         raise ValueError(
             f"A table of {n_rows * padded + n_cells} weights is beyond 32-bit indices; "
@@ -78,7 +79,8 @@ def make_layout(features: FeatureMap) -> Layout:
 def make_positions(corpus: Corpus, features: FeatureMap, layout: Layout) -> Positions:
     """Re-express a corpus in rows and cells."""
     threshold = dense_threshold(layout.padded)
-    row_starts, cell_starts = count_occurrences(corpus, features.offsets, threshold)
+    row_starts, cell_starts = np.zeros(corpus.n_positions + 1, np.int64), np.zeros(corpus.n_sequences + 1, np.int64)
+    count_occurrences(corpus, features.offsets, threshold, row_starts, cell_starts)
     has_values = len(corpus.values) > 0
     positions = Positions(
         starts=corpus.starts,
@@ -94,13 +96,12 @@ def make_positions(corpus: Corpus, features: FeatureMap, layout: Layout) -> Posi
     return positions
 
 
-@kernel
-def place_weights(offsets, labels, threshold, padded):
-    """Table index of each state weight, number of rows, number of cells; both in order of first occurrence."""
+@borrowing_kernel
+def place_weights(offsets, labels, threshold, padded, place):
+    """Number of rows, number of cells; both in order of first occurrence. Writes: place, table index of each weight."""
     n_rows = 0
     for a in range(len(offsets) - 1):
         n_rows += offsets[a + 1] - offsets[a] >= threshold
-    place = np.empty(len(labels), np.uint32)
     row, cell = 0, n_rows * padded
     for a in range(len(offsets) - 1):
         if offsets[a + 1] - offsets[a] >= threshold:
@@ -111,15 +112,13 @@ def place_weights(offsets, labels, threshold, padded):
             for f in range(offsets[a], offsets[a + 1]):
                 place[f] = cell
                 cell += 1
-    return place, n_rows, cell - n_rows * padded
+    return n_rows, cell - n_rows * padded
 
 
-@kernel
-def count_occurrences(corpus, offsets, threshold):
-    """First row of each position and first cell of each sequence."""
+@borrowing_kernel
+def count_occurrences(corpus, offsets, threshold, row_starts, cell_starts):
+    """Writes: row_starts, first row of each position, and cell_starts, first cell of each sequence."""
     starts = corpus.starts
-    row_starts = np.zeros(starts[-1] + 1, np.int64)
-    cell_starts = np.zeros(len(starts), np.int64)
     for i in range(len(starts) - 1):
         cells = 0
         for p in range(starts[i], starts[i + 1]):
@@ -133,10 +132,9 @@ def count_occurrences(corpus, offsets, threshold):
                     cells += n
             row_starts[p + 1] = row_starts[p] + rows
         cell_starts[i + 1] = cell_starts[i] + cells
-    return row_starts, cell_starts
 
 
-@kernel
+@borrowing_kernel
 def fill_occurrences(corpus, offsets, labels, threshold, layout, positions):
     """Writes: positions.rows, .row_values, .cells, .slots, .cell_values."""
     starts, padded, behind_rows = corpus.starts, layout.padded, layout.n_rows * layout.padded
@@ -161,14 +159,14 @@ def fill_occurrences(corpus, offsets, labels, threshold, layout, positions):
                     c += 1
 
 
-@kernel
+@borrowing_kernel
 def expand_weights(weights, place, first, last, table):
     """table[place[f]] = weights[f] for f in first..last-1. Writes: table."""
     for f in range(first, last):
         table[place[f]] = weights[f]
 
 
-@kernel
+@borrowing_kernel
 def collect_gradient(tables, place, counts, weights, ridge, first, last, gradient):
     """gradient[f] = expected - observed + ridge * weight, f in first..last-1; returns (weights . counts, |weights|^2).
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from fastcrf.kernel import kernel
-from fastcrf.types import FeatureMap, Floats
 
 
 @kernel
@@ -28,10 +25,3 @@ def fill_transitions(features, weights, matrix):
     n_state = len(features.labels)
     for e in range(len(features.sources)):
         matrix[features.sources[e], features.targets[e]] = weights[n_state + e]
-
-
-def transition_matrix(features: FeatureMap, weights: Floats) -> Floats:
-    """Scores of all label bigrams, [K, K]; 0 where there is no weight."""
-    matrix = np.zeros((features.n_labels, features.n_labels))
-    matrix[features.sources, features.targets] = weights[features.n_state :]
-    return matrix

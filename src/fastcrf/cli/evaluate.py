@@ -9,15 +9,15 @@ import typer
 
 def evaluate(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Column file with the label last; - is standard input.")],
-    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model that `fastcrf train` made.")],
-    items: Annotated[bool, typer.Option("--items", help="DATA is an item file, as CRFsuite reads them.")] = False,
+    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model of any format.")],
+    items: Annotated[bool, typer.Option("--items", help="DATA is an item file in CRFsuite's format.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Score a model on labelled data.
 
-    Printed are the accuracy of tokens and of whole sequences, and precision, recall and F1 of segments, over all and by
+    Prints the accuracy of tokens and of whole sequences, and the precision, recall and F1 of segments, overall and by
     type, as conlleval counts them. Labels such as B-NP, I-NP and O mark segments (IOB, IOBES and BILOU are understood);
-    of other labels, each run of equal ones is a segment.
+    with other labels, each run of equal labels is a segment.
 
     Examples:
 
@@ -25,11 +25,11 @@ def evaluate(
     fastcrf evaluate test.txt -m model.crf
     fastcrf evaluate test.txt.gz -m model.crf --json
     """
-    from fastcrf.cli.inputs import files_of
-    from fastcrf.cli.reading import read_labelled
-    from fastcrf.cli.report import scores_in_words, scores_of, types_in_words
+    from fastcrf.cli.data_files import files_of
+    from fastcrf.cli.reading_bar import read_labelled
+    from fastcrf.cli.score_report import scores_in_words, scores_of, types_in_words
     from fastcrf.model import Model
-    from fastcrf.training.compiling import announce_compilation
+    from fastcrf.notice import announce_compilation
 
     trained = Model.load(model)
     labelled = read_labelled(files_of(trained, items), data)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from fastcrf import __version__
+from fastcrf.cli.command_errors import Commands, run_to_the_end
 from fastcrf.cli.compare import compare
+from fastcrf.cli.convert import convert
 from fastcrf.cli.demo import demo
+from fastcrf.cli.dump import dump
 from fastcrf.cli.evaluate import evaluate
-from fastcrf.cli.group import Commands
+from fastcrf.cli.info import info
+from fastcrf.cli.quick import plain_call
 from fastcrf.cli.solvers import solvers
 from fastcrf.cli.tag import tag
 from fastcrf.cli.train import train
@@ -23,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, tag, evaluate, compare, solvers):
+for command in (demo, train, tag, evaluate, compare, info, dump, convert, solvers):
     app.command()(command)
 
 
@@ -42,7 +47,7 @@ def fastcrf(
 ) -> None:
     """Train and use conditional random fields for sequence labelling.
 
-    Data are columns: one token a line, an empty line between sequences, and in training the label last. A file may be
+    Data are columns: one token per line, a blank line between sequences and, for training, the label last. Files may be
     gzipped; - is standard input.
 
     Examples:
@@ -53,10 +58,15 @@ def fastcrf(
     fastcrf tag new.txt -m model.crf > tagged.txt
     fastcrf evaluate test.txt -m model.crf
     fastcrf compare train.txt --figure curves.html
+    fastcrf convert model.crf model.crfsuite
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 def main() -> None:
+    name, *words = sys.argv[1:] or [""]
+    quick = plain_call(tag, words) if name == "tag" else None
+    if quick is not None:
+        run_to_the_end(quick)
     app(prog_name="fastcrf")

@@ -12,7 +12,8 @@ def solvers(
 ) -> None:
     """List the training algorithms.
 
-    Of each: its paper, the penalties it handles, what it needs of the problem, its options and their defaults.
+    For each: its paper, the penalties it handles, what it needs from the problem, what it promises, and its
+    options with their defaults.
 
     Examples:
 
@@ -38,6 +39,7 @@ def in_words(solver: dict[str, Any]) -> str:
         "paper": solver["paper"],
         "penalties": ", ".join(solver["penalties"]),
         "needs": ", ".join(solver["needs"]),
+        "promises": solver["promises"],
         "options": options or "none",
     }
     return "\n".join([typer.style(solver["name"], bold=True), *(f"  {key:10} {text}" for key, text in lines.items())])

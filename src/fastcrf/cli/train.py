@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fastcrf.cli.group import INTERRUPTED
+from fastcrf.cli.command_errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from fastcrf.training.plan import Plan
@@ -23,16 +22,16 @@ def train(
             "--template",
             "-t",
             metavar="FILE",
-            help="Attributes by a template of CRF++, Wapiti or CRFsuite; a file or crfsuite-chunking.",
+            help="Make attributes with a template of CRF++, Wapiti or CRFsuite: a file, or crfsuite-chunking.",
         ),
     ] = None,
     template_kind: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: what the template looks like]"),
+        typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognised from the template]"),
     ] = None,
-    items: Annotated[bool, typer.Option("--items", help="DATA is an item file, as CRFsuite reads them.")] = False,
+    items: Annotated[bool, typer.Option("--items", help="DATA is an item file in CRFsuite's format.")] = False,
     algorithm: Annotated[
-        str, typer.Option("--algorithm", "-a", metavar="NAME", help="See `fastcrf solvers`; auto chooses.")
+        str, typer.Option("--algorithm", "-a", metavar="NAME", help="One of `fastcrf solvers`; auto chooses for you.")
     ] = "auto",
     option: Annotated[
         list[str] | None,
@@ -40,47 +39,61 @@ def train(
             "--option",
             "-o",
             metavar="NAME=VALUE",
-            help="An option of the algorithm, or a parameter of CRF such as delta; may be repeated.",
+            help="An option of the algorithm, or a parameter of CRF such as delta. Can be repeated.",
         ),
     ] = None,
-    c1: Annotated[float | None, typer.Option(help="Weight of the L1 penalty |w|; makes the model sparse.")] = None,
+    c1: Annotated[
+        float | None, typer.Option(help="Weight of the L1 penalty |w|, which makes the model sparse.")
+    ] = None,
     c2: Annotated[float | None, typer.Option(help="Weight of the L2 penalty |w|^2.  [default: 1]")] = None,
     dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Held-out data, whose token accuracy is shown at each step.")
+        str | None, typer.Option(metavar="FILE", help="Held-out data; their token accuracy is shown after each step.")
     ] = None,
     patience: Annotated[
-        int | None, typer.Option(help="Stop after so many steps without a better --dev accuracy; keep the best.")
+        int | None,
+        typer.Option(help="Stop after this many steps without a better --dev accuracy, and keep the best model."),
     ] = None,
-    init: Annotated[str | None, typer.Option(metavar="FILE", help="A model whose weights are the start.")] = None,
+    init: Annotated[str | None, typer.Option(metavar="FILE", help="Start from the weights of this model.")] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Save the state of training there every half minute.")
+        str | None, typer.Option(metavar="FILE", help="Save the state of training to this file from time to time.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the --checkpoint, if it is there.")] = False,
-    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="Time between checkpoints.")] = 30.0,
-    max_iterations: Annotated[int | None, typer.Option(help="Limit of steps.")] = None,
-    tol: Annotated[float | None, typer.Option(help="Stop when proven to be so near the optimum (relative).")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Limit of seconds in the algorithm.")] = None,
-    min_freq: Annotated[float, typer.Option(help="Drop features that occur less often.")] = 0.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the --checkpoint file if it exists.")] = False,
+    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds between checkpoints.")] = 30.0,
+    max_iterations: Annotated[int | None, typer.Option(help="Maximum number of steps.")] = None,
+    tol: Annotated[
+        float | None, typer.Option(help="Stop once the certified relative gap to the optimum is at most this.")
+    ] = None,
+    gradient_tol: Annotated[
+        float | None, typer.Option(help="Stop once no component of the gradient exceeds this (instead of --tol).")
+    ] = None,
+    mean_gradient_tol: Annotated[
+        float | None, typer.Option(help="The same for the gradient divided by the number of sequences.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Maximum time spent in the algorithm, in seconds.")] = None,
+    min_freq: Annotated[float, typer.Option(help="Drop features that occur less often than this.")] = 0.0,
     min_count: Annotated[
-        int, typer.Option(help="Drop attributes that occur less often, whatever the label (-f of CRF++).")
+        int, typer.Option(help="Drop attributes that occur less often than this, whatever their label (CRF++'s -f).")
     ] = 1,
     all_states: Annotated[
-        bool, typer.Option("--all-states", help="A weight for every label of each attribute, seen together or not.")
+        bool, typer.Option("--all-states", help="Give every (attribute, label) pair a weight, seen or not.")
     ] = False,
     all_transitions: Annotated[
-        bool, typer.Option("--all-transitions", help="A weight for every pair of labels, seen or not.")
+        bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
     ] = False,
-    jobs: Annotated[int | None, typer.Option(help="Threads.  [default: all cores]")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of stochastic algorithms.")] = 0,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace --model and --checkpoint even if they are no files of fastcrf.")
+    ] = False,
+    jobs: Annotated[int | None, typer.Option(help="Number of threads.  [default: all cores]")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
 ) -> None:
     """Train a model on a column file.
 
-    Without a template, attributes are made of the columns before the label: words, shapes, prefixes and suffixes of the
-    token and of those beside it. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
+    Without a template, attributes are made from the columns before the label: words, shapes, prefixes and suffixes of
+    the token and its neighbours. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
     after the current step and saves what was learnt. An older model of that name is replaced only when the new one is
-    complete.
+    complete; a file that is no model is not replaced without --force.
 
     Examples:
 
@@ -88,15 +101,15 @@ def train(
     fastcrf train train.txt -m model.crf
     fastcrf train train.txt.gz -m model.crf --dev dev.txt --patience 5
     fastcrf train train.txt -m sparse.crf --c1 0.5 --c2 0 --tol 1e-4
-    fastcrf train train.txt -m model.crf -a lbfgs -o memory=20 --seconds 60
+    fastcrf train train.txt -m model.crf -a lbfgs -o pairs=20 --seconds 60
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     """
-    from fastcrf.cli.outcome import outcome_in_words, outcome_of, save
-    from fastcrf.cli.output import check_folder
-    from fastcrf.cli.reading import read_labelled
-    from fastcrf.cli.source import source_of
+    from fastcrf.cli.data_files import training_files
+    from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
+    from fastcrf.cli.reading_bar import read_labelled
+    from fastcrf.cli.solver_options import read_option
     from fastcrf.model import Model
     from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.fitting import fit_model
@@ -104,21 +117,22 @@ def train(
     from fastcrf.training.progress import Progress
 
     if resume and not checkpoint:
-        raise typer.BadParameter("says to go on, but not from where; add --checkpoint FILE.", param_hint="--resume")
-    for path in filter(None, (model, checkpoint)):
-        check_folder(Path(path).absolute())
+        raise typer.BadParameter("needs a checkpoint to continue from; add --checkpoint FILE.", param_hint="--resume")
+    check_paths(data, dev, template, model, checkpoint, force)
+    state = Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
+    parameters |= {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol}
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
     plan = make_plan_with(given, options, seconds)
-    source = source_of(template, template_kind, items)
-    labelled = read_labelled(source.files, data, quiet)
-    held_out = read_labelled(source.files, dev, quiet) if dev else None
+    inputs = training_files(template, template_kind, items)
+    labelled = read_labelled(inputs.files, data, quiet)
+    held_out = read_labelled(inputs.files, dev, quiet) if dev else None
     fit = fit_model(
         labelled.X,
         labelled.y,
         plan,
-        attributes=source.attributes,
+        attributes=inputs.attributes,
         sample_weight=labelled.weights,
         dev=(held_out.X, held_out.y) if held_out else None,
         min_count=min_count,
@@ -126,16 +140,16 @@ def train(
             "min_freq": min_freq,
             "all_states": all_states,
             "all_transitions": all_transitions,
-            "transitions": source.transitions,
+            "transitions": inputs.transitions,
         },
         start=Model.load(init) if init else None,
         patience=patience,
         n_jobs=usable_jobs(jobs),
-        progress=None if quiet else Progress(),
-        checkpoint=Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None,
+        progress=None if quiet else Progress(reason=False),
+        checkpoint=state,
         options={"parameters": given},
     )
-    save(fit, source.files.remembered(), model)
+    save(fit, inputs.files.remembered(), model)
     outcome = {**outcome_of(fit, plan), "model": model}
     if as_json:
         typer.echo(json.dumps(outcome, indent=2))
@@ -145,12 +159,33 @@ def train(
         raise typer.Exit(INTERRUPTED)
 
 
+def check_paths(
+    data: str, dev: str | None, template: str | None, model: str, checkpoint: str | None, force: bool
+) -> None:
+    """Refuse, before anything is read, to write where something would be lost or nothing can be written."""
+    from fastcrf.data.files.atomic_write import check_replaceable
+    from fastcrf.data.files.destinations import CHECKPOINT, MODELS, check_apart, check_ours
+    from fastcrf.data.templates.dialects import BUILT_IN
+
+    reads = {
+        "the training data": data,
+        "the held-out data": dev,
+        "the template": None if template in BUILT_IN else template,
+    }
+    check_apart(reads, {"the model": model, "the checkpoint": checkpoint})
+    for path, kinds in ((model, MODELS), (checkpoint, (CHECKPOINT,))):
+        if path:
+            check_replaceable(path)
+            if not force:
+                check_ours(path, kinds)
+
+
 def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """CRF's parameters, those among the options included, and the options that are the solver's alone."""
     from fastcrf.training.plan import PARAMETERS
 
     for name in given.keys() & options.keys() & PARAMETERS:
-        hint = f"is given twice, by --{name.replace('_', '-')} and by --option; leave one of them out."
+        hint = f"is given twice, by --{name.replace('_', '-')} and by --option; remove one of them."
         raise typer.BadParameter(hint, param_hint=name)
     parameters = {name: value for name, value in options.items() if name in PARAMETERS}
     return given | parameters, {name: value for name, value in options.items() if name not in PARAMETERS}
@@ -158,23 +193,12 @@ def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[s
 
 def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds: float | None) -> Plan:
     """The plan for CRF's parameters, with options of the solver that it chose, and with a limit of time."""
-    from fastcrf.solvers.registry import make
-    from fastcrf.training.checks import above
+    from fastcrf.checks import above
+    from fastcrf.solvers.registry import changed
     from fastcrf.training.plan import make_plan
     from fastcrf.training.stopping import MaxSeconds
 
     plan = make_plan(parameters)
-    solver = make(plan.solver.name, **{**vars(plan.solver), **options}) if options else plan.solver
+    solver = changed(plan.solver, **options) if options else plan.solver
     limits = () if seconds is None else (MaxSeconds(above("seconds", seconds, 0.0)),)
     return plan._replace(solver=solver, stop=(*plan.stop, *limits))
-
-
-def read_option(text: str) -> tuple[str, Any]:
-    """`memory=20` as ("memory", 20); what is no number, true, false or null is a string."""
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as memory=20.", param_hint="--option")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value

@@ -10,7 +10,7 @@ of v and D that change only there, too. The sum of the z's since a stamp (A, C) 
 
     (sum of beta) v - (sum of beta S) D = (A' - A) v - (C' - C) D
 
-with the running sums A' and C'; it is added to `total` before v changes. The memory is that of draws/lazy_vector.py, a
+with the running sums A' and C'; it is added to `total` before v changes. The memory is that of lazy_vector.py, a
 second time for w~ and total. A drift d may change only while z = 0 (at a snapshot), and `flush` must follow.
 """
 
@@ -24,11 +24,12 @@ from fastcrf.chain.lanes import add, add_scaled, load, multiply, scale, store, t
 from fastcrf.chain.layout import Layout
 from fastcrf.draws import lazy_vector
 from fastcrf.draws.lazy_vector import Places, make_places, turn_stored
-from fastcrf.kernel import kernel, means
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.types import FeatureMap, Floats
 
 SMALLEST = 1e-3  # of beta: the sums A and C keep 1 / beta times the rounding error of one z
-BETA, S, A, C, V_V, V_D, D_D, RADIUS = range(8)  # places in state; V_V is |v|^2, V_D is v.D, D_D is |D|^2
+# Places in state; V_V is |v|^2, V_D is v.D, D_D is |D|^2, SUMMED the number of z's in the total.
+BETA, S, A, C, V_V, V_D, D_D, RADIUS, SUMMED = range(9)
 
 
 class BallVector(NamedTuple):
@@ -37,7 +38,7 @@ class BallVector(NamedTuple):
     rows: np.ndarray  # [2 (n_rows + K), Kp] v and d
     stamps: np.ndarray  # [n_rows + K, 2] A and C when v of the row was last added to the total
     cells: np.ndarray  # [n_cells, 3] v, d, A
-    state: np.ndarray  # [8]
+    state: np.ndarray  # [9]
     centre_rows: np.ndarray  # [2 (n_rows + K), Kp] w~ and total
     centre_cells: np.ndarray  # [n_cells, 3] w~, total, C
     ridge: float
@@ -54,24 +55,24 @@ def make_ball(
     """moved: (z, d), centre: (w~, total), all compact. To be flushed before its first step."""
     rows, cells, places = make_places(layout, features, *moved)
     centre_rows, centre_cells, centre_places = make_places(layout, features, *centre)
-    stamps, state = np.zeros((len(rows) // 2, 2)), np.zeros(8)
+    stamps, state = np.zeros((len(rows) // 2, 2)), np.zeros(9)
     state[BETA], state[RADIUS] = 1.0, radius
     return BallVector(rows, stamps, cells, state, centre_rows, centre_cells, ridge), places, centre_places
 
 
-@kernel
+@borrowing_kernel
 def slope_row(vector, r, b, lanes):
     """D in row r."""
     return add_scaled(vector.ridge, load(vector.centre_rows, 2 * r, b, lanes), load(vector.rows, 2 * r + 1, b, lanes))
 
 
-@kernel
+@borrowing_kernel
 def slope_cell(vector, c):
     """D in cell c."""
     return vector.cells[c, 1] + vector.ridge * vector.centre_cells[c, 0]
 
 
-@kernel
+@borrowing_kernel
 def add_up_row(vector, r, lanes):
     """Add the z's of row r since its stamp to the total. Writes: vector."""
     a, c = vector.state[A] - vector.stamps[r, 0], vector.state[C] - vector.stamps[r, 1]
@@ -81,7 +82,7 @@ def add_up_row(vector, r, lanes):
         store(vector.centre_rows, 2 * r + 1, b, add_scaled(a, load(vector.rows, 2 * r, b, lanes), drifted))
 
 
-@kernel
+@borrowing_kernel
 def add_up_cell(vector, c):
     """The same for cell c. Writes: vector."""
     since, drifted = vector.state[A] - vector.cells[c, 2], vector.state[C] - vector.centre_cells[c, 2]
@@ -89,8 +90,9 @@ def add_up_cell(vector, c):
     vector.centre_cells[c, 1] += since * vector.cells[c, 0] - drifted * slope_cell(vector, c)
 
 
-@means(lazy_vector.visit_rows, BallVector)
-def visit_rows(vector, rows, target, lanes):
+@lazy_vector.read_rows.register(BallVector)
+@standing_kernel
+def read_rows_ball(vector, rows, target, lanes):
     for o in range(len(rows)):
         r = np.int64(rows[o])
         add_up_row(vector, r, lanes)
@@ -99,8 +101,9 @@ def visit_rows(vector, rows, target, lanes):
             store(target, o, b, add_scaled(vector.state[BETA], v, load(vector.centre_rows, 2 * r, b, lanes)))
 
 
-@means(lazy_vector.visit_cells, BallVector)
-def visit_cells(vector, cells, target):
+@lazy_vector.read_cells.register(BallVector)
+@standing_kernel
+def read_cells_ball(vector, cells, target):
     for o in range(len(cells)):
         c = np.int64(cells[o])
         add_up_cell(vector, c)
@@ -108,7 +111,7 @@ def visit_cells(vector, cells, target):
         target[o] = vector.centre_cells[c, 0] + vector.state[BETA] * v
 
 
-@kernel
+@borrowing_kernel
 def row_products(vector, r, lanes):
     """(|v|^2, v.D, |D|^2) of row r."""
     v_v, v_d, d_d = zeros(lanes), zeros(lanes), zeros(lanes)
@@ -118,7 +121,7 @@ def row_products(vector, r, lanes):
     return total(v_v), total(v_d), total(d_d)
 
 
-@kernel
+@standing_kernel
 def add_products(vector, support, i, sign, n_labels, lanes):
     """Add sign times the products of block i to those of all weights. Writes: vector.state."""
     v_v = v_d = 0.0
@@ -135,8 +138,9 @@ def add_products(vector, support, i, sign, n_labels, lanes):
     vector.state[V_D] += sign * v_d
 
 
-@means(lazy_vector.turn, BallVector)
-def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+@lazy_vector.turn.register(BallVector)
+@standing_kernel
+def turn_ball(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
     if step != 0.0:
         add_products(vector, support, i, -1.0, n_labels, lanes)
     turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes)
@@ -144,8 +148,8 @@ def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes)
         add_products(vector, support, i, 1.0, n_labels, lanes)
 
 
-@means(lazy_vector.drift, BallVector)
-def drift(vector, shrink, amount, lanes):
+@lazy_vector.advance.register(BallVector)
+def advance_ball(vector, shrink, amount, lanes):
     """The step, the projection, and one more z to be summed."""
     state = vector.state
     state[BETA] *= shrink
@@ -155,12 +159,14 @@ def drift(vector, shrink, amount, lanes):
         state[BETA] *= state[RADIUS] / distance
     state[A] += state[BETA]
     state[C] += state[BETA] * state[S]
+    state[SUMMED] += 1.0
     if state[BETA] < SMALLEST:
         lazy_vector.flush(vector, lanes)
 
 
-@means(lazy_vector.flush, BallVector)
-def flush(vector, lanes):
+@lazy_vector.flush.register(BallVector)
+@standing_kernel
+def flush_ball(vector, lanes):
     """v = z, beta = 1, S = A = C = 0, all z's in the total, and the products computed anew."""
     beta, since = vector.state[BETA], vector.state[S]
     v_v = v_d = d_d = 0.0

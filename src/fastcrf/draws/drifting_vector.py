@@ -4,7 +4,7 @@
 
 The stamp s is the value of S when the weight was last brought up to date. A draw first brings the weights that it uses
 up to date (v <- v - (S - s) d, s <- S) and may then change their drift: the invariant holds because d is constant
-between two visits. The memory is that of draws/lazy_vector.py.
+between two visits. The memory is that of lazy_vector.py.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from fastcrf.chain.lanes import add_scaled, load, scale, store
 from fastcrf.chain.layout import Layout
 from fastcrf.draws import lazy_vector
-from fastcrf.draws.lazy_vector import Places, make_places, turn_stored
-from fastcrf.kernel import means
+from fastcrf.draws.lazy_vector import Places, make_places
+from fastcrf.kernel import standing_kernel
 from fastcrf.types import FeatureMap, Floats
 
 SMALLEST = 1e-8  # of beta; what matters is only to stay far from underflow
@@ -39,8 +39,9 @@ def make_drifting(
     return DriftingVector(rows, np.zeros(len(rows) // 2), cells, np.array([1.0, 0.0])), places
 
 
-@means(lazy_vector.flush, DriftingVector)
-def flush(vector, lanes):
+@lazy_vector.flush.register(DriftingVector)
+@standing_kernel
+def flush_drifting(vector, lanes):
     beta, S = vector.state[0], vector.state[1]
     for r in range(len(vector.stamps)):
         since = vector.stamps[r] - S
@@ -54,8 +55,9 @@ def flush(vector, lanes):
     vector.state[0], vector.state[1] = 1.0, 0.0
 
 
-@means(lazy_vector.visit_rows, DriftingVector)
-def visit_rows(vector, rows, target, lanes):
+@lazy_vector.read_rows.register(DriftingVector)
+@standing_kernel
+def read_rows_drifting(vector, rows, target, lanes):
     beta, S = vector.state[0], vector.state[1]
     for o in range(len(rows)):
         r = np.int64(rows[o])
@@ -67,8 +69,9 @@ def visit_rows(vector, rows, target, lanes):
             store(target, o, b, scale(beta, v))
 
 
-@means(lazy_vector.visit_cells, DriftingVector)
-def visit_cells(vector, cells, target):
+@lazy_vector.read_cells.register(DriftingVector)
+@standing_kernel
+def read_cells_drifting(vector, cells, target):
     beta, S = vector.state[0], vector.state[1]
     for o in range(len(cells)):
         c = cells[o]
@@ -78,14 +81,12 @@ def visit_cells(vector, cells, target):
         target[o] = beta * v
 
 
-@means(lazy_vector.turn, DriftingVector)
-def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
-    turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes)
-
-
-@means(lazy_vector.drift, DriftingVector)
-def drift(vector, shrink, amount, lanes):
+@lazy_vector.advance.register(DriftingVector)
+def advance_drifting(vector, shrink, amount, lanes):
     vector.state[0] *= shrink
     vector.state[1] += amount / vector.state[0]
     if vector.state[0] < SMALLEST:
         lazy_vector.flush(vector, lanes)
+
+
+lazy_vector.turn.register(DriftingVector)(lazy_vector.turn_stored)

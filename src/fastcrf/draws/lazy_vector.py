@@ -2,10 +2,9 @@
 
 A step is w <- shrink * w - amount * d, perhaps followed by something that each weight undergoes by itself. A lazy
 vector is a NamedTuple that stores v and d, and stamps that say when each weight was last brought up to date; what that
-means, the verbs below say for each type (draws/drifting_vector.py, draws/proximal_vector.py,
-draws/ball_vector.py). One stamp serves a whole
-row, because an attribute's weights are always touched together. v and d of a row lie side by side, and so do v, d and
-stamp of a cell, so that a visit waits for one place in memory instead of three. All types have
+means, the generic functions below say for each type (drifting_vector.py, proximal_vector.py, ball_vector.py). One stamp
+serves a whole row, because an attribute's weights are always touched together. v and d of a row lie side by side, and
+so do v, d and stamp of a cell, so that reading waits for one place in memory instead of three. All types have
 
     rows    [2 (n_rows + K), Kp]   row 2r is v, row 2r + 1 is d; rows of transitions come last
     stamps  [n_rows + K]           of each row
@@ -15,27 +14,28 @@ stamp of a cell, so that a visit waits for one place in memory instead of three.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, store
 from fastcrf.chain.layout import Layout
-from fastcrf.kernel import kernel, verb
+from fastcrf.generic import generic
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.types import FeatureMap, Floats
 
 
-@verb
-def visit_rows(vector, rows, target, lanes):  # type: ignore[no-untyped-def]
+@generic
+def read_rows(vector, rows, target, lanes):  # type: ignore[no-untyped-def]
     """Bring `rows` up to date and copy their weights to target. Writes: vector, target."""
 
 
-@verb
-def visit_cells(vector, cells, target):  # type: ignore[no-untyped-def]
+@generic
+def read_cells(vector, cells, target):  # type: ignore[no-untyped-def]
     """Bring `cells` up to date and copy their weights to target. Writes: vector, target."""
 
 
-@verb
+@generic
 def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes):  # type: ignore[no-untyped-def]
     """d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
 
@@ -43,14 +43,21 @@ def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes)
     """
 
 
-@verb
-def drift(vector, shrink, amount, lanes):  # type: ignore[no-untyped-def]
+@generic
+def advance(vector, shrink, amount, lanes):  # type: ignore[no-untyped-def]
     """A step of all weights at once: w <- shrink * w - amount * d, and what the type adds to it. Writes: vector."""
 
 
-@verb
+@generic
 def flush(vector, lanes):  # type: ignore[no-untyped-def]
     """Bring every weight up to date: v = w, beta = 1. Writes: vector."""
+
+
+class LazyVector(Protocol):
+    """What Python code asks of any type; kernels ask by the functions above."""
+
+    @property
+    def state(self) -> Floats: ...
 
 
 class Places(NamedTuple):
@@ -85,7 +92,9 @@ def places_of(layout: Layout, features: FeatureMap, n_row_slots: int) -> np.ndar
     return np.concatenate((state, 2 * rows * layout.padded + features.targets))
 
 
-def settle(vector: Any, places: Places, ridge: float, weights: Floats, drift: Floats, lanes: tuple[int, ...]) -> float:
+def settle(
+    vector: LazyVector, places: Places, ridge: float, weights: Floats, drift: Floats, lanes: tuple[int, ...]
+) -> float:
     """Bring everything up to date and copy it out as compact vectors; |drift + ridge * weights|^2, which comes free.
 
     Writes: vector, weights, drift.
@@ -94,7 +103,7 @@ def settle(vector: Any, places: Places, ridge: float, weights: Floats, drift: Fl
     return collect_values(places, ridge, weights, drift)
 
 
-@kernel
+@borrowing_kernel
 def spread_values(weights, drift, places):
     """Compact vectors to v and d. Writes: places.flat."""
     for f in range(len(weights)):
@@ -103,7 +112,7 @@ def spread_values(weights, drift, places):
         places.flat[at + (places.padded if at < places.n_row_slots else 1)] = drift[f]
 
 
-@kernel
+@borrowing_kernel
 def collect_values(places, ridge, weights, drift):
     """v and d of a flushed vector as compact vectors; |d + ridge * v|^2. Writes: weights, drift."""
     square = 0.0
@@ -116,15 +125,15 @@ def collect_values(places, ridge, weights, drift):
     return square
 
 
-@kernel
+@borrowing_kernel
 def gather(vector, support, i, weights, edge_scores, lanes):
     """Bring the weights of block i up to date and copy them. Writes: vector, weights (local), edge_scores."""
-    visit_rows(vector, support.rows[support.row_starts[i] : support.row_starts[i + 1]], weights.rows, lanes)
-    visit_cells(vector, support.cells[support.cell_starts[i] : support.cell_starts[i + 1]], weights.cells)
-    visit_rows(vector, support.edges, edge_scores, lanes)
+    read_rows(vector, support.rows[support.row_starts[i] : support.row_starts[i + 1]], weights.rows, lanes)
+    read_cells(vector, support.cells[support.cell_starts[i] : support.cell_starts[i + 1]], weights.cells)
+    read_rows(vector, support.edges, edge_scores, lanes)
 
 
-@kernel
+@borrowing_kernel
 def turn_row(vector, r, masks, source, place, growth, step, lanes):
     """d += growth * change, w -= step * change, for row r; change = source[place] where the mask is set.
 
@@ -139,9 +148,9 @@ def turn_row(vector, r, masks, source, place, growth, step, lanes):
             store(vector.rows, 2 * r, b, v)
 
 
-@kernel
+@standing_kernel
 def turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
-    """What `turn` means where v alone says what w is. Writes: vector."""
+    """What `turn` means where v alone says what w is. Any type. Writes: vector."""
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         row = np.int64(support.rows[r])

@@ -10,7 +10,7 @@ Then half of the steps are tried, and half of these, until none passes zero or a
 whatever it passes; so k steps are at most 2 + log2 k long ones.
 
 The sums of the A_k since the last flush are stored; a stamp is the place of the last visit among them. The memory of
-rows and cells is that of draws/lazy_vector.py.
+rows and cells is that of lazy_vector.py.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from fastcrf.chain.lanes import add_scaled, larger, largest, load, multiply, sca
 from fastcrf.chain.layout import Layout
 from fastcrf.draws import lazy_vector
 from fastcrf.draws.drifting_vector import SMALLEST
-from fastcrf.draws.lazy_vector import Places, make_places, turn_stored
-from fastcrf.kernel import means
+from fastcrf.draws.lazy_vector import Places, make_places
+from fastcrf.kernel import standing_kernel
 from fastcrf.types import FeatureMap, Floats
 
 
@@ -48,75 +48,76 @@ def make_proximal(
     return ProximalVector(rows, stamps, cells, state, sums, float(c1)), places
 
 
-@means(lazy_vector.visit_rows, ProximalVector)
-def visit_rows(vector, rows, target, lanes):
-    last, c1 = np.int64(vector.state[1]), vector.c1
-    for o in range(len(rows)):
-        r = np.int64(rows[o])
-        first = np.int64(vector.stamps[r])
-        vector.stamps[r] = vector.state[1]
-        for b in range(0, vector.rows.shape[1], len(lanes)):
-            done = first
-            while done < last:
-                v, d = load(vector.rows, 2 * r, b, lanes), load(vector.rows, 2 * r + 1, b, lanes)
-                speed, way = larger(d, scale(-1.0, d)), larger(v, scale(-1.0, v))
-                stays = larger(scale(-1.0, multiply(v, d)), shift(scale(-1.0, speed), c1))  # or goes on, if negative
-                until, A = last, vector.sums[last] - vector.sums[done]
-                while until - done > 1:
-                    arrives = shift(add_scaled(-A, speed, way), -A * c1)  # if negative
-                    if not largest(scale(-1.0, larger(stays, arrives))) > 0.0:
-                        break
-                    until = (done + until) // 2
-                    A = vector.sums[until] - vector.sums[done]
-                x, lowest = add_scaled(-A, d, v), shift(zeros(lanes), -A * c1)
-                highest = scale(-1.0, larger(lowest, scale(-1.0, x)))  # min(A c1, x), where NaNs stay
-                store(vector.rows, 2 * r, b, add_scaled(-1.0, larger(lowest, highest), x))
-                done = until
-            store(target, o, b, scale(vector.state[0], load(vector.rows, 2 * r, b, lanes)))
-
-
-@means(lazy_vector.visit_cells, ProximalVector)
-def visit_cells(vector, cells, target):
-    last, c1 = np.int64(vector.state[1]), vector.c1
-    for o in range(len(cells)):
-        c = np.int64(cells[o])
-        v, d, done = vector.cells[c, 0], vector.cells[c, 1], np.int64(vector.cells[c, 2])
+@standing_kernel
+def catch_up_row(vector, r, target, place, lanes):
+    """Make the steps that row r has missed, and copy its weights to target[place]. Writes: vector, target."""
+    first, last, c1 = np.int64(vector.stamps[r]), np.int64(vector.state[1]), vector.c1
+    vector.stamps[r] = vector.state[1]
+    for b in range(0, vector.rows.shape[1], len(lanes)):
+        done = first
         while done < last:
+            v, d = load(vector.rows, 2 * r, b, lanes), load(vector.rows, 2 * r + 1, b, lanes)
+            speed, way = larger(d, scale(-1.0, d)), larger(v, scale(-1.0, v))
+            stays = larger(scale(-1.0, multiply(v, d)), shift(scale(-1.0, speed), c1))  # or goes on, if negative
             until, A = last, vector.sums[last] - vector.sums[done]
-            goes_on = v * d > 0.0 and abs(d) > c1
-            while until - done > 1 and goes_on and abs(v) < A * (abs(d) + c1):
+            while until - done > 1:
+                arrives = shift(add_scaled(-A, speed, way), -A * c1)  # if negative
+                if not largest(scale(-1.0, larger(stays, arrives))) > 0.0:
+                    break
                 until = (done + until) // 2
                 A = vector.sums[until] - vector.sums[done]
-            x = v - A * d
-            v = x - max(-A * c1, min(A * c1, x))
+            x, lowest = add_scaled(-A, d, v), shift(zeros(lanes), -A * c1)
+            highest = scale(-1.0, larger(lowest, scale(-1.0, x)))  # min(A c1, x), where NaNs stay
+            store(vector.rows, 2 * r, b, add_scaled(-1.0, larger(lowest, highest), x))
             done = until
-        vector.cells[c, 0] = v
-        vector.cells[c, 2] = vector.state[1]
-        target[o] = vector.state[0] * v
+        store(target, place, b, scale(vector.state[0], load(vector.rows, 2 * r, b, lanes)))
 
 
-@means(lazy_vector.flush, ProximalVector)
-def flush(vector, lanes):
-    row = np.empty(1, np.uint32)
+@standing_kernel
+def catch_up_cell(vector, c):
+    """Make the steps that cell c has missed; its weight. Writes: vector."""
+    last, c1 = np.int64(vector.state[1]), vector.c1
+    v, d, done = vector.cells[c, 0], vector.cells[c, 1], np.int64(vector.cells[c, 2])
+    while done < last:
+        until, A = last, vector.sums[last] - vector.sums[done]
+        goes_on = v * d > 0.0 and abs(d) > c1
+        while until - done > 1 and goes_on and abs(v) < A * (abs(d) + c1):
+            until = (done + until) // 2
+            A = vector.sums[until] - vector.sums[done]
+        x = v - A * d
+        v = x - max(-A * c1, min(A * c1, x))
+        done = until
+    vector.cells[c, 0] = v
+    vector.cells[c, 2] = vector.state[1]
+    return vector.state[0] * v
+
+
+@lazy_vector.read_rows.register(ProximalVector)
+def read_rows_proximal(vector, rows, target, lanes):
+    for o in range(len(rows)):
+        catch_up_row(vector, np.int64(rows[o]), target, o, lanes)
+
+
+@lazy_vector.read_cells.register(ProximalVector)
+def read_cells_proximal(vector, cells, target):
+    for o in range(len(cells)):
+        target[o] = catch_up_cell(vector, np.int64(cells[o]))
+
+
+@lazy_vector.flush.register(ProximalVector)
+@standing_kernel
+def flush_proximal(vector, lanes):
     for r in range(len(vector.stamps)):
-        row[0] = r
-        lazy_vector.visit_rows(vector, row, vector.rows[2 * r : 2 * r + 1], lanes)
+        catch_up_row(vector, r, vector.rows, 2 * r, lanes)
         vector.stamps[r] = 0.0
-    cells, weights = np.arange(len(vector.cells)).astype(np.uint32), np.empty(len(vector.cells))
-    lazy_vector.visit_cells(vector, cells, weights)
-    for c in range(len(cells)):
-        vector.cells[c, 0] = weights[c]
+    for c in range(len(vector.cells)):
+        vector.cells[c, 0] = catch_up_cell(vector, c)
         vector.cells[c, 2] = 0.0
     vector.state[0], vector.state[1] = 1.0, 0.0
 
 
-@means(lazy_vector.turn, ProximalVector)
-def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
-    turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes)
-
-
-@means(lazy_vector.drift, ProximalVector)
-def drift(vector, shrink, amount, lanes):
+@lazy_vector.advance.register(ProximalVector)
+def advance_proximal(vector, shrink, amount, lanes):
     """w <- soft(shrink * w - amount * d, amount * c1)."""
     vector.state[0] *= shrink
     vector.state[1] += 1.0
@@ -124,3 +125,6 @@ def drift(vector, shrink, amount, lanes):
     vector.sums[k] = vector.sums[k - 1] + amount / vector.state[0]
     if vector.state[0] < SMALLEST or k == len(vector.sums) - 1:
         lazy_vector.flush(vector, lanes)
+
+
+lazy_vector.turn.register(ProximalVector)(lazy_vector.turn_stored)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.types import Floats
 
 
@@ -33,7 +33,7 @@ def leaves_of(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
-@kernel
+@borrowing_kernel
 def build_trees(numbers, sums, maxima):
     """Trees over `numbers`, both of length 2 * leaves; node 1 is the root, leaf i is node leaves + i. Writes: both."""
     build_sums(numbers, sums)
@@ -45,7 +45,7 @@ def build_trees(numbers, sums, maxima):
         maxima[node] = max(maxima[2 * node], maxima[2 * node + 1])
 
 
-@kernel
+@borrowing_kernel
 def build_sums(numbers, sums):
     """The tree of sums alone. Writes: sums."""
     leaves = len(sums) // 2
@@ -56,7 +56,7 @@ def build_sums(numbers, sums):
         sums[node] = sums[2 * node] + sums[2 * node + 1]
 
 
-@kernel
+@borrowing_kernel
 def set_leaf(i, number, sums, maxima):
     """Number i changes; O(log n). Writes: sums, maxima."""
     set_sum(i, number, sums)
@@ -68,7 +68,7 @@ def set_leaf(i, number, sums, maxima):
         node >>= 1
 
 
-@kernel
+@borrowing_kernel
 def set_sum(i, number, sums):
     """Number i changes, in the tree of sums alone. Writes: sums."""
     node = len(sums) // 2 + i
@@ -79,7 +79,7 @@ def set_sum(i, number, sums):
         node >>= 1
 
 
-@kernel
+@borrowing_kernel
 def find_leaf(target, sums):
     """The leaf i with sum of leaves before i <= target < sum up to and including i: target/total uniform gives P(i)."""
     leaves = len(sums) // 2
@@ -92,13 +92,13 @@ def find_leaf(target, sums):
     return node - leaves
 
 
-@kernel
+@borrowing_kernel
 def draw_uniform(u, n):
     """0..n-1 with equal probability."""
     return min(np.int64(u * n), n - 1)
 
 
-@kernel
+@borrowing_kernel
 def draw_mixture(u, share, n, sums):
     """With probability `share` uniformly from 0..n-1, else in proportion to the tree's leaves (if there are any)."""
     if u < share:
@@ -107,7 +107,7 @@ def draw_mixture(u, share, n, sums):
     return find_leaf(rest * sums[1], sums) if sums[1] > 0.0 else draw_uniform(rest, n)
 
 
-@kernel
+@borrowing_kernel
 def mixture_probability(i, share, n, sums):
     """The probability with which `draw_mixture` gives i."""
     if not sums[1] > 0.0:
@@ -116,7 +116,7 @@ def mixture_probability(i, share, n, sums):
     return share / n + (1.0 - share) * leaf / sums[1]
 
 
-@kernel
+@borrowing_kernel
 def draw_unseen_first(u, order, n_seen, share, sums):
     """With probability (unseen / all) the next of `order` that was not seen yet, else one of those seen:
 
@@ -132,7 +132,7 @@ def draw_unseen_first(u, order, n_seen, share, sums):
     return find_leaf((rest - share) / (1.0 - share) * sums[1], sums)
 
 
-@kernel
+@borrowing_kernel
 def unseen_first_probability(i, order, n_seen, seen, share, sums):
     """The probability with which `draw_unseen_first` gives i, which was `seen` or not, over all orders."""
     if not seen:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, scale, store
 from fastcrf.chain.layout import Layout
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.types import FeatureMap, Floats
 from fastcrf.vectors import dot
 
@@ -56,7 +56,7 @@ def square_scaled(vector: ScaledVector) -> float:
     return float(vector.factor[0]) ** 2 * (dot(rows, rows) + dot(vector.cells, vector.cells))
 
 
-@kernel
+@borrowing_kernel
 def spread_weights(weights, place, n_row_slots, rows, cells):
     """Writes: rows, cells."""
     for f in range(len(place)):
@@ -66,14 +66,14 @@ def spread_weights(weights, place, n_row_slots, rows, cells):
             cells[place[f] - n_row_slots] = weights[f]
 
 
-@kernel
+@borrowing_kernel
 def collect_weights(weights, place, n_row_slots, rows, cells, factor):
     """Writes: weights."""
     for f in range(len(place)):
         weights[f] = factor * (rows[place[f]] if place[f] < n_row_slots else cells[place[f] - n_row_slots])
 
 
-@kernel
+@standing_kernel
 def gather_scaled(vector, support, i, weights, edge_scores, n_labels, lanes):
     """Copy the weights that sequence i uses. Writes: weights (a local table), edge_scores."""
     c, Kp, W = vector.factor[0], vector.rows.shape[1], len(lanes)
@@ -90,7 +90,7 @@ def gather_scaled(vector, support, i, weights, edge_scores, n_labels, lanes):
             store(edge_scores, j, b, scale(c, load(vector.rows, transitions + j, b, lanes)))
 
 
-@kernel
+@borrowing_kernel
 def shrink_scaled(vector, factor):
     """w <- factor w. Writes: vector."""
     vector.factor[0] *= factor
@@ -100,14 +100,14 @@ def shrink_scaled(vector, factor):
         vector.factor[0] = 1.0
 
 
-@kernel
+@borrowing_kernel
 def fold_factor(factor, values):
     """values *= factor, as a loop: it compiles in a tenth of the time of the array expression. Writes: values."""
     for f in range(len(values)):
         values[f] *= factor
 
 
-@kernel
+@standing_kernel
 def descend_scaled(vector, support, i, step, change, lanes):
     """w <- w - step * change on the attributes of sequence i; `change` is a local table. Writes: vector."""
     amount, Kp, W = -step / vector.factor[0], vector.rows.shape[1], len(lanes)
@@ -122,7 +122,7 @@ def descend_scaled(vector, support, i, step, change, lanes):
         vector.cells[support.cells[o]] += amount * change.cells[o - first]
 
 
-@kernel
+@borrowing_kernel
 def descend_edges_scaled(vector, masks, step, edge_change, n_labels, lanes):
     """w <- w - step * edge_change on the transitions. Writes: vector."""
     amount, W = -step / vector.factor[0], len(lanes)

@@ -1,16 +1,14 @@
-"""The four ways to keep gradients, their sizes for a corpus, and the smallest of them: schmidt2015, section 4.
+"""The four forms to keep gradients, their sizes for a corpus, and the smallest of them: schmidt2015, section 4.
 
-With B blocks of P positions, K labels and rows of Kp numbers (K, padded for vector instructions), the modes keep
+With B blocks of P positions, K labels and rows of Kp numbers (K, padded for vector instructions), the forms keep
 
     mixed       P Kp + B K Kp             label residuals by position, bigram residuals summed over the block
     marginals   P Kp + (P - N) K Kp       label residuals by position, bigram residuals by transition
     sparse      the block's attributes + B K Kp
     naive       B (all attributes + K Kp)
 
-numbers of 8 bytes, or 4 (`precision="single"`). The iterates of a solver are the same in all four. On CoNLL-2000 they
-take 78, 897, 410 and 51,133 MB, and an epoch of SAG-NUS* 0.33 (mixed), 0.36 (sparse) or 0.32 s (mixed, single; CPU time
-on a busy machine); there and on the OCR letters single precision comes as close in as many epochs, down to a certified
-relative gap of 1e-12 (c2 = 0.5).
+numbers of 8 bytes, or 4 (`precision="single"`). The iterates of a solver are the same in all four; docs/sag-family.md
+has figures.
 """
 
 from __future__ import annotations
@@ -22,25 +20,25 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.chain.blocks import Sequences
+from fastcrf.chain.blocks import Blocks
 from fastcrf.chain.expectations import Table
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.draws.stored_gradients import ByAttribute, Marginals, Mixed
 
-MODES = ("mixed", "marginals", "sparse", "naive")
-WORTHWHILE = 1e6  # bytes to be saved before "auto" leaves `mixed`, because each mode takes the compiler its time once
+FORMS = ("mixed", "marginals", "sparse", "naive")
+WORTHWHILE = 1e6  # bytes to be saved before "auto" leaves `mixed`, because each form takes the compiler its time once
 PRECISIONS = {"double": np.float64, "single": np.float32}
 STORED = ("nodes", "rows", "cells", "edges")  # what is kept between two draws; other fields are room to work
 GIGABYTE = 1e9
 
-GradientMemory = Mixed | Marginals | ByAttribute
+StoredGradients = Mixed | Marginals | ByAttribute
 
 
-def stored_shapes(sequences: Sequences) -> dict[str, dict[str, tuple[int, ...]]]:
-    """The shapes of the arrays that each mode stores, by their names."""
-    support, layout = sequences.support, sequences.layout
+def stored_shapes(blocks: Blocks) -> dict[str, dict[str, tuple[int, ...]]]:
+    """The shapes of the arrays that each form stores, by their names."""
+    support, layout = blocks.support, blocks.layout
     K, Kp = layout.n_labels, layout.padded
-    P, N, B = len(sequences.chains.labels), len(sequences.chains.starts) - 1, len(sequences.chains.blocks) - 1
+    P, N, B = len(blocks.chains.labels), len(blocks.chains.starts) - 1, len(blocks.chains.bounds) - 1
     edges = B * K, Kp
     return {
         "mixed": {"nodes": (P, Kp), "edges": edges},
@@ -50,62 +48,62 @@ def stored_shapes(sequences: Sequences) -> dict[str, dict[str, tuple[int, ...]]]
     }
 
 
-def bytes_by_mode(sequences: Sequences, precision: str = "double") -> dict[str, int]:
-    """What each mode would need for these sequences."""
+def bytes_by_form(blocks: Blocks, precision: str = "double") -> dict[str, int]:
+    """What each form would need for these sequences."""
     item = np.dtype(PRECISIONS[precision]).itemsize
-    shapes = stored_shapes(sequences)
-    return {mode: item * sum(math.prod(shape) for shape in shapes[mode].values()) for mode in MODES}
+    shapes = stored_shapes(blocks)
+    return {form: item * sum(math.prod(shape) for shape in shapes[form].values()) for form in FORMS}
 
 
-def choose_mode(sequences: Sequences) -> str:
+def choose_form(blocks: Blocks) -> str:
     """The smallest, or `mixed` if that is hardly larger."""
-    sizes = bytes_by_mode(sequences)
-    smallest = min(MODES, key=sizes.__getitem__)
+    sizes = bytes_by_form(blocks)
+    smallest = min(FORMS, key=sizes.__getitem__)
     return smallest if sizes["mixed"] - sizes[smallest] >= WORTHWHILE else "mixed"
 
 
-def make_memory(sequences: Sequences, mode: str, precision: str) -> GradientMemory:
-    """Gradients of zero; `mode` may be "auto": see `choose_mode`."""
-    if mode == "auto":
-        mode = choose_mode(sequences)
-    stored = make_stored(sequences, mode, precision)
-    n_rows, n_cells, longest = sequences.widest
-    Kp = sequences.layout.padded
+def make_gradients(blocks: Blocks, form: str, precision: str) -> StoredGradients:
+    """Gradients of zero; `form` may be "auto": see `choose_form`."""
+    if form == "auto":
+        form = choose_form(blocks)
+    stored = make_stored(blocks, form, precision)
+    n_rows, n_cells, longest = blocks.widest
+    Kp = blocks.layout.padded
     change, edge_change = Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)), aligned_zeros(Kp, Kp)
-    if mode in ("sparse", "naive"):
-        return ByAttribute(**stored, change=change, edge_change=edge_change, dense=mode == "naive")
+    if form in ("sparse", "naive"):
+        return ByAttribute(**stored, change=change, edge_change=edge_change, dense=form == "naive")
     nodes, edges, node_change = stored["nodes"], stored["edges"], aligned_zeros(longest, Kp)
-    if mode == "marginals":
+    if form == "marginals":
         return Marginals(nodes, edges, node_change, aligned_zeros(Kp, Kp), change, edge_change)
     return Mixed(nodes, edges, node_change, change, edge_change)
 
 
-def make_stored(sequences: Sequences, mode: str, precision: str) -> dict[str, np.ndarray]:
+def make_stored(blocks: Blocks, form: str, precision: str) -> dict[str, np.ndarray]:
     """Zeros for what is kept, or a sentence if that is more than the machine has (systems would promise it first)."""
-    shapes, dtype = stored_shapes(sequences)[mode], PRECISIONS[precision]
+    shapes, dtype = stored_shapes(blocks)[form], PRECISIONS[precision]
     try:
-        if bytes_by_mode(sequences, precision)[mode] > physical_memory():
+        if bytes_by_form(blocks, precision)[form] > physical_memory():
             raise MemoryError
         return {
             name: aligned_zeros(math.prod(shape[:-1]), shape[-1], dtype).reshape(shape)
             for name, shape in shapes.items()
         }
     except MemoryError:
-        raise ValueError(too_large(sequences, mode, precision)) from None
+        raise ValueError(too_large(blocks, form, precision)) from None
 
 
-def stored_arrays(memory: Any) -> dict[str, np.ndarray]:
+def stored_arrays(gradients: Any) -> dict[str, np.ndarray]:
     """What is kept of the gradients, by name; the arrays themselves."""
-    return {name: getattr(memory, name) for name in STORED if name in memory._fields}
+    return {name: getattr(gradients, name) for name in STORED if name in gradients._fields}
 
 
-def restore_memory(memory: Any, saved: Mapping[str, Any]) -> None:
-    """Take what was kept from the arrays of a saved run. Writes: memory."""
-    for name, array in stored_arrays(memory).items():
+def restore_gradients(gradients: Any, saved: Mapping[str, Any]) -> None:
+    """Take what was kept from the arrays of a saved run. Writes: gradients."""
+    for name, array in stored_arrays(gradients).items():
         kept = saved.get(name, np.empty(0))
         if (kept.shape, kept.dtype) != (array.shape, array.dtype):
             raise ValueError(
-                "The run that is to go on kept its gradients in another form; go on with its own options `memory` "
+                "The run that is to go on kept its gradients in another form; go on with its own options `storage` "
                 "and `precision`, or start anew."
             )
         array[:] = kept
@@ -117,16 +115,16 @@ def physical_memory() -> float:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if known else math.inf
 
 
-def too_large(sequences: Sequences, mode: str, precision: str) -> str:
+def too_large(blocks: Blocks, form: str, precision: str) -> str:
     """The sentence that says so, with the remedy."""
-    sizes, best = bytes_by_mode(sequences, precision), choose_mode(sequences)
-    if mode != best:
-        remedy = f"memory={best!r} needs {sizes[best] / GIGABYTE:.3g} GB"
+    sizes, best = bytes_by_form(blocks, precision), choose_form(blocks)
+    if form != best:
+        remedy = f"storage={best!r} needs {sizes[best] / GIGABYTE:.3g} GB"
     elif precision == "double":
         remedy = "precision='single' needs half of it"
     else:
         remedy = "use a solver that stores none, such as lbfgs"
     return (
-        f"The stored gradients of these data would take {sizes[mode] / GIGABYTE:.3g} GB with memory={mode!r}, "
+        f"The stored gradients of these data would take {sizes[form] / GIGABYTE:.3g} GB with storage={form!r}, "
         f"more than this machine has; {remedy}."
     )

@@ -15,16 +15,22 @@ import numpy as np
 from fastcrf.chain.blocks import add_rows, clear_rows, collect_change
 from fastcrf.chain.expectations import Table
 from fastcrf.chain.lanes import add, add_scaled, load, multiply, scale, store
-from fastcrf.kernel import kernel, means, verb
+from fastcrf.generic import generic
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 
-@verb
-def exchange(memory, sequences, i, growth, space, lanes):  # type: ignore[no-untyped-def]
-    """memory.change (by attribute) and .edge_change: how the new gradient of block i differs from the stored one.
+@generic
+def exchange(gradients, blocks, i, growth, space, lanes):  # type: ignore[no-untyped-def]
+    """gradients.change (by attribute) and .edge_change: how the new gradient of block i differs from the stored one.
 
     The new one is in `space`, where `infer_block` left its residuals. Of the change, `growth` is stored: 1 replaces the
-    old gradient by the new one, 0 keeps it. Writes: memory.
+    old gradient by the new one, 0 keeps it. Writes: gradients.
     """
+
+
+@generic
+def recursions(gradients):  # type: ignore[no-untyped-def]
+    """Forward-backward recursions that an exchange without growth costs beyond the one of the new gradient."""
 
 
 class Mixed(NamedTuple):
@@ -62,63 +68,71 @@ class ByAttribute(NamedTuple):
     dense: bool  # whether all rows and cells are stored
 
 
-@means(exchange, Mixed)
-def exchange_mixed(memory, sequences, i, growth, space, lanes):
-    exchange_nodes(memory, sequences, i, growth, space, lanes)
-    exchange_edges(memory, sequences, i, growth, space, lanes)
+@recursions.register(Mixed, Marginals, ByAttribute)
+def no_recursions(gradients):
+    return 0
 
 
-@means(exchange, Marginals)
-def exchange_marginals(memory, sequences, i, growth, space, lanes):
-    chains, K = sequences.chains, sequences.layout.n_labels
-    starts, blocks = chains.starts, chains.blocks
-    exchange_nodes(memory, sequences, i, growth, space, lanes)
-    clear_rows(memory.edge_change, K, lanes)
-    base = starts[blocks[i]]
-    for c in range(blocks[i], blocks[i + 1]):
+@exchange.register(Mixed)
+@standing_kernel
+def exchange_mixed(gradients, blocks, i, growth, space, lanes):
+    exchange_nodes(gradients, blocks, i, growth, space, lanes)
+    exchange_edges(gradients, blocks, i, growth, space, lanes)
+
+
+@exchange.register(Marginals)
+@standing_kernel
+def exchange_marginals(gradients, blocks, i, growth, space, lanes):
+    chains, K = blocks.chains, blocks.layout.n_labels
+    starts, bounds = chains.starts, chains.bounds
+    exchange_nodes(gradients, blocks, i, growth, space, lanes)
+    clear_rows(gradients.edge_change, K, lanes)
+    base = starts[bounds[i]]
+    for c in range(bounds[i], bounds[i + 1]):
         weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
         for p in range(starts[c] + 1, starts[c + 1]):
             transition = p - c - 1
-            expect_bigrams(space, p - base, memory.bigrams, K, lanes)
-            if transition == base - blocks[i]:  # of the log domain only a sum is known: it goes to the block's first
-                add_rows(space.wide_edges, memory.bigrams, K, lanes)
-            memory.bigrams[chains.labels[p - 1], chains.labels[p]] -= weight
-            exchange_rows(memory.bigrams, memory.edges, transition * K, K, growth, memory.bigrams, lanes)
-            add_rows(memory.bigrams, memory.edge_change, K, lanes)
+            expect_bigrams(space, p - base, gradients.bigrams, K, lanes)
+            if transition == base - bounds[i]:  # of the log domain only a sum is known: it goes to the block's first
+                add_rows(space.wide_edges, gradients.bigrams, K, lanes)
+            gradients.bigrams[chains.labels[p - 1], chains.labels[p]] -= weight
+            exchange_rows(gradients.bigrams, gradients.edges, transition * K, K, growth, gradients.bigrams, lanes)
+            add_rows(gradients.bigrams, gradients.edge_change, K, lanes)
 
 
-@means(exchange, ByAttribute)
-def exchange_by_attribute(memory, sequences, i, growth, space, lanes):
-    support, layout, change = sequences.support, sequences.layout, memory.change
-    collect_change(sequences.local, sequences.chains.blocks, support, i, space.lattice.scores, change, lanes)
+@exchange.register(ByAttribute)
+@standing_kernel
+def exchange_by_attribute(gradients, blocks, i, growth, space, lanes):
+    support, layout, change = blocks.support, blocks.layout, gradients.change
+    collect_change(blocks.local, blocks.chains.bounds, support, i, space.lattice.scores, change, lanes)
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
-        place = i * layout.n_rows + support.rows[r] if memory.dense else r
-        exchange_row(change.rows, r - first, memory.rows, place, growth, change.rows, lanes)
+        place = i * layout.n_rows + support.rows[r] if gradients.dense else r
+        exchange_row(change.rows, r - first, gradients.rows, place, growth, change.rows, lanes)
     first = support.cell_starts[i]
     for c in range(first, support.cell_starts[i + 1]):
-        place = i * layout.n_cells + support.cells[c] if memory.dense else c
-        change.cells[c - first] = exchange_number(change.cells[c - first], memory.cells, place, growth)
-    exchange_edges(memory, sequences, i, growth, space, lanes)
+        place = i * layout.n_cells + support.cells[c] if gradients.dense else c
+        change.cells[c - first] = exchange_number(change.cells[c - first], gradients.cells, place, growth)
+    exchange_edges(gradients, blocks, i, growth, space, lanes)
 
 
-@kernel
-def exchange_nodes(memory, sequences, i, growth, space, lanes):
-    """The part of label residuals, by position. Writes: memory.nodes, .node_change, .change."""
-    starts, blocks = sequences.chains.starts, sequences.chains.blocks
-    first, last = starts[blocks[i]], starts[blocks[i + 1]]
-    exchange_rows(space.lattice.scores, memory.nodes, first, last - first, growth, memory.node_change, lanes)
-    collect_change(sequences.local, blocks, sequences.support, i, memory.node_change, memory.change, lanes)
+@borrowing_kernel
+def exchange_nodes(gradients, blocks, i, growth, space, lanes):
+    """The part of label residuals, by position. Writes: gradients.nodes, .node_change, .change."""
+    starts, bounds = blocks.chains.starts, blocks.chains.bounds
+    first, last = starts[bounds[i]], starts[bounds[i + 1]]
+    exchange_rows(space.lattice.scores, gradients.nodes, first, last - first, growth, gradients.node_change, lanes)
+    collect_change(blocks.local, bounds, blocks.support, i, gradients.node_change, gradients.change, lanes)
 
 
-@kernel
-def exchange_edges(memory, sequences, i, growth, space, lanes):
-    """The part of bigram residuals, summed over the block. Writes: memory.edges, .edge_change."""
-    K = sequences.layout.n_labels
-    exchange_rows(space.edge_sums, memory.edges, i * K, K, growth, memory.edge_change, lanes)
+@borrowing_kernel
+def exchange_edges(gradients, blocks, i, growth, space, lanes):
+    """The part of bigram residuals, summed over the block. Writes: gradients.edges, .edge_change."""
+    K = blocks.layout.n_labels
+    exchange_rows(space.edge_sums, gradients.edges, i * K, K, growth, gradients.edge_change, lanes)
 
 
-@kernel
+@borrowing_kernel
 def expect_bigrams(space, t, bigrams, n_labels, lanes):
     """Expected label bigrams at the transition to row t of the lattice; 0 if log domain. Writes: bigrams."""
     alpha, follow, forward = space.lattice.alpha, space.lattice.follow, space.edges.forward
@@ -128,14 +142,14 @@ def expect_bigrams(space, t, bigrams, n_labels, lanes):
             store(bigrams, j, b, multiply(reached, load(forward, j, b, lanes)))
 
 
-@kernel
+@standing_kernel
 def exchange_rows(new, stored, first, n_rows, growth, change, lanes):
     """change = new - stored[first:], stored[first:] += growth * change, over n_rows rows. Writes: stored, change."""
     for r in range(n_rows):
         exchange_row(new, r, stored, first + r, growth, change, lanes)
 
 
-@kernel
+@borrowing_kernel
 def exchange_row(new, r, stored, place, growth, change, lanes):
     """change[r] = new[r] - stored[place], stored[place] += growth * change[r]. Writes: stored, change."""
     for b in range(0, new.shape[1], len(lanes)):
@@ -147,7 +161,7 @@ def exchange_row(new, r, stored, place, growth, change, lanes):
         store(change, r, b, add(difference, rounding))
 
 
-@kernel
+@borrowing_kernel
 def exchange_number(new, stored, place, growth):
     """The same for one number; returns the change. Writes: stored."""
     difference = new - stored[place]

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.attributes import Attributes
-from fastcrf.data.corpus import NO_ITEMS, Encoder, encode_training
+from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
 from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import digest
 from fastcrf.training.fitting import DevSet
+from fastcrf.training.warm_up import first_sequences
 from fastcrf.types import Corpus, FeatureMap, Floats
 
 SAMPLE = 8  # sequences that are enough to make every kernel run
@@ -80,18 +79,3 @@ def make_dataset(
     feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
     scored = Encoder(learnt).encode_labelled(*held_out, labels) if held_out else None
     return Dataset(name, corpus, feature_map, scored if scored and scored.n_positions else None)
-
-
-def first_sequences(corpus: Corpus, n: int) -> Corpus:
-    """The first `n` sequences of a corpus, in arrays of their own."""
-    starts = corpus.starts[: n + 1].copy()
-    offsets = corpus.offsets[: starts[-1] + 1].copy()
-    occurrences = int(offsets[-1])
-    return Corpus(
-        starts,
-        offsets,
-        corpus.attributes[:occurrences].copy(),
-        corpus.values[:occurrences].copy(),
-        corpus.labels[: starts[-1]].copy(),
-        np.ascontiguousarray(corpus.weights[:n]),
-    )

@@ -12,13 +12,13 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from fastcrf.checks import above, whole
 from fastcrf.lab.dataset import Dataset
 from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.registry import check
-from fastcrf.training.checks import above, whole
+from fastcrf.solvers.contract import Solver
+from fastcrf.solvers.registry import changed, check
 from fastcrf.training.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
-from fastcrf.types import Solver
 
 SEED = "seed"  # the option of solvers that draw
 
@@ -62,7 +62,7 @@ class Objective:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class PlannedRun:
     """One run: a solver with its options and its seed on an objective. `label` is what tables and figures call it."""
 
     objective: Objective
@@ -77,7 +77,7 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """Hash of everything that the rows of this run depend on, the code included."""
-        return short_hash([self.objective.key, self.solver.name, self.options, self.n_jobs, code_version()])
+        return short_hash([self.objective.key, self.solver.name, self.options, self.n_jobs, code_version(self.solver)])
 
     def reason_to_skip(self) -> str | None:
         """Why the solver cannot run here, in one sentence."""
@@ -100,7 +100,7 @@ class Trial:
             "options": options,
             "seed": options.get(SEED),
             "n_jobs": self.n_jobs,
-            "version": code_version(),
+            "version": code_version(self.solver),
         }
 
 
@@ -119,17 +119,17 @@ class Experiment:
         for dataset, penalty in product(self.datasets, self.penalties):
             yield Objective(dataset, penalty)
 
-    def trials(self, objective: Objective) -> Iterator[Trial]:
+    def planned_runs(self, objective: Objective) -> Iterator[PlannedRun]:
         for label, solver in self.solvers.items():
             for seeded in with_seeds(solver, self.seeds):
-                yield Trial(objective, label, seeded, self.n_jobs)
+                yield PlannedRun(objective, label, seeded, self.n_jobs)
 
 
 def with_seeds(solver: Solver, seeds: Sequence[int]) -> list[Solver]:
     """The solver with each seed; one that does not draw is the same every time, and so comes once."""
     if SEED not in {option.name for option in dataclasses.fields(solver)}:  # type: ignore[arg-type]
         return [solver]
-    return [dataclasses.replace(solver, **{SEED: whole(SEED, seed, 0)}) for seed in seeds]  # type: ignore[type-var]
+    return [changed(solver, **{SEED: whole(SEED, seed, 0)}) for seed in seeds]
 
 
 def short_hash(parts: Any) -> str:

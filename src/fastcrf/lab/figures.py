@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from fastcrf.data.atomic_file import replace_file
+from fastcrf.data.files.atomic_write import replace_file
 from fastcrf.displays import ConvergenceDisplay, import_pyplot
 from fastcrf.lab.page import page
 from fastcrf.lab.store import Row, Rows
@@ -23,12 +23,12 @@ def check_figure(path: str | os.PathLike[str]) -> None:
     """Raise one sentence if no figure can be drawn there, before the work is done."""
     kind = Path(path).suffix.lower()
     if kind not in KINDS:
-        raise ValueError(f"A figure ends in {', '.join(KINDS)}; got {os.fspath(path)!r}.")
+        raise ValueError(f"The name of a figure must end in {', '.join(KINDS)}; got {os.fspath(path)!r}.")
     if kind != ".html":
         try:
             import_pyplot()
         except ImportError as error:
-            raise ValueError(f"{error} A figure that ends in .html needs nothing.") from None
+            raise ValueError(f"{error} A figure in .html needs no extra package.") from None
 
 
 def save_figure(rows: Rows, path: str | os.PathLike[str]) -> None:

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from fastcrf import __version__
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers.contract import Solver
+from fastcrf.source_closure import closure_hash
 
-ALGORITHMS = ("chain", "objective", "draws", "solvers")  # what decides where a run goes, and how fast
-PACKAGE = Path(__file__).parents[1]
 STATUS = Path("/proc/self/status")
 PEAK_RESET = Path("/proc/self/clear_refs")
 MEGABYTE = 1e6
 
 
-@cache
-def code_version() -> str:
-    """The version, and a hash of the sources of solvers and kernels: rows of edited code are never mixed up."""
-    total = hashlib.sha256()
-    for part in ALGORITHMS:
-        for path in sorted((PACKAGE / part).rglob("*.py")):
-            total.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
-    return f"{__version__}+{total.hexdigest()[:12]}"
+def code_version(solver: Solver) -> str:
+    """The version, and a hash of the sources that decide where a run of the solver goes, and how fast: its own and the
+    problem's, and all that these import. Rows of edited code are never mixed up, and another solver voids none.
+    """
+    return f"{__version__}+{closure_hash([_file_of(type(solver)), _file_of(Problem)])[:12]}"
+
+
+def _file_of(cls: type) -> str:
+    return sys.modules[cls.__module__].__file__ or ""
 
 
 def machine_facts() -> dict[str, Any]:

@@ -12,16 +12,17 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fastcrf.lab.experiment import Objective
-from fastcrf.lab.faces import finish
-from fastcrf.lab.resuming import minimize_resumably
+from fastcrf.lab.l1_polishing import polish
+from fastcrf.lab.resumable_run import minimize_resumably
 from fastcrf.lab.store import Row, Rows, Store
 from fastcrf.solvers.registry import make
+from fastcrf.training.solver_choice import quasi_newton
 from fastcrf.training.stopping import CertifiedGap, MaxPasses
 from fastcrf.types import Floats
 
 MAX_PASSES = 1000.0  # then it gives up; without an L2 penalty that may well happen
 ROUNDS = 5  # of OWL-QN and faces
-MEMORY = 20  # curvature pairs: more than the solvers' default, since every digit counts here
+PAIRS = 20  # curvature pairs: more than the solvers' default, since every digit counts here
 
 
 class Optimum(NamedTuple):
@@ -100,14 +101,14 @@ def search(objective: Objective, store: Store, start: Floats | None, tol: float,
     """Quasi-Newton to the wanted accuracy, or as far as it comes; with an L1 penalty, faces in turn with OWL-QN."""
     problem, path = objective.problem(n_jobs), store.state(f"{objective.key}.best")
     sparse = problem.c1 > 0
-    solver = make("owlqn" if sparse else "lbfgs", memory=MEMORY)
+    solver = make(quasi_newton(problem.c1), pairs=PAIRS)
     found, weights = UNKNOWN, start
     for _ in range(ROUNDS if sparse else 1):
         rules = [CertifiedGap(tol), MaxPasses(MAX_PASSES / ROUNDS if sparse else MAX_PASSES)]
         result = minimize_resumably(problem, solver, path, weights=weights, stop=rules)
         weights, certificate = result.weights, result.certificate
         if sparse and certificate.relative > tol:
-            weights, certificate = finish(problem, weights, tol)
+            weights, certificate = polish(problem, weights, tol)
         found = found.joined(Optimum(certificate.objective, certificate.lower_bound))
         path.unlink(missing_ok=True)
         if found.meets(tol):

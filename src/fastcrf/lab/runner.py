@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.lab.experiment import Experiment, Limits, Objective, Trial
+from fastcrf.lab.experiment import Experiment, Limits, Objective, PlannedRun
 from fastcrf.lab.machine import MEGABYTE, machine_facts, measured
 from fastcrf.lab.optimum import find_optimum
-from fastcrf.lab.resuming import minimize_resumably
+from fastcrf.lab.resumable_run import minimize_resumably
 from fastcrf.lab.store import Row, Rows, Store, plain
-from fastcrf.training.driver import Score, minimize
+from fastcrf.training.driver import Score
 from fastcrf.training.progress import Display
-from fastcrf.training.stopping import MaxSteps
-
-WARM_UP_STEPS = 2
+from fastcrf.training.warm_up import run_briefly
 
 # How a run ended, in words that a table can show.
 CONVERGED, OUT_OF_PASSES, OUT_OF_TIME = "converged", "out of passes", "out of time"
@@ -48,52 +45,54 @@ def run_experiment(experiment: Experiment, store: Store, watcher: Watcher = NOBO
 
 
 def run_objective(experiment: Experiment, objective: Objective, store: Store, watcher: Watcher) -> Rows:
-    trials = list(experiment.trials(objective))
-    warm_up([trial for trial in trials if is_missing(trial, experiment.limits, store)], watcher)
-    runs = [rows_of(trial, experiment.limits, store, watcher) for trial in trials]
+    planned_runs = list(experiment.planned_runs(objective))
+    warm_up([planned for planned in planned_runs if is_missing(planned, experiment.limits, store)], watcher)
+    runs = [rows_of(planned, experiment.limits, store, watcher) for planned in planned_runs]
     rows = [row for run in runs for row in run]
     optimum = find_optimum(objective, rows, store, experiment.limits.tol / 10, experiment.n_jobs, watcher.say)
     return [row | optimum.facts(row["objective"]) for row in rows]
 
 
-def is_missing(trial: Trial, limits: Limits, store: Store) -> bool:
-    return trial.reason_to_skip() is None and cut(store.rows(trial.key), limits) is None
+def is_missing(planned: PlannedRun, limits: Limits, store: Store) -> bool:
+    return planned.reason_to_skip() is None and cut(store.rows(planned.key), limits) is None
 
 
-def warm_up(trials: list[Trial], watcher: Watcher) -> None:
-    """Let every kernel that the trials need be compiled or loaded: a few steps on a few sequences, off the clock."""
-    for trial in {trial.label: trial for trial in trials}.values():
-        sample = Objective(trial.objective.dataset.sample(), trial.objective.penalty)
-        with suppress(Exception):  # what goes wrong here goes wrong in the run, where it is reported
-            minimize(sample.problem(trial.n_jobs), trial.solver, stop=[MaxSteps(WARM_UP_STEPS)], watch=scores(sample))
-    if trials:
-        watcher.say(f"{trials[0].objective.dataset.name}: kernels are ready.")
+def warm_up(planned_runs: list[PlannedRun], watcher: Watcher) -> None:
+    """Let every kernel that the runs need be compiled or loaded: a few steps on a few sequences, off the clock."""
+    for planned in {planned.label: planned for planned in planned_runs}.values():
+        sample = Objective(planned.objective.dataset.sample(), planned.objective.penalty)
+        run_briefly(sample.problem(planned.n_jobs), planned.solver, scores(sample))
+    if planned_runs:
+        watcher.say(f"{planned_runs[0].objective.dataset.name}: kernels are ready.")
 
 
-def rows_of(trial: Trial, limits: Limits, store: Store, watcher: Watcher) -> Rows:
-    """The rows of a trial: kept ones, or those of a run that happens now; one row with the reason if it cannot."""
-    reason = trial.reason_to_skip()
+def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher) -> Rows:
+    """The rows of a run: kept ones, or those of a run that happens now; one row with the reason if it cannot."""
+    reason = planned.reason_to_skip()
     if reason is not None:
-        return [empty_row(trial, SKIPPED, reason)]
-    kept = cut(store.rows(trial.key), limits)
+        return [empty_row(planned, SKIPPED, reason)]
+    kept = cut(store.rows(planned.key), limits)
     if kept is not None:
-        return [row | {"solver": trial.label, "dataset": trial.objective.dataset.name} for row in kept]
-    watcher.say(f"{trial.objective.dataset.name}: {trial.label} runs (seed {trial.options.get('seed')}).")
+        return [row | {"solver": planned.label, "dataset": planned.objective.dataset.name} for row in kept]
+    watcher.say(f"{planned.objective.dataset.name}: {planned.label} runs (seed {planned.options.get('seed')}).")
     try:
-        return run_trial(trial, limits, store, watcher.progress())
+        return carry_out(planned, limits, store, watcher.progress())
     except (ValueError, ArithmeticError, MemoryError) as error:
-        return [empty_row(trial, FAILED, f"{type(error).__name__}: {error}")]
+        return [empty_row(planned, FAILED, f"{type(error).__name__}: {error}")]
 
 
-def run_trial(trial: Trial, limits: Limits, store: Store, progress: Display | None) -> Rows:
+def carry_out(planned: PlannedRun, limits: Limits, store: Store, progress: Display | None) -> Rows:
     """Run, keep rows and weights, and forget the checkpoint."""
     machine = machine_facts()
     gc.collect()
     with measured() as measures:
-        problem, path, watch = trial.objective.problem(trial.n_jobs), store.state(trial.key), scores(trial.objective)
-        result = minimize_resumably(problem, trial.solver, path, stop=limits.rules(), watch=watch, progress=progress)
+        problem, path = planned.objective.problem(planned.n_jobs), store.state(planned.key)
+        watch = scores(planned.objective)
+        result = minimize_resumably(
+            problem, planned.solver, path, stop=limits.rules(), watch=watch, progress=progress, measure=True
+        )
     facts = {
-        **trial.facts(),
+        **planned.facts(),
         "status": result.status,
         "reason": result.reason,
         **measures,
@@ -102,7 +101,7 @@ def run_trial(trial: Trial, limits: Limits, store: Store, progress: Display | No
     }
     rows = [plain({**row, **facts}) for row in result.trace]
     rows = cut(rows, limits) or rows  # says which limit it was
-    store.keep(trial.key, rows, result.weights)
+    store.keep(planned.key, rows, result.weights)
     return rows
 
 
@@ -138,10 +137,10 @@ def ending_at(row: Row, limits: Limits) -> tuple[str, str] | None:
     return None
 
 
-def empty_row(trial: Trial, status: str, reason: str) -> Row:
+def empty_row(planned: PlannedRun, status: str, reason: str) -> Row:
     """The row of a run that has no steps."""
     nothing: dict[str, Any] = dict.fromkeys(
         ("step", "passes", "seconds", "wall", "objective", "gradient_norm", "gap", "relative_gap", "active", "error")
     )
     ended = {"status": status, "reason": reason, "peak_mb": None, "state_mb": None, "cpu_share": None, "machine": None}
-    return {**nothing, **plain(trial.facts()), **ended}
+    return {**nothing, **plain(planned.facts()), **ended}

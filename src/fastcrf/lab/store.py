@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.data.atomic_file import replace_file
+from fastcrf.data.files.atomic_write import replace_file
+from fastcrf.training.trace import Row
 from fastcrf.types import Floats
 
-Row = dict[str, Any]
 Rows = list[Row]
 
 

@@ -17,7 +17,7 @@ OUTCOME = ("status", "reason", "step", "passes", "seconds", "objective", "subopt
 SPENT = ("passes", "seconds")
 
 
-class Run(NamedTuple):
+class RunSummary(NamedTuple):
     """One run. `reached` has, for each gap that it came within, the passes and seconds spent until then."""
 
     solver: str
@@ -30,11 +30,11 @@ class Comparison(NamedTuple):
     """The runs on one dataset with one penalty."""
 
     problem: Row
-    runs: list[Run]
+    runs: list[RunSummary]
 
-    def by_solver(self) -> dict[str, list[Run]]:
+    def by_solver(self) -> dict[str, list[RunSummary]]:
         """Runs that differ in the seed alone, together; in the order of the experiment."""
-        solvers: dict[str, list[Run]] = {}
+        solvers: dict[str, list[RunSummary]] = {}
         for run in self.runs:
             solvers.setdefault(run.solver, []).append(run)
         return solvers
@@ -68,9 +68,9 @@ def by_run(rows: Rows) -> list[Rows]:
     return [list(own) for _, own in groupby(rows, key=lambda row: (row["solver"], row["run"]))]
 
 
-def summarise(rows: Rows) -> Run:
+def summarise(rows: Rows) -> RunSummary:
     last = rows[-1]
-    return Run(last["solver"], last["seed"], {name: last.get(name) for name in OUTCOME}, reached(rows))
+    return RunSummary(last["solver"], last["seed"], {name: last.get(name) for name in OUTCOME}, reached(rows))
 
 
 def reached(rows: Rows) -> dict[float, dict[str, float]]:
@@ -88,14 +88,14 @@ def is_within(row: Row, gap: float) -> bool:
     return distance is not None and accuracy is not None and accuracy <= gap and distance <= gap
 
 
-def median_cost(runs: list[Run], gap: float, spent: str) -> float | None:
+def median_cost(runs: list[RunSummary], gap: float, spent: str) -> float | None:
     """The median of what the runs spent until the gap, if more than half of them reached it."""
     costs = [run.reached[gap][spent] if gap in run.reached else float("inf") for run in runs]
     middle = statistics.median_high(costs)
     return None if middle == float("inf") else middle
 
 
-def median(runs: Iterable[Run], name: str) -> float | None:
+def median(runs: Iterable[RunSummary], name: str) -> float | None:
     """The median of an outcome over the seeds."""
     values = [run.outcome[name] for run in runs if run.outcome[name] is not None]
     return statistics.median(values) if values else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastcrf.lab.summary import Comparison, Run, median, median_cost
+from fastcrf.lab.summary import Comparison, RunSummary, median, median_cost
 
 OUTCOME_HEAD = ("solver", "ended", "passes", "seconds", "gap", "error", "active", "state MB", "peak MB")
 
@@ -31,7 +31,7 @@ def outcome_lines(comparison: Comparison) -> list[list[str]]:
     return [outcome_line(solver, runs) for solver, runs in comparison.by_solver().items()]
 
 
-def outcome_line(solver: str, runs: list[Run]) -> list[str]:
+def outcome_line(solver: str, runs: list[RunSummary]) -> list[str]:
     """One solver; of several seeds, medians."""
     endings = sorted({run.outcome["status"] for run in runs})
     figures = [
@@ -75,7 +75,7 @@ def race_lines(comparison: Comparison) -> list[list[str]]:
     ]
 
 
-def arrival(comparison: Comparison, solver: str, runs: list[Run], gap: float) -> str:
+def arrival(comparison: Comparison, solver: str, runs: list[RunSummary], gap: float) -> str:
     seconds, passes = median_cost(runs, gap, "seconds"), median_cost(runs, gap, "passes")
     if seconds is None or passes is None:
         return "-"

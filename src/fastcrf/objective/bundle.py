@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.memory import take
 from fastcrf.objective.planes import Laid, best_shares, curvature, lay_mixture, lay_plane
 from fastcrf.types import Floats, Longs
 from fastcrf.vectors import dot
@@ -160,8 +161,11 @@ class Bundle:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a copy of `state`, exactly."""
-        used, (self.reach, mixtures) = len(state["rows"]), map(float, state["rest"])
-        self.rows[:used] = state["rows"]
-        self.heights[:used], self.bounds[:used] = state["figures"]
-        self.mixture = 0 if mixtures else None
-        self.planes = list(range(int(mixtures), used))
+        used = len(state["rows"])
+        figures, rest = np.empty((2, used)), np.empty(2)
+        for name, room in (("rows", self.rows[:used]), ("figures", figures), ("rest", rest)):
+            take("the certificate", name, state, room)
+        self.reach, has_mixture = float(rest[0]), used > 0 and bool(rest[1])
+        self.heights[:used], self.bounds[:used] = figures
+        self.mixture = 0 if has_mixture else None
+        self.planes = list(range(int(has_mixture), used))

@@ -19,7 +19,7 @@ from fastcrf.chain.feature_map import count_gold
 from fastcrf.chain.forward_backward import Edges, make_edges, make_lattice
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
-from fastcrf.chain.scores import transition_matrix
+from fastcrf.chain.transitions import transition_matrix
 from fastcrf.types import Corpus, FeatureMap, Floats
 from fastcrf.vectors import dot
 
@@ -143,6 +143,6 @@ def balanced_shards(positions: Positions, layout: Layout, n_jobs: int) -> np.nda
     # Relative costs, from a profile: recursions K Kp a position, exponentials and shifts Kp, a row Kp, a cell.
     cost = np.diff(starts) * (3 * layout.n_labels + 60) * Kp + 12 * rows * Kp + 12 * np.diff(positions.cell_starts)
     reached = np.concatenate(([0], np.cumsum(cost, dtype=np.float64)))
-    targets = np.linspace(0, reached[-1], max(1, n_jobs) + 1)
+    targets = np.linspace(0, reached[-1], max(1, min(n_jobs, len(cost))) + 1)
     bounds = np.searchsorted(reached, targets[1:-1], side="left")
     return np.unique(np.concatenate(([0], bounds, [len(cost)])))

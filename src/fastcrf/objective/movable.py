@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Sequences
+from fastcrf.chain.blocks import Blocks
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 
 
-class Part(NamedTuple):
+class MovablePart(NamedTuple):
     """Some of a problem's features, and the corpus in terms of them."""
 
     features: FeatureMap
     places: Longs  # their places in the whole weight vector; [0] when these are all features
-    sequences: Sequences
+    blocks: Blocks
 
     def take(self, whole: Floats) -> Floats:
         """The weights of this part: `whole` itself when that is all, else a copy."""
@@ -54,9 +54,13 @@ def partition(corpus: Corpus, n_blocks: int, seed: int) -> tuple[Corpus, Longs]:
 
     Blocks differ by one sequence at most: a small one would have a large Lipschitz constant.
     """
-    n = corpus.n_sequences
-    order = np.random.default_rng([seed, 0, 2]).permutation(n)
-    return reorder(corpus, order), np.arange(n_blocks + 1) * n // n_blocks
+    order, bounds = order_of_blocks(corpus.n_sequences, n_blocks, seed)
+    return reorder(corpus, order), bounds
+
+
+def order_of_blocks(n: int, n_blocks: int, seed: int) -> tuple[np.ndarray, Longs]:
+    """(the order of n sequences, first sequence of each block and their number), by `seed` alone."""
+    return np.random.default_rng([seed, 0, 2]).permutation(n), np.arange(n_blocks + 1) * n // n_blocks
 
 
 def reorder(corpus: Corpus, order: np.ndarray) -> Corpus:

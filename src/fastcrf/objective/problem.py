@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from fastcrf.chain.blocks import make_sequences
+from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import make_layout, make_positions
 from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_gap
 from fastcrf.objective.likelihood import Likelihood
-from fastcrf.objective.movable import Part, occurring_features, partition
+from fastcrf.objective.movable import MovablePart, occurring_features, partition
 from fastcrf.objective.regulariser import make_regulariser
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 
@@ -37,7 +37,7 @@ class Problem:
         self.likelihood = Likelihood(corpus, features, n_jobs)
         self.corpus = corpus
         self.features = features
-        self._parts: dict[tuple[bool, tuple[int, int] | None], Part] = {}
+        self._parts: dict[tuple[bool, tuple[int, int] | None], MovablePart] = {}
         self.asked_to_stop: Callable[[], bool] = lambda: False  # set by whoever runs the solver; long epochs look here
 
     @property
@@ -65,22 +65,23 @@ class Problem:
         """Draws that take well under a second: epochs hand control back after so many, for Ctrl-C."""
         return max(1, SLICE_OF_POSITIONS * self.n_sequences // self.corpus.n_positions)
 
-    def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0) -> Part:
+    def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart:
         """What a solver that draws can move when it starts from `weights`: the features that occur in the corpus.
 
-        All features, if one that does not occur has a weight: the penalty shrinks it. n_blocks: how many blocks of
-        sequences there are to draw, at random by `seed`; each sequence by itself when not given. Made when first asked
-        for, and kept until another one is.
+        All features if `whole`, or if one that does not occur has a weight: the penalty shrinks it. n_blocks: how many
+        blocks of sequences there are to draw, at random by `seed`; each sequence by itself when not given. Made when
+        first asked for, and kept until another one is.
         """
         occurring = self._occurring
-        whole = occurring is None or bool(np.count_nonzero(weights) > np.count_nonzero(weights[occurring[1]]))
+        if occurring is None or np.count_nonzero(weights) > np.count_nonzero(weights[occurring[1]]):
+            whole = True
         division = None if n_blocks is None or n_blocks == self.n_sequences else (n_blocks, seed)
         if (whole, division) not in self._parts:
             self._parts = {(whole, division): self._make_part(whole, division)}
         return self._parts[whole, division]
 
-    def _make_part(self, whole: bool, division: tuple[int, int] | None) -> Part:
-        corpus, blocks = partition(self.corpus, *division) if division else (self.corpus, None)
+    def _make_part(self, whole: bool, division: tuple[int, int] | None) -> MovablePart:
+        corpus, bounds = partition(self.corpus, *division) if division else (self.corpus, None)
         if whole or self._occurring is None:
             features, places, layout = self.features, np.empty(0, np.int64), self.likelihood.layout
         else:
@@ -88,7 +89,7 @@ class Problem:
             layout = make_layout(features)
         as_it_is = whole and not division
         positions = self.likelihood.positions if as_it_is else make_positions(corpus, features, layout)
-        return Part(features, places, make_sequences(corpus, features, positions, layout, blocks))
+        return MovablePart(features, places, make_blocks(corpus, features, positions, layout, bounds))
 
     @cached_property
     def _occurring(self) -> tuple[FeatureMap, Longs] | None:

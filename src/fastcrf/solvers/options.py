@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
-from numbers import Integral, Real
+from numbers import Integral
+
+from fastcrf.checks import is_number
 
 
 def check_whole(solver: str, option: str, value: object, least: int) -> None:
@@ -15,7 +16,7 @@ def check_whole(solver: str, option: str, value: object, least: int) -> None:
 
 def check_positive(solver: str, option: str, value: object) -> None:
     """`value` must be a finite number above zero."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
+    if not is_number(value) or value <= 0.0:  # type: ignore[operator]
         raise ValueError(f"{solver}: {option} must be a number above 0; got {option}={value!r}.")
 
 
@@ -27,5 +28,5 @@ def check_truth(solver: str, option: str, value: object) -> None:
 
 def check_choice(solver: str, option: str, value: object, choices: Collection[str]) -> None:
     """`value` must be one of `choices`."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{solver}: {option} must be one of {', '.join(choices)}; got {option}={value!r}.")

@@ -1,24 +1,7 @@
-"""What every solver promises, and the list of solvers by name.
+"""The list of solvers by name.
 
 To add a solver: write its file, add one line to `REGISTRY`. The command line, the documentation, the contract tests and
 the lab find it there. A preset (a published variant that is another solver with other options) is a line alone.
-
-The contract, beyond `fastcrf.types.Solver`; `tests/solvers/test_contract.py` holds every registered solver to it:
-
-* A solver is a frozen dataclass; its options are the fields, each with a working default; a wrong value raises one
-  sentence. Its module's docstring begins with a title and, as second paragraph, the citation for `fastcrf solvers`.
-* `iterate(problem, weights, memory=None)` is a generator. `weights` is the solver's own copy: it may be written.
-* **The first Step is the start**: nothing has moved yet, and it becomes row 0 of the history. A solver that needs the
-  objective there hands it out (`passes=1`, with objective and gradient); one that does not yields `Step(w, passes=0)`.
-  Every later Step is one iteration or epoch of the paper, so that Step k is row k, and nothing is evaluated twice or
-  without need.
-* `passes` counts every evaluation where it happens, those of a vain line search too.
-* Given the `memory` of Step k, the first Step is Step k again (at no passes) and the second equals Step k + 1 bit for
-  bit. The arrays of a given memory are read, never written.
-* A Step that takes longer than about a second asks `problem.asked_to_stop()` between slices of its work, and when told
-  so yields where it is, with a memory that finishes the epoch exactly.
-* `return "sentence"` ends the run: nothing is left to gain. `raise Diverged("sentence")` ends it as a failure. Either
-  sentence is the reason that the user reads.
 """
 
 from __future__ import annotations
@@ -28,8 +11,10 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from fastcrf.objective.capabilities import Objective
 from fastcrf.objective.regulariser import Regulariser
-from fastcrf.types import NOTHING, Solver
+from fastcrf.solvers.contract import Solver
+from fastcrf.types import NOTHING
 
 PENALTIES = ("none", "l1", "l2", "l1+l2")
 
@@ -53,7 +38,10 @@ REGISTRY: dict[str, Line] = {
     "saga": Line("fastcrf.solvers.average_gradient.saga", "SAGA"),
     "saga-nus-star": Line("fastcrf.solvers.average_gradient.saga_nus_star", "SAGANUSStar"),
     "saga-nus": Line("fastcrf.solvers.average_gradient.saga_nus", "SAGANUS"),
-    "saga-nus-two-sample": Line("fastcrf.solvers.average_gradient.saga_nus_two_sample", "SAGANUSTwoSample"),
+    "saga-fixed-probabilities": Line(
+        "fastcrf.solvers.average_gradient.saga_fixed_probabilities", "SAGAFixedProbabilities"
+    ),
+    "saga-two-samples": Line("fastcrf.solvers.average_gradient.saga_two_samples", "SAGATwoSamples"),
     "svrg": Line("fastcrf.solvers.average_gradient.svrg", "SVRG"),
     "emgd": Line("fastcrf.solvers.average_gradient.emgd", "EMGD"),
     "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),
@@ -87,12 +75,24 @@ def make(name: str, **options: Any) -> Solver:
     for option in options:
         if option not in known:
             raise ValueError(f"{name} has no option {option!r}; its options are {_listed(known)}.")
-    return cls(**dict(REGISTRY[name].options) | options)
+    return _called(name, cls, dict(REGISTRY[name].options) | options)
 
 
-def resolve(name: str, c1: float) -> str:
-    """The solver that runs under a name: `lbfgs` with an L1 penalty is `owlqn`, as in CRFsuite."""
-    return "owlqn" if name == "lbfgs" and c1 > 0.0 else name
+def changed(solver: Solver, **options: Any) -> Solver:
+    """The solver with other options, under the same name."""
+    before = {field.name: getattr(solver, field.name) for field in dataclasses.fields(solver)}  # type: ignore[arg-type]
+    for option in options:
+        if option not in before:
+            raise ValueError(f"{solver.name} has no option {option!r}; its options are {_listed(before)}.")
+    return _called(solver.name, type(solver), before | options)
+
+
+def _called(name: str, cls: Any, options: Mapping[str, Any]) -> Solver:
+    """A solver of a class; a preset carries its own name, in the messages of its checks, too."""
+    solver = object.__new__(cls)
+    object.__setattr__(solver, "name", name)
+    solver.__init__(**options)
+    return solver
 
 
 def default_penalty(solver: Solver) -> tuple[float, float]:
@@ -102,19 +102,24 @@ def default_penalty(solver: Solver) -> tuple[float, float]:
     return (1.0, 0.0) if "l1" in solver.handles else (0.0, 0.0)
 
 
-def check(problem: Any, solver: Solver) -> None:
+def check(problem: Objective, solver: Solver) -> None:
     """Raise one sentence if `solver` cannot run on `problem`."""
     missing = solver.needs - problem.provides
     if missing:
         provided = _listed(sorted(problem.provides)) or "nothing"
         raise ValueError(f"{solver.name} needs {_listed(sorted(missing))} of the problem, which provides {provided}.")
-    penalty = Regulariser(problem.c1, problem.c2).kind
+    check_penalty(solver, problem.c1, problem.c2)
+
+
+def check_penalty(solver: Solver, c1: float, c2: float) -> None:
+    """Raise one sentence if `solver` cannot handle the penalty; needs no data, so that nothing is read in vain."""
+    penalty = Regulariser(c1, c2).kind
     if penalty not in solver.handles:
         handled = _listed(known for known in PENALTIES if known in solver.handles)
         able = _listed(name for name in names() if penalty in solver_class(name).handles)
         raise ValueError(
-            f"{solver.name} is for the penalties {handled}, but here the penalty is {penalty} (c1={problem.c1:g}, "
-            f"c2={problem.c2:g}); change c1 or c2, or use {able or 'another solver'}."
+            f"{solver.name} is for the penalties {handled}, but here the penalty is {penalty} (c1={c1:g}, "
+            f"c2={c2:g}); change c1 or c2, or use {able or 'another solver'}."
         )
 
 
@@ -126,6 +131,7 @@ def describe(name: str) -> dict[str, Any]:
         "paper": _citation(REGISTRY[name].module),
         "penalties": [penalty for penalty in PENALTIES if penalty in cls.handles],
         "needs": sorted(cls.needs),
+        "promises": cls.promises,
         "options": options_of(name),
     }
 

@@ -3,28 +3,47 @@
 A lower bound never expires. Each evaluated step adds its plane to a bundle (objective/bundle.py), for the cost of a few
 sums over the weights. The best mixture is looked for when the bundle is full, which costs some fifty of them, but not
 before the objective has come near its end; and once more when the run ends. Where a step was evaluated for the sake of
-the certificate alone, it is looked for at once. A solver that has a lower bound of its own hands it out with its Step.
+the certificate alone, it is looked for at once.
+
+A solver that has a lower bound of its own hands it out with its Step, and what it expects the objective to be as
+`info["objective_estimate"]`: then nothing is evaluated before both together say that the goal is near.
 """
 
 from __future__ import annotations
 
 import logging
 import math
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastcrf.memory import Kept
 from fastcrf.objective.bundle import Bundle
 from fastcrf.objective.certificate import Certificate
 
 if TYPE_CHECKING:
     from fastcrf.training.trace import Point
+    from fastcrf.types import Step
 
 logger = logging.getLogger("fastcrf")
 
 BUDGET = 2**30  # bytes
 LEAST = 4  # planes that make a bundle worth while
+FIRST_OPTIMISM = 0.5  # estimates of the objective lag behind the weights, by half an epoch in the mean
+ARRAYS = {  # of the bundle, in a checkpoint
+    "bundle_rows": Kept("weights", "float32", n_axes=2, optional=True),
+    "bundle_figures": Kept(infinite=True, n_axes=2, optional=True),
+    "bundle_rest": Kept(infinite=True, n_axes=1, optional=True),
+}
+NUMBERS = {
+    "lower_bound": Kept(infinite=True, high=sys.float_info.max),
+    "learnt": Kept(dtype="int64", low=-1),
+    "unmixed": Kept(dtype="bool"),
+    "objective_before": Kept(infinite=True),
+    "optimism": Kept(low=0.0, high=1.0),
+}
 NEAR = 0.3  # while F falls by more than this of itself from one full bundle to the next, no bound is worth looking for
 
 
@@ -37,13 +56,25 @@ class Certifier:
         self.learnt = -1  # number of the newest step in the bundle
         self.unmixed = False  # whether the newest plane has not been mixed with the others
         self.objective_before = math.inf  # when the bundle was last full
+        self.optimism = FIRST_OPTIMISM  # gap as proved over gap as estimated, when last both were known
+
+    def hear(self, step: Step) -> None:
+        """Take in what a solver itself has proved."""
+        self._raise_to(step.lower_bound)
+
+    def may_be_within(self, tol: float, point: Point) -> bool:
+        """Whether the relative gap may be as small as `tol`, as far as one can tell without evaluating the step."""
+        if point.is_evaluated:
+            return True
+        if point.estimated_gap is None:  # a solver that proves something by itself will soon have an estimate, too
+            return point.step.lower_bound is None
+        return self.optimism * point.estimated_gap <= tol
 
     def learn(self, point: Point) -> None:
         """Take in what an evaluated step proves, once."""
         if point.number <= self.learnt:
             return
         self.learnt = point.number
-        self._raise_to(point.step.lower_bound)
         if self.bundle is None:
             return
         objective, gradient = point.evaluation
@@ -61,7 +92,10 @@ class Certifier:
         self.learn(point)
         if point.step.gradient is None:
             self.mix(point)
-        return Certificate(point.evaluation[0], self.lower_bound)
+        certificate = Certificate(point.evaluation[0], self.lower_bound)
+        if point.estimated_gap:
+            self.optimism = min(1.0, certificate.relative / point.estimated_gap)
+        return certificate
 
     def mix(self, point: Point) -> None:
         """Look for the best mixture now; `point` is the newest that was learnt."""
@@ -78,15 +112,15 @@ class Certifier:
         return {} if self.bundle is None else {f"bundle_{name}": a for name, a in self.bundle.state().items()}
 
     def numbers(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("lower_bound", "learnt", "unmixed", "objective_before")}
+        return {name: getattr(self, name) for name in NUMBERS}
 
     def restore(self, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, Any] | None) -> None:
         """Go on from a checkpoint, exactly; one without a certifier's state leaves the new one as it is."""
         if numbers is None:
             return
         for name in self.numbers():
-            setattr(self, name, numbers[name])
-        if self.bundle is not None and "bundle_rows" in arrays:
+            setattr(self, name, numbers.get(name, getattr(self, name)))
+        if self.bundle is not None and arrays.keys() >= ARRAYS.keys():
             self.bundle.restore({name: arrays[f"bundle_{name}"] for name in self.bundle.state()})
 
 

@@ -13,36 +13,37 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 
 from fastcrf import __version__
-from fastcrf.data.atomic_file import replace_file
-from fastcrf.types import Floats, Solver
+from fastcrf.checks import at_least
+from fastcrf.data.files.atomic_write import replace_file
+from fastcrf.memory import MemoryMismatch
+from fastcrf.solvers.contract import Solver
+from fastcrf.training.checkpoint_file import CheckpointError, read, to_bytes
+from fastcrf.training.restoring import check_first_step, check_restored
+from fastcrf.types import Floats, Step
 
-FORMAT = "fastcrf-checkpoint-1"
+logger = logging.getLogger("fastcrf")
 
 REMEDIES = {
-    "version": "install that version, or start anew without it",
-    "corpus": "give the data that it was made with, or start anew without it",
-    "features": "use the same options for features, or start anew without it",
-    "penalty": "use the same c1 and c2, or start anew without it",
-    "solver": "use the same algorithm with the same options, or start anew without it",
-    "number of threads": "use as many threads, or start anew without it",
-    "start": "start from the same weights, or start anew without it",
-    "held-out set": "give the same held-out data, or start anew without it",
+    "version": "install that version, or start afresh without it",
+    "corpus": "use the data that it was made with, or start afresh without it",
+    "features": "use the same options for features, or start afresh without it",
+    "penalty": "use the same c1 and c2, or start afresh without it",
+    "solver": "use the same algorithm with the same options, or start afresh without it",
+    "number of threads": "use the same number of threads, or start afresh without it",
+    "start": "start from the same weights, or start afresh without it",
+    "held-out set": "use the same held-out data, or start afresh without it",
 }
-
-
-class CheckpointError(ValueError):
-    """A checkpoint that cannot be continued; the message is one sentence."""
 
 
 class Saved(NamedTuple):
@@ -56,15 +57,19 @@ class Saved(NamedTuple):
 class Checkpoint:
     """Where and how often a run is saved, and whether an existing file is continued.
 
+    A file that cannot be written (the disk is full, say) is no reason to lose the run: one warning says so, and it is
+    tried again when the next checkpoint is due.
+
     every: seconds between two checkpoints; resume: go on from the file if it is there; held_out: a fingerprint of the
     data that the run is watched on, if there are any.
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float = 30.0, resume: bool = False) -> None:
-        self.path, self.every, self.resume = Path(path), every, resume
+        self.path, self.every, self.resume = Path(path), at_least("checkpoint_every", every, 0.0), resume
         self.held_out: str | None = None
         self.fingerprint: dict[str, Any] = {}
         self.written = 0.0  # by the clock of time.monotonic
+        self.warned = False
 
     def open(self, problem: Any, solver: Solver, start: Floats) -> Saved | None:
         """Remember what the run depends on, and return the saved state if there is one to continue."""
@@ -72,12 +77,30 @@ class Checkpoint:
         self.written = time.monotonic()
         if not self.resume or not self.path.exists():
             return None
-        arrays, header = self._read()
+        arrays, header = read(self.path)
         for part, value in self.fingerprint.items():
             if header["fingerprint"].get(part) != value:
-                raise CheckpointError(f"The checkpoint {self.path} was made with another {part}; {REMEDIES[part]}.")
+                raise CheckpointError(f"The checkpoint {self.path} was made with a different {part}; {REMEDIES[part]}.")
         split = {side: {name[2:]: a for name, a in arrays.items() if name[0] == side} for side in "md"}
-        return Saved({**header["memory"], **split["m"]}, split["d"], header["driver"])
+        saved = Saved({**header["memory"], **split["m"]}, split["d"], header["driver"])
+        with self.refusing():
+            check_restored(*saved, problem, solver)
+        return saved
+
+    def check(self, problem: Any, step: Step, weights: Floats, objective: float | None, lower_bound: float) -> None:
+        """Whether the first Step of a continued run is the saved one."""
+        with self.refusing():
+            check_first_step(problem, step, weights, objective, lower_bound)
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Whatever does not fit within is told of this file."""
+        try:
+            yield
+        except MemoryMismatch as mismatch:
+            raise CheckpointError(
+                f"The checkpoint {self.path} cannot be continued: {mismatch.fault}; start afresh without it."
+            ) from None
 
     def is_due(self) -> bool:
         return time.monotonic() - self.written >= self.every
@@ -88,22 +111,17 @@ class Checkpoint:
         plain = {name: value for name, value in saved.memory.items() if not isinstance(value, np.ndarray)}
         arrays |= {f"d:{name}": value for name, value in saved.arrays.items()}
         header = {"fingerprint": self.fingerprint, "memory": plain, "driver": saved.numbers}
-        metadata = {"format": FORMAT, "header": json.dumps(header, default=as_plain)}
-        contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        replace_file(self.path, safetensors.numpy.save(contiguous, metadata))
-        self.written = time.monotonic()
-
-    def _read(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         try:
-            with safetensors.safe_open(self.path, framework="numpy") as file:
-                metadata = file.metadata() or {}
-                if metadata.get("format") != FORMAT:
-                    raise CheckpointError(f"{self.path} is no checkpoint of this version of fastcrf; start anew.")
-                return {name: file.get_tensor(name) for name in file.keys()}, json.loads(metadata["header"])  # noqa: SIM118
-        except (safetensors.SafetensorError, OSError, ValueError) as error:
-            if isinstance(error, CheckpointError):
-                raise
-            raise CheckpointError(f"The checkpoint {self.path} cannot be read ({error}); start anew.") from None
+            replace_file(self.path, to_bytes(arrays, header))
+        except OSError as error:
+            if not self.warned:
+                logger.warning(
+                    "The checkpoint %s cannot be written (%s); training goes on, and it is tried again later.",
+                    self.path,
+                    error.strerror or error,
+                )
+            self.warned = True
+        self.written = time.monotonic()
 
 
 def fingerprint(problem: Any, solver: Solver, start: Floats) -> dict[str, Any]:
@@ -128,8 +146,3 @@ def digest(parts: Any) -> str:
         total.update(f"{array.dtype.str}{array.shape}".encode())
         total.update(array.data)
     return total.hexdigest()[:24]
-
-
-def as_plain(value: Any) -> Any:
-    """A NumPy number as a Python number, for JSON."""
-    return value.item() if isinstance(value, np.generic) else repr(value)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from fastcrf.memory import check_memory
+from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import check
 from fastcrf.training.certifier import Certifier
 from fastcrf.training.checkpoint import Checkpoint, Saved
@@ -22,7 +24,7 @@ from fastcrf.training.interrupts import Interrupt, catch_interrupt
 from fastcrf.training.progress import Display, Silent
 from fastcrf.training.stopping import Rule
 from fastcrf.training.trace import COLUMNS, EVALUATED, SPENT, Point, Row, Trace
-from fastcrf.types import NOTHING, Diverged, Floats, Solver, Step
+from fastcrf.types import NOTHING, Diverged, Floats, Step
 
 Steps = Generator[Step, None, str | None]
 Score = Callable[[Floats], float]
@@ -59,13 +61,15 @@ def minimize(
     callbacks: Iterable[Callback] = (),
     progress: Display | None = None,
     checkpoint: Checkpoint | None = None,
+    measure: bool = False,
 ) -> Result:
     """Run `solver` on `problem` from `weights` (default: zeros) or from the `memory` of an earlier run.
 
     watch:     scores of the weights, by the name of their column in the trace (higher is better where a rule compares);
     best:      name of a watched score; the weights with its highest value are returned instead of the last ones;
     callbacks: each is called with every row; one that returns True ends the run;
-    checkpoint: where the state of the run is saved from time to time, and from where it goes on if asked to.
+    checkpoint: where the state of the run is saved from time to time, and from where it goes on if asked to;
+    measure:   evaluate the objective at every step, outside the solver's clock, whether a rule asks for it or not.
     """
     check(problem, solver)
     start = np.zeros(problem.n_weights) if weights is None else np.array(weights, dtype=np.float64)
@@ -74,11 +78,14 @@ def minimize(
             f"The problem has {problem.n_weights} weights; got an array of shape {start.shape} to start from."
         )
     run = Run(problem, start, stop, watch, best, callbacks)
-    run.checkpoint = checkpoint
+    run.checkpoint, run.measure = checkpoint, measure
     saved = checkpoint.open(problem, solver, start) if checkpoint else None
-    if saved:
+    if checkpoint and saved:
         memory = saved.memory
-        run.take_up(saved)
+        with checkpoint.refusing():
+            run.take_up(saved)
+    elif memory:
+        check_memory(solver.name, solver.keeps, memory, problem.n_weights)
     display = progress or Silent()
     reason = "The run was broken off."
     display.start(solver.name)
@@ -88,7 +95,7 @@ def minimize(
                 status, reason = run.follow(steps, interrupt, display)
             certificate = run.conclude()
     finally:
-        display.finish(run.trace[-1] if run.trace else None, reason)
+        display.finish(run.shown(run.trace[-1]) if run.trace else None, reason)
     return Result(run.weights, run.trace, status, reason, certificate, run.trace[-1]["step"], run.memory)
 
 
@@ -133,6 +140,7 @@ class Run:
         self.best_weights, self.best_step, self.best_score = start, 0, -math.inf
         self.memory: Mapping[str, Any] = NOTHING
         self.certifier = Certifier(problem)
+        self.measure = False
         self.last: Point | None = None  # where the run ended, if the solver's arrays are still those of that step
         self.passes = self.seconds = 0.0
         self.began = time.perf_counter()
@@ -145,12 +153,15 @@ class Run:
             step = self._next(steps)
             if isinstance(step, Ending):
                 return step
+            if self.taken_up is not None and self.checkpoint is not None:
+                objective, bound = self.taken_up["objective"], self.certifier.lower_bound
+                self.checkpoint.check(self.problem, step, self.weights, objective, bound)
             point = self._place(step)
             ending = self._judge(point)
             if ending is not None and ending.status == "diverged":
                 return ending
             row = self._record(point)
-            display.update(row)
+            display.update(self.shown(row))
             asked = self._asked_to_stop(row, interrupt)
             ending = ending or asked
             self._save(step, at_the_end=ending is not None)
@@ -162,7 +173,8 @@ class Run:
         """The solver's next step. Its clock runs here and nowhere else."""
         began = time.perf_counter()
         try:
-            return next(steps)
+            with self.checkpoint.refusing() if self.checkpoint and self.taken_up else nullcontext():
+                return next(steps)
         except StopIteration as end:
             return Ending("finished", end.value or "The solver has nothing left to gain.")
         except Diverged as failure:
@@ -175,6 +187,9 @@ class Run:
         wall = time.perf_counter() - self.began
         point = Point(self.problem, step, len(self.trace), self.passes, self.seconds, wall)
         point.certifier = self.certifier
+        self.certifier.hear(step)
+        if self.measure:
+            _ = point.evaluation
         return point
 
     def _judge(self, point: Point) -> Ending | None:
@@ -219,6 +234,10 @@ class Run:
         self.best_step, self.best_score = numbers["best_step"], numbers["best_score"]
         self.weights, self.best_weights = saved.arrays["weights"].copy(), saved.arrays["best_weights"].copy()
         self.certifier.restore(saved.arrays, numbers.get("certifier"))
+
+    def shown(self, row: Row) -> Row:
+        """What a display gets of a row: without what the solver tells of itself, which nobody watches live."""
+        return {name: row[name] for name in (*COLUMNS, *self.watch) if name in row}
 
     def _asked_to_stop(self, row: Row, interrupt: Interrupt) -> Ending | None:
         asking = [callback for callback in self.callbacks if callback(row)]

@@ -10,23 +10,23 @@ import numpy as np
 
 from fastcrf.chain.decode import viterbi
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.attributes import Attributes
-from fastcrf.data.corpus import NO_ITEMS, Encoder, encode_training
+from fastcrf.checks import whole
+from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
+from fastcrf.data.encoding.rare_attributes import without_rare
 from fastcrf.data.errors import DataError
-from fastcrf.data.rare import without_rare
 from fastcrf.model import Model
+from fastcrf.notice import announce_compilation
 from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import Checkpoint, digest
-from fastcrf.training.checks import whole
-from fastcrf.training.compiling import announce_compilation
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.plan import Plan
 from fastcrf.training.progress import Display
 from fastcrf.training.pruning import prune
-from fastcrf.training.rehearsal import rehearse
 from fastcrf.training.stopping import HeldOut, Rule
 from fastcrf.training.trace import Row
 from fastcrf.training.warm_start import starting_weights
+from fastcrf.training.warm_up import warm_up
 from fastcrf.types import NOTHING, Corpus, FeatureMap, Floats
 
 logger = logging.getLogger("fastcrf")
@@ -62,7 +62,9 @@ class DevSet:
 
     def __init__(self, corpus: Corpus, features: FeatureMap) -> None:
         if not corpus.n_positions:
-            raise DataError("The held-out data hold no sequence with at least one item; give some, or leave them out.")
+            raise DataError(
+                "The held-out data contain no sequence with at least one item; give some, or leave them out."
+            )
         self.corpus, self.features = corpus, features
 
     def accuracy(self, weights: Floats) -> float:
@@ -111,7 +113,7 @@ def fit_model(
             checkpoint.held_out = digest(held_out.corpus)
         asking = Callbacks(callbacks)
         problem = Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs)
-        rehearse(problem, plan.solver)
+        warm_up(problem, plan.solver)
         result = minimize(
             problem,
             plan.solver,
@@ -124,8 +126,8 @@ def fit_model(
             checkpoint=checkpoint,
         )
     asked = asking.asked or result.status == "interrupted" or (result.status == "finished" and bool(patience_rules))
-    if result.status == "interrupted":
-        logger.warning("%s The model of that step is kept. Press Ctrl-C twice to break off at once.", result.reason)
+    if result.status == "interrupted" and progress is None:  # a display has said it
+        logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
     model = Model(labels, *prune(learnt, feature_map, result.weights), options={**options, "training": summary(result)})
     return Fit(model, result, has_converged(result, plan.tol), asked)
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from fastcrf.checks import above, at_least, one_of, seed_of, whole
 from fastcrf.solvers import registry
-from fastcrf.training.checks import above, at_least, seed_of, whole
+from fastcrf.solvers.contract import Solver
 from fastcrf.training.slopes import LargestSlope, MeanSlope
+from fastcrf.training.solver_choice import AUTO, solver_behind
 from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease, Rule
-from fastcrf.types import Solver
 
 Given = Mapping[str, Any]  # parameters that are not None
 
 
-class Limits(NamedTuple):
+class StoppingDefaults(NamedTuple):
     """When an algorithm stops by default; None where it has no such rule."""
 
     max_iterations: int
@@ -29,21 +30,21 @@ class Limits(NamedTuple):
 
 # CRFsuite's defaults for its five algorithms, which sklearn_crfsuite shares.
 CRFSUITE = {
-    "lbfgs": Limits(2**31 - 1),
-    "l2sgd": Limits(1000, delta=1e-6, epsilon=None),
-    "ap": Limits(100, period=None, delta=None, epsilon=0.0),
-    "pa": Limits(100, period=None, delta=None, epsilon=0.0),
-    "arow": Limits(100, period=None, delta=None, epsilon=0.0),
+    "lbfgs": StoppingDefaults(2**31 - 1),
+    "l2sgd": StoppingDefaults(1000, delta=1e-6, epsilon=None),
+    "ap": StoppingDefaults(100, period=None, delta=None, epsilon=0.0),
+    "pa": StoppingDefaults(100, period=None, delta=None, epsilon=0.0),
+    "arow": StoppingDefaults(100, period=None, delta=None, epsilon=0.0),
 }
 SYNONYMS = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
-OURS = Limits(1000)
+OURS = StoppingDefaults(1000)
 DEFAULT_TOL = 1e-3
 
 # Parameters that are options of a solver, under the same name except one.
 CALIBRATION = tuple(f"calibration_{name}" for name in ("eta", "rate", "samples", "candidates", "max_trials"))
 MARGIN = ("pa_type", "c", "error_sensitive", "averaging", "variance", "gamma")
 SOLVER_PARAMETERS = ("num_memories", "max_linesearch", *CALIBRATION, *MARGIN)
-RENAMED = {"num_memories": "memory"}
+RENAMED = {"num_memories": "pairs"}
 SLOPES: dict[str, Callable[[float], Rule]] = {"gradient_tol": LargestSlope, "mean_gradient_tol": MeanSlope}
 STOPPING = ("tol", "max_iterations", "max_passes", "epsilon", "period", "delta", *SLOPES)
 PARAMETERS = frozenset({"c1", "c2", "linesearch", *STOPPING, *SOLVER_PARAMETERS})  # besides algorithm and random_state
@@ -64,7 +65,7 @@ class Plan(NamedTuple):
 def make_plan(parameters: Given) -> Plan:
     """The plan for an estimator's parameters; those that are None or missing have their defaults."""
     given = {name: value for name, value in parameters.items() if value is not None}
-    algorithm = given.get("algorithm", "auto")
+    algorithm = given.get("algorithm", AUTO)
     if isinstance(algorithm, str):
         name = spelled(algorithm)
         limits = CRFSUITE.get(name, OURS)
@@ -72,6 +73,7 @@ def make_plan(parameters: Given) -> Plan:
     else:
         limits = OURS
         solver, penalty = _checked(algorithm, given), _penalty(given, registry.default_penalty(algorithm))
+    registry.check_penalty(solver, *penalty)
     _check_known(solver.name, given, limits)
     goals = _goals(given, limits, certifiable=any(penalty))
     tol = next((goal.tol for goal in goals if isinstance(goal, CertifiedGap)), 0.0)
@@ -86,21 +88,20 @@ def spelled(algorithm: str) -> str:
 
 def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float, float]]:
     """Solver and penalty for a name. The penalty decides between lbfgs and owlqn, so it is settled first."""
-    known = ", ".join(("auto", *registry.names()))
+    known = ", ".join((AUTO, *registry.names()))
     if name in CRFSUITE and name not in registry.names():
         raise ValueError(f"algorithm={algorithm!r} is not part of this version of fastcrf; use one of {known}.")
-    if name != "auto" and name not in registry.names():
+    if name != AUTO and name not in registry.names():
         raise ValueError(f"There is no algorithm {algorithm!r}; use one of {known}, or a Solver object.")
-    name = "lbfgs" if name == "auto" else name
-    penalty = _penalty(given, registry.default_penalty(registry.solver_class(name)))
-    name = registry.resolve(name, penalty[0])
+    penalty = _penalty(given, registry.default_penalty(registry.solver_class(solver_behind(name, c1=0.0))))
+    name = solver_behind(name, penalty[0])
     return registry.make(name, **_options(name, given)), penalty
 
 
 def _checked(algorithm: Any, given: Given) -> Solver:
     """A Solver object, which comes with its own options."""
     if isinstance(algorithm, type) or not isinstance(algorithm, Solver):
-        raise ValueError(f"algorithm must be a name or a Solver object, such as LBFGS(memory=10); got {algorithm!r}.")
+        raise ValueError(f"algorithm must be a name or a Solver object, such as LBFGS(pairs=10); got {algorithm!r}.")
     for name in (*SOLVER_PARAMETERS, "linesearch"):
         if name in given:
             raise ValueError(f"{name}={given[name]!r} has no effect on a Solver object; set its own option instead.")
@@ -117,8 +118,7 @@ def _options(name: str, given: Given) -> dict[str, Any]:
     options = {}
     for parameter in filter(given.__contains__, SOLVER_PARAMETERS):
         option = RENAMED.get(parameter, parameter)
-        another = parameter in RENAMED and isinstance(known.get(option), str)  # sag's memory is no number of pairs
-        if option not in known or another:
+        if option not in known:
             raise _unknown(name, parameter, given)
         options[option] = given[parameter]
     if "linesearch" in given:
@@ -131,12 +131,10 @@ def _check_linesearch(name: str, given: Given, known: Mapping[str, Any]) -> None
     """CRFsuite's choice of line search is understood, but each solver here has the one that suits it."""
     if "max_linesearch" not in known:
         raise _unknown(name, "linesearch", given)
-    if given["linesearch"] not in LINE_SEARCHES:
-        choices = ", ".join(LINE_SEARCHES)
-        raise ValueError(f"linesearch must be one of {choices}; got linesearch={given['linesearch']!r}.")
+    one_of("linesearch", given["linesearch"], LINE_SEARCHES)
 
 
-def _check_known(name: str, given: Given, limits: Limits) -> None:
+def _check_known(name: str, given: Given, limits: StoppingDefaults) -> None:
     """Of CRFsuite's stopping rules each of its algorithms knows some."""
     for parameter in ("period", "delta", "epsilon"):
         if parameter in given and getattr(limits, parameter) is None:
@@ -148,14 +146,14 @@ def _unknown(name: str, parameter: str, given: Given) -> ValueError:
     return ValueError(f"{name} does not know the parameter {asked}; leave it None, or choose another algorithm.")
 
 
-def _limits(given: Given, limits: Limits) -> list[Rule]:
+def _limits(given: Given, limits: StoppingDefaults) -> list[Rule]:
     rules: list[Rule] = [MaxSteps(whole("max_iterations", given.get("max_iterations", limits.max_iterations), 1))]
     if "max_passes" in given:
         rules.append(MaxPasses(above("max_passes", given["max_passes"], 0.0)))
     return rules
 
 
-def _goals(given: Given, limits: Limits, certifiable: bool) -> list[Rule]:
+def _goals(given: Given, limits: StoppingDefaults, certifiable: bool) -> list[Rule]:
     """The rules that mean convergence: `tol`, CRFsuite's three (period and delta make one rule), slopes, or several.
 
     An explicit `tol` replaces the three, except those that are given too; so does a limit of slopes, which replaces the

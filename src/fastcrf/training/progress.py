@@ -5,10 +5,13 @@ Anything with `start(title)`, `update(row)` and `finish(row, reason)` can take t
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any, Protocol
 
 from fastcrf.training.trace import COLUMNS, Row
+
+SPINNER = 4  # columns of a live line before and after its title
 
 
 class Display(Protocol):
@@ -32,13 +35,16 @@ class Silent:
 
 
 class Progress:
-    """Shows the newest row with rich, on standard error: live on a terminal, else at most one line per `interval`."""
+    """Shows the newest row with rich, on standard error: live on a terminal, else at most one line per `interval`.
 
-    def __init__(self, console: Any = None, interval: float = 1.0) -> None:
+    In the end it says why the run ended, unless `reason` is False because somebody else does.
+    """
+
+    def __init__(self, console: Any = None, interval: float = 1.0, reason: bool = True) -> None:
         from rich.console import Console  # here, so that training without a display does not import rich
 
         self.console = console or Console(stderr=True)
-        self.interval = interval
+        self.interval, self.reason = interval, reason
         self._status: Any = None
         self._printed = 0.0
 
@@ -50,7 +56,8 @@ class Progress:
 
     def update(self, row: Row) -> None:
         if self._status is not None:
-            self._status.update(f"{self._title}  {line(row)}")
+            room = self.console.width - len(self._title) - SPINNER
+            self._status.update(f"{self._title}  {line(row, room)}")
         elif time.monotonic() - self._printed >= self.interval:
             self._print(row)
 
@@ -60,20 +67,23 @@ class Progress:
             self._status = None
         if row is not None:
             self._print(row)
-        self.console.print(f"{self._title}  {reason}", highlight=False, markup=False, soft_wrap=True)
+        if self.reason:
+            self.console.print(f"{self._title}  {reason}", highlight=False, markup=False, soft_wrap=True)
 
     def _print(self, row: Row) -> None:
         self._printed = time.monotonic()
         self.console.print(f"{self._title}  {line(row)}", highlight=False, markup=False, soft_wrap=True)
 
 
-def line(row: Row) -> str:
-    """A row in one line: the numbers that everybody reads first, then the watched scores and the solver's info."""
+def line(row: Row, room: float = math.inf) -> str:
+    """A row in one line of at most `room` characters: what comes first is what everybody reads first."""
     parts = [f"step {row['step']}"]
     if row["objective"] is not None:
         parts.append(f"objective {row['objective']:,.2f}")
-    if row["relative_gap"] is not None:
+    if row["relative_gap"] is not None and row["relative_gap"] <= 1.0:  # a wider one says nothing
         parts.append(f"gap {row['relative_gap']:.1e}")
-    parts += [f"passes {row['passes']:.4g}", f"{row['seconds']:.1f} s"]
     parts += [f"{name} {value:.4g}" for name, value in row.items() if name not in COLUMNS]
+    parts += [f"{row['seconds']:.1f} s", f"passes {row['passes']:.4g}"]
+    while len(parts) > 1 and len("  ".join(parts)) > room:
+        parts.pop()
     return "  ".join(parts)

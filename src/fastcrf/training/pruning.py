@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.data.attributes import Attributes
+from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.types import FeatureMap, Floats
 
 

@@ -106,8 +106,8 @@ class RelativeDecrease:
             return None
         ratio, name = (before - objective) / objective, column.replace("_", " ")
         if ratio < 0.0:
-            return f"The {name} rose by {-ratio:.3g} of itself in {self.period} steps."
-        return f"The {name} fell by {ratio:.3g} of itself in {self.period} steps, less than delta={self.delta:g}."
+            return f"The {name} rose by a relative {-ratio:.3g} in {self.period} steps."
+        return f"The {name} fell by a relative {ratio:.3g} in {self.period} steps, less than delta={self.delta:g}."
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,9 @@ class CertifiedGap:
     status: ClassVar[str] = "converged"
 
     def reason(self, point: Point, trace: Trace) -> str | None:
-        if not self._worth_asking(point, trace) or not point.certificate.relative <= self.tol:
+        if not (point.may_be_within(self.tol) and self._worth_asking(point, trace)):
+            return None
+        if not point.certificate.relative <= self.tol:
             return None
         return f"The certified relative gap {point.certificate.relative:.3g} is at most tol={self.tol:g}."
 

@@ -28,6 +28,7 @@ Trace = list[Row]
 SPENT = ("step", "passes", "seconds", "wall")
 EVALUATED = ("objective", "gradient_norm", "gap", "relative_gap")
 COLUMNS = SPENT + EVALUATED
+ESTIMATE = "objective_estimate"  # column of what a solver expects the objective to be; "objective" is always measured
 
 
 class Point:
@@ -63,6 +64,20 @@ class Point:
     @property
     def objective(self) -> float:
         return self.evaluation[0] if self.step.objective is None else self.step.objective
+
+    def may_be_within(self, tol: float) -> bool:
+        """Whether the certified gap may be as small as `tol`: if not, it is not worth an evaluation."""
+        return self.certifier is None or self.certifier.may_be_within(tol, self)
+
+    @property
+    def estimated_gap(self) -> float | None:
+        """The relative gap by what the solver expects the objective to be, and what the run has proved; None if the
+        solver expects nothing.
+        """
+        expected = self.step.info.get(ESTIMATE)
+        if expected is None or self.certifier is None or not expected > 0.0:
+            return None
+        return max(0.0, expected - self.certifier.lower_bound) / expected
 
     @cached_property
     def gradient_norm(self) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.data.attributes import Attributes
+from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.model import Model
 from fastcrf.types import FeatureMap, Floats, Longs
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fastcrf.data.errors import DataError
 from fastcrf.data.templates.dialects import load_template, parse_template, recognise
-from fastcrf.data.templates.forms import Cell, Operation
 from fastcrf.data.templates.regex import RegexError, compiled, first_match
+from fastcrf.data.templates.template import Cell, Operation
 from reference import plain_templates
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.data.corpus import Encoder, encode_training
+from fastcrf.data.corpora.feature_sets import chunking
+from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.errors import DataError
-from fastcrf.data.feature_sets import chunking
-from fastcrf.data.readers import read_columns
+from fastcrf.data.files.column_files import read_columns
 from fastcrf.data.templates import gatherer
 from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import load_template, parse_template
@@ -153,7 +153,7 @@ def test_a_wide_window_over_many_short_sentences_takes_bounded_memory():
         ([["the", "cat"]], r"^X\[0\], item 0 is a str; give one row of columns for each token"),
         ([[["the"], None]], r"^X\[0\], item 1 is None; give one row of columns"),
         ([[["a", "b"]], [["a", "b"], ["c"]]], r"^X\[1\] has rows of different lengths"),
-        ([[["a"]]], r"^X\[0\] has 1 columns, and the template reads column 1"),
+        ([[["a"]]], r"^X\[0\] has 1 columns, but the template reads column 1"),
         ([[["a", "b"], ["c", 3]]], r"^X\[0\], item 1 has an int in column 1; convert it by str\(\)"),
     ],
 )

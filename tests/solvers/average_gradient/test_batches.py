@@ -68,7 +68,8 @@ def test_svrg_draws_blocks_as_its_dense_twin_does():
     uniforms = [epoch_uniforms(SEED, period, 2 * len(blocks)) for period in range(1, 5)]
     twin = dense_svrg.svrg(problem.corpus, problem.features, 2 * C2 / len(LENGTHS), uniforms, blocks=blocks)
     passes = 0.0
-    for step, (w, d, evaluations) in zip(SVRG(batch=3, seed=SEED).iterate(problem, start(problem)), twin, strict=False):
+    steps = SVRG(batch=3, seed=SEED, storage="mixed").iterate(problem, start(problem))
+    for step, (w, d, evaluations) in zip(steps, twin, strict=False):
         passes += step.passes
         np.testing.assert_allclose(step.weights, w, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(step.memory["drift"], d, rtol=1e-9, atol=1e-11)

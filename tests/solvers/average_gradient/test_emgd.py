@@ -23,7 +23,7 @@ def test_emgd_equals_its_dense_twin_for_the_same_draws(c2, step, project):
     uniforms = [epoch_uniforms(7, period, 4 * n) for period in range(1, 5)]
     known = lipschitz_bounds(corpus, problem.features).max() if step == "theory" else None
     twin = dense_svrg.emgd(corpus, problem.features, 2 * c2 / n, uniforms, known, project)
-    steps = EMGD(step, project, seed=7).iterate(problem, np.zeros(problem.n_weights))
+    steps = EMGD(step, project, seed=7, storage="mixed").iterate(problem, np.zeros(problem.n_weights))
     for w, d, evaluations, radius in twin:
         step = next(steps)
         passes += step.passes

@@ -5,7 +5,7 @@ import pytest
 
 from fastcrf.chain.expectations import score_block
 from fastcrf.chain.forward_backward import make_edges
-from fastcrf.solvers.average_gradient.lipschitz_search import loss_along, make_ray, mask_change, search_lipschitz
+from fastcrf.solvers.average_gradient.lipschitz_search import loss_along, make_direction, mask_change, search_lipschitz
 from reference import brute_force
 from reference.dense_sag import SequenceLoss, line_search
 from reference.lazy_ground import Ground
@@ -17,24 +17,24 @@ class Aimed:
     def __init__(self, ground, i, w, g):
         self.ground, self.i, layout = ground, i, ground.layout
         table, edge_change = ground.spread(i, g)
-        self.square = mask_change(ground.sequences.support, i, table, edge_change, layout.n_labels, ground.lanes)
-        self.ray = make_ray(ground.sequences)
+        self.square = mask_change(ground.blocks.support, i, table, edge_change, layout.n_labels, ground.lanes)
+        self.direction = make_direction(ground.blocks)
         scores = brute_force.label_scores(ground.corpus, ground.features, w, i)
-        self.ray.scores[:] = ground.space.lattice.bias[0]
-        self.ray.scores[: len(scores), : layout.n_labels] = scores
-        score_block(ground.sequences.local, table, self.ray.bias, i, i + 1, self.ray.slopes, ground.lanes)
-        self.ray.edge_slopes[:] = edge_change
+        self.direction.scores[:] = ground.space.lattice.bias[0]
+        self.direction.scores[: len(scores), : layout.n_labels] = scores
+        score_block(ground.blocks.local, table, self.direction.bias, i, i + 1, self.direction.slopes, ground.lanes)
+        self.direction.edge_slopes[:] = edge_change
         self.edges = make_edges(brute_force.transition_scores(ground.features, w), layout.padded).scores
 
     def rest(self):
-        return self.ray, self.edges, self.ground.space.lattice, self.ground.layout.n_labels, self.ground.lanes
+        return self.direction, self.edges, self.ground.space.lattice, self.ground.layout.n_labels, self.ground.lanes
 
     def loss(self, step, weight=1.0):
         weights = np.full(self.ground.n_sequences, weight)
-        return loss_along(self.ground.sequences.chains._replace(weights=weights), self.i, step, *self.rest())
+        return loss_along(self.ground.blocks.chains._replace(weights=weights), self.i, step, *self.rest())
 
     def search(self, loss, L, down):
-        return search_lipschitz(self.ground.sequences.chains, self.i, loss, self.square, L, down, *self.rest())
+        return search_lipschitz(self.ground.blocks.chains, self.i, loss, self.square, L, down, *self.rest())
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def test_prox_svrg_equals_its_dense_twin_for_the_same_draws(sampling, given, c1,
     problem = small_problem(c1, c2, given)
     n, passes = problem.n_sequences, 0.0
     uniforms = [epoch_uniforms(7, period, 2 * n) for period in range(1, 7)]
-    steps = ProxSVRG(sampling, seed=7).iterate(problem, np.zeros(problem.n_weights))
+    steps = ProxSVRG(sampling, seed=7, storage="mixed").iterate(problem, np.zeros(problem.n_weights))
     twin = dense_prox.prox_svrg(problem.corpus, problem.features, c1, c2, uniforms, sampling, caution=1.0)
     for w, d, evaluations in twin:
         step = next(steps)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpus import encode_training
-from fastcrf.data.feature_sets import FEATURE_SETS
-from fastcrf.data.readers import read_columns
+from fastcrf.data.corpora.feature_sets import FEATURE_SETS
+from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.data.files.column_files import read_columns
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.average_gradient.prox_saga import ProxSAGA
 from fastcrf.solvers.average_gradient.prox_svrg import ProxSVRG

@@ -9,6 +9,7 @@ from fastcrf.solvers.average_gradient.sag import SAG
 from fastcrf.solvers.average_gradient.sag_nus import SAGNUS
 from fastcrf.solvers.average_gradient.sag_nus_star import SAGNUSStar
 from fastcrf.solvers.average_gradient.saga import SAGA
+from fastcrf.solvers.average_gradient.saga_nus import SAGANUS
 from fastcrf.solvers.average_gradient.saga_nus_star import SAGANUSStar
 from reference import dense_sag
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
@@ -91,7 +92,15 @@ def test_saga_nus_star_equals_its_dense_twin_for_the_same_draws(skipping):
     assert_epochs_agree(problem, SAGANUSStar(seed=7, skipping=skipping), twin, 8)
 
 
-@pytest.mark.parametrize("solver", [SAG(), SAGNUS(), SAGNUSStar(), SAGA(), SAGANUSStar()])
+@pytest.mark.parametrize("c2", [0.0, 0.3])
+def test_saga_nus_equals_its_dense_twin_for_the_same_draws(c2):
+    problem = small_problem(c2, values=True, weights=True)
+    n = problem.n_sequences
+    twin = dense_sag.sag_nus(problem.corpus, problem.features, 2 * c2 / n, draws(7, 8), first_order(7, n), saga=True)
+    assert_epochs_agree(problem, SAGANUS(seed=7), twin, 8)
+
+
+@pytest.mark.parametrize("solver", [SAG(), SAGNUS(), SAGNUSStar(), SAGA(), SAGANUS(), SAGANUSStar()])
 def test_the_gradient_estimate_is_the_gradient_in_the_limit(solver):
     problem = small_problem(0.5)
     steps = solver.iterate(problem, np.zeros(problem.n_weights))
@@ -125,7 +134,8 @@ def test_from_a_bad_first_constant_the_dense_twins_are_followed_too(start):
     problem = small_problem(0.3)
     n, lam = problem.n_sequences, 0.6 / problem.n_sequences
     known = problem.corpus, problem.features, lam, draws(7, 4)
-    assert_epochs_agree(problem, SAG(start, seed=7), dense_sag.sag(*known, first_lipschitz=start), 4)
-    assert_epochs_agree(problem, SAGNUS(start, seed=7), dense_sag.sag_nus(*known, first_order(7, n), start), 4)
+    assert_epochs_agree(problem, SAG(first_lipschitz=start, seed=7), dense_sag.sag(*known, first_lipschitz=start), 4)
+    nus = dense_sag.sag_nus(*known, first_order(7, n), start)
+    assert_epochs_agree(problem, SAGNUS(first_lipschitz=start, seed=7), nus, 4)
     star = dense_sag.sag_nus_star(*known, first_lipschitz=start)
     assert_epochs_agree(problem, SAGNUSStar(first_lipschitz=start, seed=7), star, 4)

@@ -1,4 +1,4 @@
-"""Options `memory` and `precision`: in whatever form gradients are kept, the run goes the same way."""
+"""Options `storage` and `precision`: in whatever form gradients are kept, the run goes the same way."""
 
 from itertools import islice
 
@@ -7,14 +7,14 @@ import pytest
 
 from fastcrf.chain import layout as layout_module
 from fastcrf.chain.forward_backward import WIDEST_SPREAD
-from fastcrf.draws.storage import MODES, bytes_by_mode
+from fastcrf.draws.storage import FORMS, bytes_by_form
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.average_gradient.sag_nus_star import SAGNUSStar
 from reference import brute_force
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
 EPOCHS = 6
-each_mode = pytest.mark.parametrize("mode", MODES)
+each_form = pytest.mark.parametrize("form", FORMS)
 
 
 @pytest.fixture
@@ -44,33 +44,33 @@ def run(problem, start, **options):
     return [(step.weights.copy(), step.passes) for step in steps]
 
 
-@each_mode
+@each_form
 @pytest.mark.parametrize("batch", [1, 3])
-def test_the_iterates_are_the_same_in_every_mode(problem, start, mode, batch):
-    usual = run(problem, start, batch=batch, memory="mixed")
-    other = run(problem, start, batch=batch, memory=mode)
+def test_the_iterates_are_the_same_in_every_form(problem, start, form, batch):
+    usual = run(problem, start, batch=batch, storage="mixed")
+    other = run(problem, start, batch=batch, storage=form)
     assert not np.allclose(usual[0][0], usual[-1][0], rtol=0.1)
     for (expected, expected_passes), (weights, passes) in zip(usual, other, strict=True):
         np.testing.assert_allclose(weights, expected, rtol=1e-10, atol=1e-10)
         assert passes == expected_passes
 
 
-@each_mode
-def test_the_bytes_are_reported_and_a_run_goes_on_from_what_it_kept(problem, start, mode):
-    solver = SAGNUSStar(memory=mode)
+@each_form
+def test_the_bytes_are_reported_and_a_run_goes_on_from_what_it_kept(problem, start, form):
+    solver = SAGNUSStar(storage=form)
     steps = solver.iterate(problem, start.copy())
     there = list(islice(steps, 3))[-1]
-    assert there.info["memory_bytes"] == bytes_by_mode(problem.part(start).sequences)[mode]
+    assert there.info["memory_bytes"] == bytes_by_form(problem.part(start).blocks)[form]
     kept = {name: np.copy(value) for name, value in there.memory.items()}
     resumed = solver.iterate(problem, start.copy(), kept)
     next(resumed)
     np.testing.assert_array_equal(next(resumed).weights, next(steps).weights)
 
 
-@pytest.mark.parametrize("other", [{"memory": "sparse"}, {"memory": "marginals"}, {"precision": "single"}])
+@pytest.mark.parametrize("other", [{"storage": "sparse"}, {"storage": "marginals"}, {"precision": "single"}])
 def test_a_run_does_not_go_on_from_gradients_of_another_form(problem, start, other):
     there = next(SAGNUSStar().iterate(problem, start.copy()))
-    with pytest.raises(ValueError, match="`memory` and `precision`"):
+    with pytest.raises(ValueError, match="`storage` and `precision`"):
         next(SAGNUSStar(**other).iterate(problem, start, there.memory))
 
 
@@ -86,7 +86,7 @@ def test_single_precision_takes_half_the_memory_and_comes_as_close():
     assert gaps["single"] < 1e-12
 
 
-@pytest.mark.parametrize("option", [{"memory": "dense"}, {"precision": "half"}])
+@pytest.mark.parametrize("option", [{"storage": "dense"}, {"precision": "half"}])
 def test_an_unknown_form_is_a_sentence(option):
     with pytest.raises(ValueError, match=f"sag-nus-star: {next(iter(option))} must be one of"):
         SAGNUSStar(**option)

@@ -7,6 +7,8 @@ import pytest
 
 from fastcrf.draws.sampling import epoch_uniforms
 from fastcrf.objective.problem import Problem
+from fastcrf.solvers.average_gradient.emgd import EMGD
+from fastcrf.solvers.average_gradient.prox_svrg import ProxSVRG
 from fastcrf.solvers.average_gradient.svrg import SVRG
 from reference import dense_svrg
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
@@ -22,7 +24,7 @@ def test_svrg_equals_its_dense_twin_for_the_same_draws(sampling, c2, inner_passe
     problem = Problem(corpus, random_features(3), c2=c2)
     n, passes = problem.n_sequences, 0.0
     uniforms = [epoch_uniforms(7, period, round(inner_passes * n)) for period in range(1, 7)]
-    steps = SVRG(sampling, inner_passes, seed=7).iterate(problem, np.zeros(problem.n_weights))
+    steps = SVRG(sampling, inner_passes, seed=7, storage="mixed").iterate(problem, np.zeros(problem.n_weights))
     for w, d, evaluations in TWINS[sampling](corpus, problem.features, 2 * c2 / n, uniforms):
         step = next(steps)
         passes += step.passes
@@ -69,3 +71,30 @@ def test_svrg_converges_linearly_to_the_optimum_from_any_first_lipschitz_constan
 def test_a_sampling_that_does_not_exist_is_one_sentence():
     with pytest.raises(ValueError, match=r"svrg: sampling must be one of uniform, nus; got sampling='fair'\."):
         SVRG("fair")
+
+
+@pytest.mark.parametrize("solver", [SVRG, ProxSVRG, EMGD])
+@pytest.mark.parametrize("batch", [1, 4])
+def test_gradients_recomputed_at_the_snapshot_lead_where_stored_ones_lead(solver, batch):
+    """The papers evaluate each drawn sequence twice; storing its gradient saves one of the two and nothing else."""
+    corpus, features = learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 2, 3]), random_features(0)
+    problem = Problem(corpus, features, c2=0.5, c1=0.2 if solver is ProxSVRG else 0.0)
+    start = np.random.default_rng(1).normal(size=problem.n_weights) * 0.1
+    ways = [solver(storage=storage, batch=batch).iterate(problem, start.copy()) for storage in ("none", "mixed")]
+    for recomputed, stored in islice(zip(*ways, strict=True), 6):
+        np.testing.assert_allclose(recomputed.weights, stored.weights, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(recomputed.gradient, stored.gradient, rtol=1e-8, atol=1e-9)
+        assert recomputed.memory["snapshot"].nbytes == recomputed.info["memory_bytes"]
+    n, drawn = problem.n_sequences, recomputed.passes - stored.passes
+    inner = solver().inner_passes
+    assert drawn * n == pytest.approx(inner * n, abs=inner * batch + 1)  # one more evaluation for each sequence drawn
+
+
+@pytest.mark.parametrize("solver", [SVRG(), SVRG("nus"), EMGD(), SVRG(storage="mixed")])
+def test_without_a_penalty_flat_sequences_do_no_harm(solver):
+    """L would fade without end once every gradient is flat, and the steps grow with it."""
+    corpus = learnable_corpus(0, lengths=[2, 1, 3])
+    problem = Problem(corpus, random_features(0), c2=0.0)
+    for step in islice(solver.iterate(problem, np.full(problem.n_weights, 1e-3)), 400):
+        assert np.isfinite(step.weights).all()
+    assert step.objective < 0.1

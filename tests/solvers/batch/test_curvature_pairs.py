@@ -121,7 +121,7 @@ def test_restored_pairs_go_on_bit_for_bit(n_before):
     for k in range(n_before):
         ours.direction(gradients[k])
         ours.add(weights[k + 1], weights[k], gradients[k + 1], gradients[k])
-    theirs.restore({name: np.array(array) for name, array in ours.state().items()})
+    theirs.restore("lbfgs", {name: np.array(array) for name, array in ours.state().items()})
     for k in range(n_before, n_before + 4):
         np.testing.assert_array_equal(ours.direction(gradients[k]), theirs.direction(gradients[k]))
         for pairs in (ours, theirs):
@@ -134,7 +134,7 @@ def test_a_restored_state_is_not_written():
     add_all(pairs, weights[:4], gradients[:4])
     state = {name: np.array(array) for name, array in pairs.state().items()}
     kept = {name: array.copy() for name, array in state.items()}
-    other.restore(state)
+    other.restore("lbfgs", state)
     add_all(other, weights[3:], gradients[3:])
     for name, array in kept.items():
         np.testing.assert_array_equal(state[name], array)
@@ -144,5 +144,5 @@ def test_restoring_more_pairs_than_there_is_room_for_is_refused_in_a_sentence():
     weights, gradients = walk(np.random.default_rng(3), 5, 4)
     pairs = CurvaturePairs(5, 4)
     add_all(pairs, weights, gradients)
-    with pytest.raises(ValueError, match="5 curvature pairs cannot be continued with memory=2"):
-        CurvaturePairs(2, 4).restore(pairs.state())
+    with pytest.raises(ValueError, match="5 curvature pairs, which cannot be continued with pairs=2"):
+        CurvaturePairs(2, 4).restore("lbfgs", pairs.state())

@@ -36,7 +36,7 @@ def test_reaches_the_optimum_that_scipy_finds(c2):
 @pytest.mark.parametrize("memory", [1, 3, 20])
 def test_every_step_satisfies_the_wolfe_conditions_and_the_objective_falls(memory):
     toy = ToyProblem(c2=0.1, seed=memory)
-    run = LBFGS(memory=memory).iterate(toy, np.zeros(toy.n_weights))
+    run = LBFGS(pairs=memory).iterate(toy, np.zeros(toy.n_weights))
     before = next(run)
     for now in islice(run, 12):
         move = now.weights - before.weights
@@ -66,7 +66,7 @@ def test_a_long_memory_solves_a_small_quadratic_in_few_steps():
         def gradient(self, w):
             return float(0.5 * w @ (self.diagonal * w)), self.diagonal * w
 
-    assert steps(Quadratic(), LBFGS(memory=20), n=20, start=np.ones(6))[-1].objective < 1e-12
+    assert steps(Quadratic(), LBFGS(pairs=20), n=20, start=np.ones(6))[-1].objective < 1e-12
 
 
 def test_the_line_search_is_not_repeated_when_the_unit_step_will_do():
@@ -143,7 +143,7 @@ def test_a_warm_start_close_to_the_optimum_needs_few_trials():
     assert [step.passes for step in steps(toy, n=2, start=close)][1] <= 3
 
 
-@pytest.mark.parametrize(("option", "value"), [("memory", 0), ("memory", 2.5), ("max_linesearch", 0), ("memory", True)])
+@pytest.mark.parametrize(("option", "value"), [("pairs", 0), ("pairs", 2.5), ("max_linesearch", 0), ("pairs", True)])
 def test_a_wrong_option_is_refused_in_a_sentence(option, value):
     with pytest.raises(ValueError, match=f"lbfgs: {option} must be a whole number of at least 1; got {option}="):
         LBFGS(**{option: value})

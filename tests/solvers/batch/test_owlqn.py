@@ -24,7 +24,7 @@ def test_every_iterate_equals_the_plain_algorithm(c1, c2):
     """For c1 = 0 the plain algorithm is L-BFGS with backtracking: no orthant is in the way."""
     toy = ToyProblem(c1=c1, c2=c2)
     plain = plain_quasi_newton.owlqn(toy, np.zeros(toy.n_weights), memory=4, n_steps=12)
-    ours = [step.weights for step in steps(toy, OWLQN(memory=4), n=12)]
+    ours = [step.weights for step in steps(toy, OWLQN(pairs=4), n=12)]
     np.testing.assert_allclose(ours, plain, rtol=1e-7, atol=1e-9)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from fastcrf import CRF
 from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.addresses import address_items, make_addresses
-from fastcrf.data.corpus import encode_training
+from fastcrf.data.corpora.addresses import address_items, make_addresses
+from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd import descent as scaled_sgd
 from fastcrf.solvers.sgd import step_size_trials
@@ -46,7 +46,7 @@ def same_orders(monkeypatch):
         orders = crfsuite_shuffles.orders(SEED, N, 80)
 
         def order(seed, epoch, n):
-            return orders[epoch] if n == N else np.arange(n)  # the rehearsal is smaller
+            return orders[epoch] if n == N else np.arange(n)  # the warm-up is smaller
 
         for module in (scaled_sgd, step_size_trials):
             monkeypatch.setattr(module, "epoch_permutation", order)
@@ -79,7 +79,7 @@ def test_it_stops_when_crfsuite_stops(toy, tmp_path, same_orders, period, delta)
     assert 0 < len(peer.iterations) < 79
     assert crf.n_iter_ == len(peer.iterations)
     assert crf.converged_
-    assert f"of itself in {period} steps" in crf.stop_reason_
+    assert f" in {period} steps" in crf.stop_reason_
     assert_same_weights(crf, peer)
 
 

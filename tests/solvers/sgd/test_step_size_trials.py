@@ -28,7 +28,7 @@ def problem(request):
 def chosen(problem, recipe, samples=1000, batch=1, start=None, **search):
     """(the step size, effective evaluations)"""
     start = np.zeros(problem.n_weights) if start is None else start
-    run = ScaledRun(problem, start.copy(), None, batch=batch, seed=SEED, shrink_first=recipe == "crfsuite")
+    run = ScaledRun("sgd", problem, start.copy(), None, batch=batch, seed=SEED, shrink_first=recipe == "crfsuite")
     eta = calibrate(run, recipe, lambda eta: Bottou(eta, run.descent.lam), samples, **search)
     np.testing.assert_array_equal(run.step().weights, start)
     return eta
@@ -82,6 +82,6 @@ def test_one_sequence_is_enough(recipe):
 
 
 def test_every_evaluation_counts(problem):
-    run = ScaledRun(problem, np.zeros(problem.n_weights), None)
+    run = ScaledRun("sgd", problem, np.zeros(problem.n_weights), None)
     calibrate(run, "tsuboi", lambda eta: Bottou(eta, LAMBDA), 6)
     assert run.step().passes == pytest.approx(4 * 6 / N)

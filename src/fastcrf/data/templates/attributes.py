@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.data.attributes import Learner
+from fastcrf.data.encoding.attributes import Learner
+from fastcrf.data.encoding.vocabulary import names_by_id
 from fastcrf.data.templates.dialects import TemplateFile
 from fastcrf.data.templates.gatherer import TemplateGatherer
 from fastcrf.data.templates.programme import Programme, compile_templates
 from fastcrf.data.templates.tables import Tables, join_key, split_key
-from fastcrf.data.vocabulary import names_by_id
 from fastcrf.types import Longs
 
 

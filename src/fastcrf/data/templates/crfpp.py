@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from fastcrf.data.templates.forms import Cell, Padding, Template, split_pieces, template_error
+from fastcrf.data.templates.template import Cell, Padding, Template, split_pieces, template_error
 
 MACRO = re.compile(r"%x\[(-?[0-9]{1,9}),([0-9]{1,9})\]")
 FARTHEST = 8

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fastcrf.data.errors import DataError
-from fastcrf.data.templates.forms import Cell, Padding, Piece, Template, template_error
+from fastcrf.data.templates.template import Cell, Padding, Piece, Template, template_error
 
 PADDING = Padding(before=(None,), after=(None,))
 FARTHEST = 1000

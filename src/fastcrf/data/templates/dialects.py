@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fastcrf.data.errors import DataError
-from fastcrf.data.readers import name_of, read_lines
+from fastcrf.data.files.text_lines import name_of, read_lines
 from fastcrf.data.templates import crfpp, crfsuite, wapiti
-from fastcrf.data.templates.forms import Padding, Template, template_error
+from fastcrf.data.templates.template import Padding, Template, template_error
 
 BUILT_IN = {"crfsuite-chunking": ("crfsuite", crfsuite.CHUNKING)}
 SCRIPT = re.compile(r"^\s*templates\s*=", re.MULTILINE)
@@ -50,6 +50,14 @@ def load_template(path: str | os.PathLike[str], kind: str | None = None) -> Temp
     name = name_of(path)
     text = "\n".join(read_lines(path, name))
     return parse_template(text, kind or recognise(text), name)
+
+
+def template_of(given: str | os.PathLike[str]) -> TemplateFile:
+    """A template from a file, by its name, or from a text that has line ends or macros."""
+    text = os.fspath(given)
+    if isinstance(given, str) and ("\n" in text or "%" in text):
+        return parse_template(text, recognise(text))
+    return load_template(given)
 
 
 def recognise(text: str) -> str:

@@ -13,20 +13,21 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.data.encoding.input_shapes import items_of
+from fastcrf.data.encoding.item_gatherer import check_strings
+from fastcrf.data.encoding.items import describe
+from fastcrf.data.encoding.vocabulary import growing
 from fastcrf.data.errors import DataError
-from fastcrf.data.features import describe
-from fastcrf.data.sequences import items_of
-from fastcrf.data.templates.forms import Padding
-from fastcrf.data.templates.kernels import NONE, Slots, combine, find_sources, give_out, show
-from fastcrf.data.templates.programme import MarkRow, PairRow, Row
+from fastcrf.data.templates.blocks import NONE, Slots
+from fastcrf.data.templates.engines import Pairing, engine_for
+from fastcrf.data.templates.programme import MarkTrack, PairTrack, StreamTrack
 from fastcrf.data.templates.tables import Tables
-from fastcrf.data.vocabulary import growing
+from fastcrf.data.templates.template import Padding
+from fastcrf.memory_room import require_room
 from fastcrf.types import Corpus, Ints, Longs
 
-BLOCK = 1 << 15  # slots that are worked on together: rows stay in the cache, and calls of kernels do not count
+BLOCK = 1 << 15  # slots that are worked on together: tracks stay in the cache, and calls of kernels do not count
 SHAPE = "one row of columns for each token, such as ['the', 'DT']"
-
-check_strings = "".join  # a TypeError where an element is no string
 
 
 class Values:
@@ -54,7 +55,7 @@ class Values:
 
 
 class TemplateGatherer:
-    """Sentences one after another, as `Positions` takes items. With `learning` the tables grow."""
+    """Sentences one after another, as `ItemGatherer` takes items. With `learning` the tables grow."""
 
     def __init__(self, tables: Tables, padding: Padding, learning: bool) -> None:
         self.tables, self.programme, self.padding, self.learning = tables, tables.programme, padding, learning
@@ -105,53 +106,50 @@ class TemplateGatherer:
         """Append the attributes of the sentences of the block, and begin another block."""
         if self.n_tokens:
             slots = Slots(np.frombuffer(self.block_starts, np.int64), self.before, self.after)
-            self.give_out(slots, self.fill_rows(slots))
+            self.engine = engine_for(self.n_slots, self.learning)
+            self.give_out(slots, self.fill_tracks(slots))
         self.begin_block()
 
-    def fill_rows(self, slots: Slots) -> Ints:
-        """The ids of all rows of the programme, [rows, slots]."""
-        rows = np.full((len(self.programme.rows), self.n_slots), NONE, np.int32)
+    def fill_tracks(self, slots: Slots) -> Ints:
+        """The ids of all tracks of the programme, [tracks, slots]."""
+        what = f"A block of {self.n_slots} places under a template"
+        require_room(4 * len(self.programme.tracks) * self.n_slots, what, "use shorter sentences or fewer macros")
+        tracks = np.full((len(self.programme.tracks), self.n_slots), NONE, np.int32)
         sources: dict[int, Ints] = {}
-        for r, row in enumerate(self.programme.rows):
-            if isinstance(row, PairRow):
-                self.combine(slots, r, row, rows)
-            elif isinstance(row, MarkRow):
-                rows[r, marked_slots(slots, row.where)] = 0
+        for r, track in enumerate(self.programme.tracks):
+            if isinstance(track, PairTrack):
+                self.combine(slots, r, track, tracks)
+            elif isinstance(track, MarkTrack):
+                tracks[r, marked_slots(slots, track.where)] = 0
             else:
-                self.show(slots, row, sources, rows[r])
-        return rows
+                self.show(slots, track, sources, tracks[r])
+        return tracks
 
-    def show(self, slots: Slots, row: Row, sources: dict[int, Ints], ids: Ints) -> None:
+    def show(self, slots: Slots, track: StreamTrack, sources: dict[int, Ints], ids: Ints) -> None:
         """Writes: ids, sources (kept by place, because streams share them)."""
-        place = row.place if row.place is not None else 0
-        if row.place == 0:  # one before the first token, as Wapiti has it
-            ids[:] = self.values.padding[row.stream][0]
+        place = track.place if track.place is not None else 0
+        if track.place == 0:  # one before the first token, as Wapiti has it
+            ids[:] = self.values.padding[track.stream][0]
             return
         if place not in sources:
             sources[place] = np.empty(self.n_slots, np.int32)
-            find_sources(slots, place, len(self.padding.before), len(self.padding.after), sources[place])
-        tokens = np.frombuffer(self.tokens[self.programme.streams[row.stream].column], np.int32)
-        show(sources[place], tokens, self.values.ids(row.stream), self.values.padding[row.stream], ids)
+            self.engine.find_sources(slots, place, len(self.padding.before), len(self.padding.after), sources[place])
+        tokens = np.frombuffer(self.tokens[self.programme.streams[track.stream].column], np.int32)
+        values = self.values
+        self.engine.show(sources[place], tokens, values.ids(track.stream), values.padding[track.stream], ids)
 
-    def combine(self, slots: Slots, r: int, row: PairRow, rows: Ints) -> None:
-        """Writes: rows[r]."""
-        table = self.tables.pairs[row.space - self.programme.n_alphabets]
-        if self.learning:
-            table.reserve(self.n_slots)
-        left, right, span = rows[row.left], rows[row.right], (self.programme.first[r], self.programme.last[r])
-        table_n = combine(slots, *span, left, right, row.shift, table.pairs, table.n, self.learning, rows[r])
-        if self.learning:
-            table.n = table_n
+    def combine(self, slots: Slots, r: int, track: PairTrack, tracks: Ints) -> None:
+        """Writes: tracks[r]."""
+        table = self.tables.pairs[track.space - self.programme.n_alphabets]
+        span = self.programme.first[r], self.programme.last[r]
+        pairing = Pairing(*span, tracks[track.left], tracks[track.right], track.shift)
+        self.engine.combine(slots, pairing, table, self.learning, tracks[r])
 
-    def give_out(self, slots: Slots, rows: Ints) -> None:
+    def give_out(self, slots: Slots, tracks: Ints) -> None:
         """Append the attributes of the block."""
-        table, most = self.tables.attributes, self.n_tokens * len(self.programme.outputs)
-        if self.learning:
-            table.reserve(self.tables.sizes(), most)
+        most = self.n_tokens * len(self.programme.outputs)
         attributes, ends = np.empty(most, np.int32), np.empty(self.n_tokens, np.int64)
-        n = give_out(slots, rows, table.outputs, table.n, self.learning, attributes, ends)
-        if self.learning:
-            table.n = n
+        self.engine.give_out(slots, tracks, self.tables, self.learning, attributes, ends)
         self.offsets.frombytes((ends + len(self.attributes)).tobytes())
         self.attributes.frombytes(attributes[: ends[-1]].tobytes())
 
@@ -163,9 +161,13 @@ def columns_of(rows: list[Any], n_columns: int, place: str) -> list[tuple[Any, .
     try:
         columns = list(zip(*rows, strict=True))
     except ValueError:
-        raise DataError(f"{place} has rows of different lengths; give each token as many columns.") from None
+        raise DataError(
+            f"{place} has rows of different lengths; give every token the same number of columns."
+        ) from None
     if len(columns) < n_columns:
-        raise DataError(f"{place} has {len(columns)} columns, and the template reads column {n_columns - 1} from 0 on.")
+        raise DataError(
+            f"{place} has {len(columns)} columns, but the template reads column {n_columns - 1} (counted from 0)."
+        )
     return columns
 
 

@@ -1,44 +1,14 @@
 """Compiled parts of the template engine: laying sentences out in slots, looking pairs up, giving out attributes.
 
-A block of sentences is laid out in slots: each sentence has `before` slots, one for each token, and `after` slots.
+`plain.py` says the same in NumPy, for the first sentences of a process.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from fastcrf.data.templates.blocks import NONE
 from fastcrf.kernel import kernel
-from fastcrf.types import Ints, Longs
-
-NONE = -1  # an id for what is not there
-
-
-class Slots(NamedTuple):
-    """Where the sentences of a block are."""
-
-    starts: Longs  # [n + 1] first token of each sentence
-    before: int
-    after: int
-
-
-class Pairs(NamedTuple):
-    """An exact open-addressing table: pair -> id, ids by first appearance. Two pairs never share an id."""
-
-    keys: Longs  # [capacity] left << 32 | right of each id
-    slots: Ints  # [a power of 2 above the number of ids] ids, at the hash of their key or in the free places after it
-
-
-class Outputs(NamedTuple):
-    """What the templates read and where their attributes are, and the attributes there are."""
-
-    rows: Ints  # [templates]
-    offsets: Ints  # [templates]
-    families: Ints  # [templates]
-    bases: Longs  # [families + 1] where the ids of each family begin in `attributes`
-    attributes: Ints  # attribute of each id of each family, or NONE
-    keys: Longs  # [capacity] family << 32 | id of each attribute
 
 
 @kernel
@@ -69,18 +39,19 @@ def find_sources(slots, place, n_before, n_after, sources):
 
 
 @kernel
-def show(sources, tokens, ids, padding, row):
-    """The id of each slot: that of its token's value, or that of its padding. Writes: row."""
+def show(sources, tokens, ids, padding, track):
+    """The id of each slot: that of its token's value, or that of its padding. Writes: track."""
     for slot in range(len(sources)):
         source = sources[slot]
-        row[slot] = ids[tokens[source]] if source >= 0 else padding[-1 - source]
+        track[slot] = ids[tokens[source]] if source >= 0 else padding[-1 - source]
 
 
 @kernel
-def hash_of(key, mask):
-    """Fibonacci hashing: the high bits of a product, which all bits of the key have stirred."""
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64((mixed ^ (mixed >> np.uint64(29))) >> np.uint64(16)) & mask
+def hash_of(key, secret, mask):
+    """Two rounds of multiplying and folding; the secret enters before either, so that no difference of keys is sure."""
+    mixed = (np.uint64(key) ^ np.uint64(secret)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = ((mixed ^ (mixed >> np.uint64(32))) + np.uint64(secret)) * np.uint64(0xD6E8FEB86659FD93)
+    return np.int64(mixed >> np.uint64(32)) & mask
 
 
 @kernel
@@ -88,7 +59,7 @@ def place_keys(pairs, n):
     """Fill the slots, all free, with the first n ids. Writes: pairs.slots."""
     mask = len(pairs.slots) - 1
     for i in range(n):
-        slot = hash_of(pairs.keys[i], mask)
+        slot = hash_of(pairs.keys[i], pairs.secret, mask)
         while pairs.slots[slot] != NONE:
             slot = (slot + 1) & mask
         pairs.slots[slot] = i
@@ -98,7 +69,7 @@ def place_keys(pairs, n):
 def look_up(pairs, key, n, growing):
     """The id of a key. One that is new gets the id n if the table is growing, else NONE. Writes: pairs."""
     mask = len(pairs.slots) - 1
-    slot = hash_of(key, mask)
+    slot = hash_of(key, pairs.secret, mask)
     while pairs.slots[slot] != NONE:
         found = pairs.slots[slot]
         if pairs.keys[found] == key:
@@ -112,10 +83,10 @@ def look_up(pairs, key, n, growing):
 
 
 @kernel
-def combine(slots, first, last, left, right, shift, pairs, n, growing, row):
+def combine(slots, first, last, left, right, shift, pairs, n, growing, track):
     """Ids of pairs in the slots from `first` before each sentence to `last` after it; NONE where one part is NONE.
 
-    Returns the number of pairs there are then. Writes: row, pairs.
+    Returns the number of pairs there are then. Writes: track, pairs.
     """
     slot = np.int64(0)
     for i in range(len(slots.starts) - 1):
@@ -123,17 +94,17 @@ def combine(slots, first, last, left, right, shift, pairs, n, growing, row):
         end = begin + slots.starts[i + 1] - slots.starts[i]
         for s in range(begin + first, end + last):
             if left[s] < 0 or right[s + shift] < 0:
-                row[s] = NONE
+                track[s] = NONE
                 continue
             found = look_up(pairs, np.int64(left[s]) << 32 | np.int64(right[s + shift]), n, growing)
             n += found == n
-            row[s] = found
+            track[s] = found
         slot = end + slots.after
     return n
 
 
 @kernel
-def give_out(slots, rows, outputs, n, growing, attributes, ends):
+def give_out(slots, tracks, outputs, n, growing, attributes, ends):
     """Attributes of each token, template by template; a new one gets the number n if the table is growing.
 
     Returns the number of attributes there are then. Writes: attributes, ends (the number of attributes up to and with
@@ -143,8 +114,8 @@ def give_out(slots, rows, outputs, n, growing, attributes, ends):
     for i in range(len(slots.starts) - 1):
         slot += slots.before
         for p in range(slots.starts[i], slots.starts[i + 1]):
-            for k in range(len(outputs.rows)):
-                found = rows[outputs.rows[k], slot + outputs.offsets[k]]
+            for k in range(len(outputs.tracks)):
+                found = tracks[outputs.tracks[k], slot + outputs.offsets[k]]
                 if found < 0:
                     continue
                 family = outputs.families[k]

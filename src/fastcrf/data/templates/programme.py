@@ -7,9 +7,10 @@ No text is touched while a programme runs, except once for each distinct value o
   the same text then makes the same attribute;
 * a **space** numbers what several macros together can say. An alphabet is a space; any other is a pair of a space and
   an alphabet, so that three macros are a pair whose left part is a pair;
-* a **row** holds one id per slot of a block (a slot is a position, or a place beside a sentence). Rows are read from a
-  column, or made of two other rows, the right one shifted. Templates at different offsets (``%x[-1,0]/%x[0,0]`` and
-  ``%x[0,0]/%x[1,0]``) read the same row, so each pair is looked up once per slot, not once per template;
+* a **track** holds one id per slot of a block (a slot is a position, or a place beside a sentence). Tracks are read
+  from a column, or made of two other tracks, the right one shifted. Templates at different offsets
+  (``%x[-1,0]/%x[0,0]`` and ``%x[0,0]/%x[1,0]``) read the same track, so each pair is looked up once per slot, not once
+  per template;
 * a **family** is a way of spelling: templates that differ in the cells of their macros only. Family and id in its space
   are the identity of an attribute. Two attributes that merely happen to be spelled alike ("a/b" + "c" and "a" + "b/c")
   are told apart.
@@ -21,7 +22,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from fastcrf.data.templates.forms import Cell, Operation, Template, Where
+from fastcrf.data.templates.template import Cell, Operation, Template, Where
 
 
 class Stream(NamedTuple):
@@ -32,20 +33,20 @@ class Stream(NamedTuple):
     alphabet: int
 
 
-class Row(NamedTuple):
+class StreamTrack(NamedTuple):
     """Ids of a stream: at each slot its own, or at all slots of a sentence that of one place."""
 
     stream: int
     place: int | None = None  # 1 is the first token, -1 the last
 
 
-class MarkRow(NamedTuple):
+class MarkTrack(NamedTuple):
     """The id 0 where a template without macros applies."""
 
     where: Where
 
 
-class PairRow(NamedTuple):
+class PairTrack(NamedTuple):
     """Ids of pairs: left at the slot and right `shift` slots on."""
 
     left: int
@@ -69,7 +70,7 @@ class Family(NamedTuple):
 class Output(NamedTuple):
     """A template: its attribute at a position is that of the id `offset` slots on."""
 
-    row: int
+    track: int
     offset: int
     family: int
 
@@ -78,8 +79,8 @@ class Programme(NamedTuple):
     streams: list[Stream]
     n_alphabets: int  # the last one has the empty text alone, for templates without macros
     spaces: list[Space]  # numbered after the alphabets
-    rows: list[Row | MarkRow | PairRow]
-    first: list[int]  # of each row: the slots in which it is read, from `first` before the sentence's first token
+    tracks: list[StreamTrack | MarkTrack | PairTrack]
+    first: list[int]  # of each track: the slots in which it is read, from `first` before the sentence's first token
     last: list[int]  # to `last` after its last one
     families: list[Family]
     outputs: list[Output]
@@ -145,61 +146,61 @@ def spelling(template: Template) -> tuple[str, ...]:
 
 
 class Builder:
-    """Adds templates one by one; rows, spaces and families that are there already are used again."""
+    """Adds templates one by one; tracks, spaces and families that are there already are used again."""
 
     def __init__(self, alphabets: dict[StreamKey, int], n_alphabets: int) -> None:
         self.alphabets, self.n_alphabets = alphabets, n_alphabets
         self.streams: dict[Stream, int] = {}
         self.spaces: dict[Space, int] = {}
-        self.rows: dict[Row | MarkRow | PairRow, int] = {}
+        self.tracks: dict[StreamTrack | MarkTrack | PairTrack, int] = {}
         self.families: dict[Family, int] = {}
         self.outputs: list[Output] = []
 
     def add(self, template: Template) -> None:
         offset = next((cell.offset for cell in template.cells if not cell.absolute), 0)
-        row, space = number(self.rows, MarkRow(template.where)), self.n_alphabets - 1
+        track, space = number(self.tracks, MarkTrack(template.where)), self.n_alphabets - 1
         for i, cell in enumerate(template.cells):
             right, alphabet = self.add_cell(cell)
             if i == 0:
-                row, space = right, alphabet
+                track, space = right, alphabet
             else:
                 space = self.n_alphabets + number(self.spaces, Space(space, alphabet))
                 shift = 0 if cell.absolute else cell.offset - offset
-                row = number(self.rows, PairRow(row, right, shift, space))
-        self.outputs.append(Output(row, offset, number(self.families, Family(spelling(template), space))))
+                track = number(self.tracks, PairTrack(track, right, shift, space))
+        self.outputs.append(Output(track, offset, number(self.families, Family(spelling(template), space))))
 
     def add_cell(self, cell: Cell) -> tuple[int, int]:
-        """The row and the alphabet of a cell."""
+        """The track and the alphabet of a cell."""
         alphabet = self.alphabets[cell.column, cell.operation]
         stream = number(self.streams, Stream(cell.column, cell.operation, alphabet))
-        return number(self.rows, Row(stream, cell.offset if cell.absolute else None)), alphabet
+        return number(self.tracks, StreamTrack(stream, cell.offset if cell.absolute else None)), alphabet
 
     def programme(self) -> Programme:
-        rows = list(self.rows)
-        first, last = self.reach(rows)
+        tracks = list(self.tracks)
+        first, last = self.reach(tracks)
         return Programme(
             list(self.streams),
             self.n_alphabets,
             list(self.spaces),
-            rows,
+            tracks,
             first,
             last,
             list(self.families),
             self.outputs,
         )
 
-    def reach(self, rows: list[Row | MarkRow | PairRow]) -> tuple[list[int], list[int]]:
-        """How far beside the sentence each row is read. Pairs come after their parts, so they are settled first."""
-        first, last = [0] * len(rows), [0] * len(rows)
+    def reach(self, tracks: list[StreamTrack | MarkTrack | PairTrack]) -> tuple[list[int], list[int]]:
+        """How far beside the sentence each track is read. Pairs come after their parts, so they are settled first."""
+        first, last = [0] * len(tracks), [0] * len(tracks)
 
-        def read(row: int, from_: int, to: int) -> None:
-            first[row], last[row] = min(first[row], from_), max(last[row], to)
+        def read(track: int, from_: int, to: int) -> None:
+            first[track], last[track] = min(first[track], from_), max(last[track], to)
 
-        for row, offset, _ in self.outputs:
-            read(row, offset, offset)
-        for r in reversed(range(len(rows))):
-            pair = rows[r]
-            if isinstance(pair, PairRow):
+        for track, offset, _ in self.outputs:
+            read(track, offset, offset)
+        for r in reversed(range(len(tracks))):
+            pair = tracks[r]
+            if isinstance(pair, PairTrack):
                 read(pair.left, first[r], last[r])
                 read(pair.right, first[r] + pair.shift, last[r] + pair.shift)
         return first, last

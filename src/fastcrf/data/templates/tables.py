@@ -5,12 +5,14 @@ They grow while a training corpus is read, and are never changed while a model t
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 import numpy as np
 
-from fastcrf.data.templates.kernels import NONE, Outputs, Pairs, place_keys
+from fastcrf.data.templates.blocks import NONE, Outputs, Pairs
 from fastcrf.data.templates.programme import Programme
+from fastcrf.memory_room import require_room
 from fastcrf.types import Ints, Longs
 
 
@@ -28,8 +30,9 @@ class PairTable:
 
     def __init__(self, keys: Longs) -> None:
         self.n = len(keys)
-        self.pairs = Pairs(keys, np.empty(0, np.int32))
-        self.reserve(0)
+        no_slots = np.empty(0, np.int32)  # they are filled when compiled code needs them
+        self.pairs = Pairs(keys, no_slots, secrets.randbits(62))
+        self.sorted: tuple[Longs, Longs] | None = None
 
     @property
     def keys(self) -> Longs:
@@ -37,21 +40,31 @@ class PairTable:
 
     def reserve(self, more: int) -> None:
         """Make room for so many more pairs: then at most half of the slots are taken, and looking up is quick."""
+        from fastcrf.data.templates.kernels import place_keys
+
         n_slots = 1 << int(2 * (self.n + more)).bit_length()
-        self.pairs = self.pairs._replace(keys=with_room(self.pairs.keys, self.n + more))
-        if n_slots > len(self.pairs.slots):
-            self.pairs = self.pairs._replace(slots=np.full(n_slots, NONE, np.int32))
-            place_keys(self.pairs, self.n)
+        pairs = self.pairs._replace(keys=with_room(self.pairs.keys, self.n + more))
+        if n_slots > len(pairs.slots):
+            pairs = pairs._replace(slots=np.full(n_slots, NONE, np.int32))
+            place_keys(pairs, self.n)
+        self.pairs = pairs  # complete: another thread may be tagging
+
+    def in_order(self) -> tuple[Longs, Longs]:
+        """The keys in ascending order, and the id of each."""
+        if self.sorted is None:
+            order = np.argsort(self.keys)
+            self.sorted = self.keys[order], order
+        return self.sorted
 
 
 class AttributeTable:
     """Attributes, each a family of templates and an id in the family's space, numbered by first appearance."""
 
     def __init__(self, programme: Programme, sizes: Sequence[int], keys: Longs) -> None:
-        rows, offsets, families = np.array(programme.outputs, np.int32).T.copy()
+        tracks, offsets, families = np.array(programme.outputs, np.int32).T.copy()
         self.spaces = [family.space for family in programme.families]
         self.n = len(keys)
-        self.outputs = Outputs(rows, offsets, families, *self.free_places(sizes), keys)
+        self.outputs = Outputs(tracks, offsets, families, *self.free_places(sizes), keys)
         self.outputs.attributes[self.places(keys)] = np.arange(self.n, dtype=np.int32)
 
     @property
@@ -65,6 +78,7 @@ class AttributeTable:
     def free_places(self, sizes: Sequence[int]) -> tuple[Longs, Ints]:
         """Where the ids of each family begin, and no attribute yet for any, given the number of ids of each space."""
         bases = np.concatenate(([0], np.cumsum([sizes[space] for space in self.spaces], dtype=np.int64)))
+        require_room(4 * int(bases[-1]), f"The attributes of {len(self.spaces)} templates", "use fewer templates")
         return bases, np.full(bases[-1], NONE, np.int32)
 
     def reserve(self, sizes: Sequence[int], more: int) -> None:

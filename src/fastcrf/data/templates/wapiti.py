@@ -18,7 +18,8 @@ import re
 from collections.abc import Iterable
 from typing import cast
 
-from fastcrf.data.templates.forms import (
+from fastcrf.data.templates.regex import RegexError, compiled
+from fastcrf.data.templates.template import (
     PLAIN,
     Cell,
     Command,
@@ -29,7 +30,6 @@ from fastcrf.data.templates.forms import (
     split_pieces,
     template_error,
 )
-from fastcrf.data.templates.regex import RegexError, compiled
 
 SPACES = " \t\n\v\f\r"
 WHOLE_NUMBER = r"0[xX][0-9a-fA-F]{1,7}|0[0-7]{0,9}|[1-9][0-9]{0,8}"

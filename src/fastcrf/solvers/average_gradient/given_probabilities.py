@@ -1,23 +1,24 @@
-"""The rule of SAGA with given probabilities (schmidt2015, Proposition 1a): draws by fixed p_i > 0, one constant L.
+"""The scheme of SAGA with given probabilities (schmidt2015, Proposition 1a): draws by fixed p_i > 0, one constant L.
 
     step size      n min p / (4 (L + lambda) + n lambda)
-    every visit    where L is searched: the search of ray_search.py, the first time down from a bound
+    every visit    where L is searched: the search of lipschitz_search.py, the first time down from a bound
     every step     where L is searched: L = 2^(-1/n) L, as in Algorithm 1
 
-All sequences are known from the start: their gradients are stored before the first draw.
+All blocks count as seen from the start: their gradients are stored before the first draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fastcrf.draws.sampling import build_sums, find_leaf, leaves_of
-from fastcrf.kernel import means
-from fastcrf.solvers.average_gradient import rule as visiting
+from fastcrf.memory import Kept
+from fastcrf.solvers.average_gradient import scheme
 from fastcrf.types import Floats
+
+KEEPS = {"estimates": Kept(fill=1.0, low=0.0, n_axes=1), "searched": Kept(dtype="uint8", low=0, high=1, n_axes=1)}
 
 
 class GivenProbabilities(NamedTuple):
@@ -26,18 +27,16 @@ class GivenProbabilities(NamedTuple):
     estimates: np.ndarray  # [1]
     searched: np.ndarray  # [1] uint8: whether L is more than a bound
     sums: np.ndarray  # tree over the p_i
-    seen: np.ndarray  # [N] uint8: always all of them
-    n_seen: np.ndarray  # [1]
+    seen: np.ndarray  # [B] uint8: always all of them
     smallest: float  # of the p_i
     searching: bool
     keep: float  # of L, after a step
 
     def state(self) -> dict[str, np.ndarray]:
-        return {"estimates": self.estimates, "searched": self.searched}
+        return {name: getattr(self, name) for name in KEEPS}
 
-    def restore(self, memory: Mapping[str, Any]) -> None:
-        for name, array in self.state().items():
-            array[:] = memory[name]
+    def rebuild(self) -> None:
+        """Nothing follows from L."""
 
 
 def given_probabilities(probabilities: Floats, lipschitz: float, searching: bool) -> GivenProbabilities:
@@ -50,50 +49,37 @@ def given_probabilities(probabilities: Floats, lipschitz: float, searching: bool
         searched=np.zeros(1, np.uint8),
         sums=sums,
         seen=np.ones(n, np.uint8),
-        n_seen=np.full(1, n),
         smallest=float(probabilities.min() / probabilities.sum()),
         searching=searching,
         keep=2.0 ** (-1.0 / n) if searching else 1.0,
     )
 
 
-@means(visiting.draw, GivenProbabilities)
-def draw(rule, u, lam):
-    return find_leaf(u * rule.sums[1], rule.sums)
+@scheme.draw.register(GivenProbabilities)
+def draw_as_given(given, u, lam):
+    i = find_leaf(u * given.sums[1], given.sums)
+    return i, given.sums[len(given.sums) // 2 + i] / given.sums[1]
 
 
-@means(visiting.probability, GivenProbabilities)
-def probability(rule, i, lam):
-    return rule.sums[len(rule.sums) // 2 + i] / rule.sums[1]
+@scheme.begin_visit.register(GivenProbabilities)
+def begin_visit_as_given(given, i):
+    return given.searching, given.estimates[0], given.searched[0] == 0
 
 
-@means(visiting.place_of, GivenProbabilities)
-def place_of(rule, i):
-    return 0
-
-
-@means(visiting.begin_visit, GivenProbabilities)
-def begin_visit(rule, i):
-    return rule.searching
-
-
-@means(visiting.is_guess, GivenProbabilities)
-def is_guess(rule, i):
-    return rule.searched[0] == 0
-
-
-@means(visiting.end_visit, GivenProbabilities)
-def end_visit(rule, i, trials):
+@scheme.end_visit.register(GivenProbabilities)
+def end_visit_as_given(given, i, L, trials):
     if trials > 0:
-        rule.searched[0] = 1
+        given.estimates[0] = L
+        given.searched[0] = 1
+    return False
 
 
-@means(visiting.step_size, GivenProbabilities)
-def step_size(rule, lam):
-    n = rule.n_seen[0]
-    return n * rule.smallest / (4.0 * (rule.estimates[0] + lam) + n * lam)
+@scheme.step_size.register(GivenProbabilities)
+def step_size_as_given(given, lam):
+    n = len(given.seen)
+    return n * given.smallest / (4.0 * (given.estimates[0] + lam) + n * lam)
 
 
-@means(visiting.fade, GivenProbabilities)
-def fade(rule, i):
-    rule.estimates[0] *= rule.keep
+@scheme.fade.register(GivenProbabilities)
+def fade_as_given(given, i):
+    given.estimates[0] *= given.keep

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.types import Corpus, FeatureMap, Floats
+from fastcrf.objective.movable import order_of_blocks
+from fastcrf.types import Corpus, Diverged, FeatureMap, Floats
 
 SHARES = np.array([0.0, 0.25, 0.5])  # of C^2, where none, one or more of the labels have a weight
 
@@ -34,3 +35,14 @@ def lipschitz_bounds(corpus: Corpus, features: FeatureMap) -> Floats:
 
 def share(n_weights: np.ndarray | int) -> np.ndarray:
     return SHARES[np.minimum(n_weights, 2)]
+
+
+def bounds_of_blocks(corpus: Corpus, features: FeatureMap, n_blocks: int, seed: int) -> Floats:
+    """The same for the mean over each of the blocks that `seed` makes (objective/movable.py), [n_blocks]."""
+    bounds, n = lipschitz_bounds(corpus, features), corpus.n_sequences
+    if not np.isfinite(bounds).all():
+        raise Diverged("The Lipschitz constants of these data are not finite: some attribute has too large a value.")
+    if n_blocks == n:
+        return bounds
+    order, edges = order_of_blocks(n, n_blocks, seed)
+    return np.add.reduceat(bounds[order], edges[:-1]) / np.diff(edges)

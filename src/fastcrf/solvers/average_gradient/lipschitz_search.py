@@ -16,17 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Sequences, gold_score, refresh_edges
+from fastcrf.chain.blocks import Blocks, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
 from fastcrf.chain.forward_backward import Edges, make_edges
 from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, keep, load, multiply, store, total, zeros
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 EPSILON = 2.220446049250313e-16
 MOST_DOUBLINGS = 60
 
 
-class Ray(NamedTuple):
+class Direction(NamedTuple):
     """Scores at the start and scores of the direction, of labels and of transitions, and room for a trial's."""
 
     scores: np.ndarray  # [T, Kp] label scores at w
@@ -36,14 +36,14 @@ class Ray(NamedTuple):
     bias: np.ndarray  # [1, Kp] zeros, on which slopes are summed up
 
 
-def make_ray(sequences: Sequences) -> Ray:
-    longest, K, Kp = sequences.widest[2], sequences.layout.n_labels, sequences.layout.padded
+def make_direction(blocks: Blocks) -> Direction:
+    longest, K, Kp = blocks.widest[2], blocks.layout.n_labels, blocks.layout.padded
     trial = make_edges(np.zeros((K, K)), Kp)
     areas = aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), aligned_zeros(Kp, Kp)
-    return Ray(*areas, trial, aligned_zeros(1, Kp))
+    return Direction(*areas, trial, aligned_zeros(1, Kp))
 
 
-@kernel
+@standing_kernel
 def mask_change(support, i, change, edge_change, n_labels, lanes):
     """Clear the slots that are not features; return the squared norm of the rest. Writes: change, edge_change."""
     Kp, W = edge_change.shape[1], len(lanes)
@@ -66,22 +66,22 @@ def mask_change(support, i, change, edge_change, n_labels, lanes):
     return total(squares) + of_cells
 
 
-@kernel
-def loss_along(chains, i, step, ray, edge_scores, lattice, n_labels, lanes):
+@standing_kernel
+def loss_along(chains, i, step, direction, edge_scores, lattice, n_labels, lanes):
     """Weighted loss of block i at w - step * direction, by forward recursions. Writes: lattice, ray.trial."""
     Kp, W, starts = edge_scores.shape[1], len(lanes), chains.starts
-    base = starts[chains.blocks[i]]
-    for t in range(starts[chains.blocks[i + 1]] - base):
+    base = starts[chains.bounds[i]]
+    for t in range(starts[chains.bounds[i + 1]] - base):
         for b in range(0, Kp, W):
-            there = add_scaled(-step, load(ray.slopes, t, b, lanes), load(ray.scores, t, b, lanes))
+            there = add_scaled(-step, load(direction.slopes, t, b, lanes), load(direction.scores, t, b, lanes))
             store(lattice.scores, t, b, there)
     for j in range(n_labels):
         for b in range(0, Kp, W):
-            there = add_scaled(-step, load(ray.edge_slopes, j, b, lanes), load(edge_scores, j, b, lanes))
-            store(ray.trial.scores, j, b, there)
-    trial = refresh_edges(ray.trial, n_labels, lattice.bias, lanes)
+            there = add_scaled(-step, load(direction.edge_slopes, j, b, lanes), load(edge_scores, j, b, lanes))
+            store(direction.trial.scores, j, b, there)
+    trial = refresh_edges(direction.trial, n_labels, lattice.bias, lanes)
     loss = 0.0
-    for c in range(chains.blocks[i], chains.blocks[i + 1]):
+    for c in range(chains.bounds[i], chains.bounds[i + 1]):
         weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
         first, last = starts[c] - base, starts[c + 1] - base
         gold = gold_score(chains.labels[starts[c] : starts[c + 1]], lattice.scores, first, trial.scores)
@@ -89,22 +89,22 @@ def loss_along(chains, i, step, ray, edge_scores, lattice, n_labels, lanes):
     return loss
 
 
-@kernel
-def holds(chains, i, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
+@borrowing_kernel
+def holds(chains, i, loss, square, L, direction, edge_scores, lattice, n_labels, lanes):
     """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: lattice, ray.trial."""
-    there = loss_along(chains, i, 1.0 / L, ray, edge_scores, lattice, n_labels, lanes)
+    there = loss_along(chains, i, 1.0 / L, direction, edge_scores, lattice, n_labels, lanes)
     return not there > loss - square / (2.0 * L) + 4.0 * EPSILON * max(1.0, abs(loss))
 
 
-@kernel
-def search_lipschitz(chains, i, loss, square, L, down, ray, edge_scores, lattice, n_labels, lanes):
+@borrowing_kernel
+def search_lipschitz(chains, i, loss, square, L, down, direction, edge_scores, lattice, n_labels, lanes):
     """(L that satisfies Algorithm 2, trials spent); `down`: the last such of L, L/2, L/4, ..., if L does.
 
     Loss and its gradient's square norm are sums over block i, and so is L. Writes: lattice, ray.trial.
     """
     falling = False
     for trials in range(1, MOST_DOUBLINGS + 1):  # one call of `holds`: each is inlined, recursion and all
-        if holds(chains, i, loss, square, L, ray, edge_scores, lattice, n_labels, lanes):
+        if holds(chains, i, loss, square, L, direction, edge_scores, lattice, n_labels, lanes):
             if not down:
                 return L, trials
             falling = True

@@ -1,60 +1,101 @@
-"""The options that solvers with a memory of gradients share, and how they run; not a solver itself.
+"""What solvers that draw with stored gradients have in common: their options, and how they run. Not solvers themselves.
 
-A solver of the family is its rule of visiting (rule.py) and `correction`: 0 for SAG's step, 1 for SAGA's.
+A solver of the family is its scheme (scheme.py) and `correction`: 0 for SAG's step, 1 for SAGA's.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
-from fastcrf.draws.storage import MODES, PRECISIONS
-from fastcrf.solvers.average_gradient.loop import AverageGradientRun
-from fastcrf.solvers.average_gradient.rule import Rule
-from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.draws.drifting_vector import make_drifting
+from fastcrf.draws.lazy_weights import LazyWeights, Make
+from fastcrf.draws.proximal_vector import make_proximal
+from fastcrf.draws.storage import FORMS, PRECISIONS
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.average_gradient import lipschitz, run
+from fastcrf.solvers.average_gradient.run import Draws, Run
+from fastcrf.solvers.average_gradient.scheme import Scheme
+from fastcrf.solvers.options import check_choice, check_whole
 from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
 class AverageGradient:
-    """first_lipschitz: where the search for Lipschitz constants starts; batch: sequences a draw (at most); seed: of the
-    draws, and of what is drawn together. Several sequences a draw need a few more passes, which are cheaper, and store
-    less (schmidt2015, section 7); docs/batches.md has figures.
+    """batch: sequences a draw (at most); seed: of the draws, and of what is drawn together. Several sequences a draw
+    need a few more passes, which are cheaper, and store less (schmidt2015, section 7); docs/batches.md has figures.
 
-    memory: how gradients are kept, which has no effect on where the run goes: "mixed", "marginals", "sparse", "naive",
+    storage: how gradients are kept, which has no effect on where the run goes: "mixed", "marginals", "sparse", "naive",
     or "auto", the smallest ("mixed" if that is hardly larger); precision: of what is kept, "double" or "single"
-    (draws/storage.py).
+    (draws/storage.py). steps_per_epoch: Steps in n draws, to see the course of the first pass.
     """
 
     name: ClassVar[str]
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+    promises: ClassVar[str] = "optimum"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | lipschitz.KEEPS
     correction: ClassVar[float] = 0.0
+    fills: ClassVar[bool] = False  # whether all gradients are stored before the first draw, wherever the run starts
 
-    first_lipschitz: float = 1.0
     batch: int = 1
     seed: int = 0
-    memory: str = "auto"
+    storage: str = "auto"
     precision: str = "double"
+    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_whole(self.name, "batch", self.batch, 1)
         check_whole(self.name, "seed", self.seed, 0)
-        check_choice(self.name, "memory", self.memory, ("auto", *MODES))
+        check_choice(self.name, "storage", self.storage, ("auto", *FORMS))
         check_choice(self.name, "precision", self.precision, PRECISIONS)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
-    def rule(self, n: int) -> Rule:
+    @abstractmethod
+    def scheme(self, problem: SequenceProblem, n: int) -> Scheme:
         """Draws, Lipschitz constants and step size for n blocks of sequences."""
-        raise NotImplementedError
 
-    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        rule = self.rule(-(-problem.n_sequences // self.batch))
-        run = AverageGradientRun(
-            problem, weights, memory, rule, self.seed,
-            correction=self.correction, mode=self.memory, precision=self.precision,
+    def vector(self, problem: SequenceProblem, n: int) -> Make:
+        """What the draws move, for n blocks of sequences."""
+        return make_drifting
+
+    def run(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> Run:
+        n = -(-problem.n_sequences // self.batch)
+        return Run(
+            self.name, problem, weights, memory, self.scheme(problem, n),
+            partial(LazyWeights, make=self.vector(problem, n)), seed=self.seed, correction=self.correction,
+            filling=self.fills or bool(weights.any()),  # away from zero, a d whose parts are missing would lead astray
+            storage=self.storage, precision=self.precision, steps=self.steps_per_epoch,
         )  # fmt: skip
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        yield from epochs(self.run(problem, weights, memory), resumed=bool(memory))
+
+
+def epochs(run: Run, resumed: bool, draws: Draws | None = None, uniforms: int = 1) -> Iterator[Step]:
+    """The Steps of a run that stores all gradients first, if at all, and then draws for ever.
+
+    draws: a loop of draws, each from so many uniforms, that counts its recursions, if not that of loop.py.
+    """
+    if not (resumed or run.filled.finished):
+        run.fill()
+    yield run.step()
+    while True:
+        if not run.filled.finished:
+            run.fill()
+        else:
+            run.draw(draws, uniforms)
+            if run.draws.finished:
+                run.begin_epoch()
         yield run.step()
-        while True:
-            yield run.run_epoch()
+
+
+def soft_thresholds(problem: SequenceProblem, n: int) -> Make:
+    """The lazy vector of a proximal solver; without an L1 penalty, thresholds of zero would only cost time."""
+    return partial(make_proximal, c1=problem.c1, n_steps=n + 1) if problem.c1 > 0.0 else make_drifting

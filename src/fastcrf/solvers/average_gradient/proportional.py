@@ -1,68 +1,95 @@
-"""The rule of SAGA with two samples (schmidt2015, Proposition 1b): draws in proportion to L_i + lambda.
+"""The scheme of SAGA with two samples (schmidt2015, Proposition 1b): draws in proportion to L_i + lambda.
 
     draw           in proportion to L_i + lambda: uniformly with probability lambda / (mean L + lambda), else in
                    proportion to L_i
     step size      1 / (4 (mean L + lambda))
     visits         where the L_i are searched: as in NUS* (lipschitz.py), the first time down from a bound
 
-All sequences are known from the start: their gradients are stored before the first draw.
+All blocks count as seen from the start: their gradients are stored before the first draw.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from fastcrf.draws.sampling import draw_mixture, mixture_probability
-from fastcrf.kernel import kernel, means
-from fastcrf.solvers.average_gradient import lipschitz
-from fastcrf.solvers.average_gradient import rule as visiting
-from fastcrf.solvers.average_gradient.lipschitz import Constants, make_constants, mean_estimate, rebuild
+from fastcrf.memory import Kept
+from fastcrf.solvers.average_gradient import lipschitz, scheme
+from fastcrf.solvers.average_gradient.lipschitz import (
+    Constants,
+    begin_search,
+    end_visit_of_constants,
+    make_constants,
+    mean_estimate,
+    set_estimate,
+)
 from fastcrf.types import Floats
 
-FOR_EVER = 1 << 62  # visits
+KEEPS = lipschitz.KEEPS | {"searched": Kept("sequences", "uint8", low=0, high=1)}
 
 
-class Proportional(Constants):
-    """The arrays of Constants; `successes` is -1 before the first search, `share` is not used."""
+class Proportional(NamedTuple):
+    """The constants as NUS* keeps them, and which of them a search has confirmed."""
 
-    __slots__ = ()
+    constants: Constants
+    searched: np.ndarray  # [B] uint8
+    searching: bool
+
+    @property
+    def seen(self) -> np.ndarray:
+        return self.constants.seen
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {**self.constants.state(), "searched": self.searched}
+
+    def rebuild(self) -> None:
+        self.constants.rebuild()
 
 
 def proportional(bounds: Floats, searching: bool) -> Proportional:
     """`bounds` are the L_i, or where the searches for them start."""
-    rule = Proportional(*make_constants(len(bounds), False, 1.0, again=0.9, skipping=True))
-    rule.estimates[:] = bounds
-    rule.seen[:] = 1
-    rule.successes[:] = -1
-    rule.rests[:] = 0 if searching else FOR_EVER
-    rebuild(rule)
-    return rule
+    constants = make_constants(len(bounds), False, 1.0, again=0.9, skipping=True)
+    constants.estimates[:] = bounds
+    constants.seen[:] = 1
+    constants.rebuild()
+    return Proportional(constants, np.zeros(len(bounds), np.uint8), searching)
 
 
-@kernel
-def uniform_share(rule, lam):
-    """Of the draws."""
-    mean = mean_estimate(rule)
-    return lam / (mean + lam) if mean > 0.0 else 1.0
+@scheme.draw.register(Proportional)
+def draw_in_proportion(proportional, u, lam):
+    constants = proportional.constants
+    n, mean = len(constants.seen), mean_estimate(constants)
+    share = lam / (mean + lam) if mean > 0.0 else 1.0  # of uniform draws
+    i = draw_mixture(u, share, n, constants.sums)
+    return i, mixture_probability(i, share, n, constants.sums)
 
 
-@means(visiting.draw, Proportional)
-def draw(rule, u, lam):
-    return draw_mixture(u, uniform_share(rule, lam), len(rule.seen), rule.sums)
+@scheme.begin_visit.register(Proportional)
+def begin_visit_in_proportion(proportional, i):
+    constants = proportional.constants
+    if not proportional.searching:
+        return False, constants.estimates[i], False
+    searching, L = begin_search(constants, i)
+    return searching, L, proportional.searched[i] == 0
 
 
-@means(visiting.probability, Proportional)
-def probability(rule, i, lam):
-    return mixture_probability(i, uniform_share(rule, lam), len(rule.seen), rule.sums)
+@scheme.end_visit.register(Proportional)
+def end_visit_in_proportion(proportional, i, L, trials):
+    if proportional.searched[i]:
+        return end_visit_of_constants(proportional.constants, i, L, trials)
+    if trials > 0:  # the first search starts from a bound and says nothing about later ones
+        proportional.searched[i] = 1
+        set_estimate(proportional.constants, i, L)
+    return False
 
 
-@means(visiting.step_size, Proportional)
-def step_size(rule, lam):
-    return 0.25 / (mean_estimate(rule) + lam)
+@scheme.step_size.register(Proportional)
+def step_size_in_proportion(proportional, lam):
+    return 0.25 / (mean_estimate(proportional.constants) + lam)
 
 
-@means(visiting.is_guess, Proportional)
-def is_guess(rule, i):
-    return rule.successes[i] < 0
-
-
-for verb in (visiting.place_of, visiting.begin_visit, visiting.end_visit):
-    means(verb, Proportional)(getattr(lipschitz, verb.__name__))
+@scheme.fade.register(Proportional)
+def fade_none(proportional, i):
+    """Constants of their own do not fade."""

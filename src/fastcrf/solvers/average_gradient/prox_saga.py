@@ -19,11 +19,9 @@ Differs from the paper: the L2 penalty is exact instead of a part of each g_i. D
 from the start, because thresholds that change with the number of sequences seen could not be caught up on. Without an
 L1 penalty, this is `saga` or `saga-nus-star`.
 
-caution=3 is the step of the theory. caution=1 is faster where sequences are many: on CoNLL-2000 (c1 = 1, c2 = 0.5, one
-seed) it takes 30, 44 and 73 passes to relative gaps of 1e-3, 1e-4 and 1e-6, on the OCR letters 25, 31 and 58, there
-with caution=3 46, 70 and 145; `owlqn` takes 219, 428 and more than 900 passes on CoNLL-2000. With few sequences it may
-circle (see `saga`). With L1 alone nothing makes the objective strongly convex, and the last digits take thousands of
-passes.
+caution=3 is the step of the theory; docs/sag-family.md has figures for it and for caution=1. With few sequences
+caution=1 may circle (see `saga`). With L1 alone nothing makes the objective strongly convex, and the last digits take
+thousands of passes.
 """
 
 from __future__ import annotations
@@ -31,28 +29,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fastcrf.draws.lazy_weights import Make
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, one_constant, own_constants
-from fastcrf.solvers.average_gradient.options import AverageGradient
+from fastcrf.solvers.average_gradient.options import AverageGradient, soft_thresholds
 from fastcrf.solvers.options import check_choice, check_positive
 
 
 @dataclass(frozen=True)
 class ProxSAGA(AverageGradient):
-    """sampling: uniform or nus; caution: divides the step size; others: see AverageGradient."""
+    """first_lipschitz: where searches start; sampling: uniform or nus; caution: divides the step size;
+    others: see AverageGradient.
+    """
 
     name: ClassVar[str] = "prox-saga"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
     correction: ClassVar[float] = 1.0
 
+    first_lipschitz: float = 1.0
     sampling: str = "nus"
     caution: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
         check_positive(self.name, "caution", self.caution)
 
-    def rule(self, n: int) -> Constants:
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         if self.sampling == "nus":
             return own_constants(n, self.first_lipschitz, skipping=True, caution=self.caution)
         return one_constant(n, self.first_lipschitz, self.caution)
+
+    def vector(self, problem: SequenceProblem, n: int) -> Make:
+        return soft_thresholds(problem, n)

@@ -23,8 +23,7 @@ Differs from the paper: the L2 penalty is exact instead of a part of each g_i; t
 advance, and half of the draws are uniform because of that; the next w~ is the last w instead of the mean over a period.
 Without an L1 penalty, this is `svrg`.
 
-It takes 53, 72 and 113 passes to relative gaps of 1e-3, 1e-4 and 1e-6 on CoNLL-2000 (c1 = 1, c2 = 0.5, one seed), and
-29, 43 and 84 on the OCR letters.
+docs/sag-family.md has figures.
 """
 
 from __future__ import annotations
@@ -32,14 +31,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fastcrf.solvers.average_gradient.svrg import SVRG
+from fastcrf.draws.lazy_weights import Make
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.average_gradient.options import soft_thresholds
+from fastcrf.solvers.average_gradient.periods import VarianceReduced
 
 
 @dataclass(frozen=True)
-class ProxSVRG(SVRG):
-    """The options of SVRG."""
+class ProxSVRG(VarianceReduced):
+    """Options: see VarianceReduced."""
 
     name: ClassVar[str] = "prox-svrg"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
 
     sampling: str = "nus"
+
+    def vector(self, problem: SequenceProblem, n: int) -> Make:
+        return soft_thresholds(problem, n)

@@ -25,15 +25,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, one_constant
 from fastcrf.solvers.average_gradient.options import AverageGradient
+from fastcrf.solvers.options import check_positive
 
 
 @dataclass(frozen=True)
 class SAG(AverageGradient):
-    """Options: see AverageGradient."""
+    """first_lipschitz: where the search for Lipschitz constants starts; others: see AverageGradient."""
 
     name: ClassVar[str] = "sag"
 
-    def rule(self, n: int) -> Constants:
+    first_lipschitz: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
+
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         return one_constant(n, self.first_lipschitz)

@@ -21,19 +21,31 @@ skips needless searches.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.draws.sampling import first_order
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.average_gradient import run, unseen_first
 from fastcrf.solvers.average_gradient.options import AverageGradient
-from fastcrf.solvers.average_gradient.unseen_first import UnseenFirst, unseen_first
+from fastcrf.solvers.average_gradient.unseen_first import UnseenFirst
+from fastcrf.solvers.options import check_positive
 
 
 @dataclass(frozen=True)
 class SAGNUS(AverageGradient):
-    """Options: see AverageGradient."""
+    """first_lipschitz: where the search for Lipschitz constants starts; others: see AverageGradient."""
 
     name: ClassVar[str] = "sag-nus"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | unseen_first.KEEPS
 
-    def rule(self, n: int) -> UnseenFirst:
-        return unseen_first(first_order(self.seed, n), self.first_lipschitz)
+    first_lipschitz: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
+
+    def scheme(self, problem: SequenceProblem, n: int) -> UnseenFirst:
+        return unseen_first.unseen_first(first_order(self.seed, n), self.first_lipschitz)

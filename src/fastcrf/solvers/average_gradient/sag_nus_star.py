@@ -14,7 +14,9 @@ As `sag`, with a Lipschitz constant L_i for each sequence:
 
 Differs from the paper: lambda in the step size (the text of section 5 omits it, Algorithm 1 does not); searches of
 first visits do not count towards skipping, because they start from a guess; the very first search goes down as well as
-up, so that too large a first L does no harm.
+up, so that too large a first L does no harm. A visit whose squared gradient is at most 1e-8 does not search, as in the
+paper (line 12), and shrinks L_i no further than to the mean, where the paper's would fade without end; a search ends
+after 60 doublings, where the paper's has no end. A run that does not start at zero stores all gradients first (m = n).
 """
 
 from __future__ import annotations
@@ -22,22 +24,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, own_constants
 from fastcrf.solvers.average_gradient.options import AverageGradient
-from fastcrf.solvers.options import check_truth
+from fastcrf.solvers.options import check_positive, check_truth
 
 
 @dataclass(frozen=True)
 class SAGNUSStar(AverageGradient):
-    """skipping: of needless searches (section 5.2); others: see AverageGradient."""
+    """first_lipschitz: where searches start; skipping: of needless searches (5.2); others: see AverageGradient."""
 
     name: ClassVar[str] = "sag-nus-star"
 
+    first_lipschitz: float = 1.0
     skipping: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_truth(self.name, "skipping", self.skipping)
 
-    def rule(self, n: int) -> Constants:
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         return own_constants(n, self.first_lipschitz, self.skipping)

@@ -15,9 +15,7 @@ Differs from the paper: the penalty is exact instead of a part of each g_i; d is
 seen, as SAG does, so that the first epoch is not spent on zeros; the very first search goes down as well as up.
 
 caution=3 is the step of the theory. caution=1 is SAG's step, with which SAGA is as fast as SAG where there are many
-sequences: to a relative gap of 1e-2 it takes 36 passes on the OCR letters and 80 on CoNLL-2000 (SAG: 34 and 80), where
-caution=3 takes 110 and more than 90 (c2 = 0.5, one seed). With few sequences it circles around the optimum: of six
-random problems of six sequences it solved none, caution=2 four, caution=3 all. Hence the default.
+sequences; with few it circles around the optimum (docs/sag-family.md has figures). Hence the default.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, one_constant
 from fastcrf.solvers.average_gradient.options import AverageGradient
 from fastcrf.solvers.options import check_positive
@@ -32,16 +31,18 @@ from fastcrf.solvers.options import check_positive
 
 @dataclass(frozen=True)
 class SAGA(AverageGradient):
-    """caution: divides the step size; others: see AverageGradient."""
+    """first_lipschitz: where searches start; caution: divides the step size; others: see AverageGradient."""
 
     name: ClassVar[str] = "saga"
     correction: ClassVar[float] = 1.0
 
+    first_lipschitz: float = 1.0
     caution: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_positive(self.name, "caution", self.caution)
 
-    def rule(self, n: int) -> Constants:
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         return one_constant(n, self.first_lipschitz, self.caution)

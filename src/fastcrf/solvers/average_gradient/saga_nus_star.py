@@ -15,9 +15,7 @@ Differs from the paper: Proposition 1 proves rates for constants known in advanc
 d is divided by the number m of sequences seen.
 
 caution=3, the default, is the only one that solved every small problem it was tried on (see `saga`). caution=1, SAG's
-step, may circle even on large ones: on CoNLL-2000 it is still 4e-3 above the optimum after 90 passes, although it is as
-fast as `sag-nus-star` on the OCR letters. To a relative gap of 1e-3, caution=1.5, 2 and 3 take 47, 53 and 71 passes on
-CoNLL-2000 (`sag-nus-star`: 36), caution=2 and 3 take 37 and 52 on the OCR letters (25); c2 = 0.5, one seed each.
+step, may circle even on large ones (docs/sag-family.md).
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, own_constants
 from fastcrf.solvers.average_gradient.options import AverageGradient
 from fastcrf.solvers.options import check_positive, check_truth
@@ -32,18 +31,22 @@ from fastcrf.solvers.options import check_positive, check_truth
 
 @dataclass(frozen=True)
 class SAGANUSStar(AverageGradient):
-    """skipping: of needless searches (section 5.2); caution: divides the step size; others: see AverageGradient."""
+    """first_lipschitz: where searches start; skipping: of needless searches (5.2); caution: divides the step size;
+    others: see AverageGradient.
+    """
 
     name: ClassVar[str] = "saga-nus-star"
     correction: ClassVar[float] = 1.0
 
+    first_lipschitz: float = 1.0
     skipping: bool = True
     caution: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_truth(self.name, "skipping", self.skipping)
         check_positive(self.name, "caution", self.caution)
 
-    def rule(self, n: int) -> Constants:
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         return own_constants(n, self.first_lipschitz, self.skipping, self.caution)

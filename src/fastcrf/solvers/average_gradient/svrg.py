@@ -19,10 +19,7 @@ A Step is M draws and the snapshot that follows, so that it has the exact object
 are stored, in the smallest form (draws/storage.py), so that a draw evaluates one gradient instead of the paper's
 two.
 
-Measured with c2 = 0.5, in effective passes: on the OCR letters "nus" comes within 1e-2, 1e-4 and 1e-8 of the optimum
-after 22, 52 and 160 (three seeds), "uniform" after 51, 176 and more than 600. With M = n, "nus" takes 22, 62 and 201;
-on CoNLL-2000 it is within 1.2 and 1.6 % after 61 passes (two seeds), with M = 2n within 0.7 and 0.9 %: hence the
-default. With caution 2, the 52 passes become 88.
+docs/sag-family.md has figures.
 
 Differs from the papers: the penalty is exact instead of a part of each g_i; the L's are searched and the step is SAG's;
 Xiao & Zhang draw in proportion to L_i alone, which needs all L_i in advance. The next w~ is the last w (Johnson &
@@ -31,47 +28,21 @@ Zhang's option I).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from fastcrf.solvers.average_gradient.lipschitz import one_constant, own_constants
-from fastcrf.solvers.average_gradient.snapshots import SnapshotRun
-from fastcrf.solvers.options import check_choice, check_positive, check_whole
-from fastcrf.types import Floats, Step
+from fastcrf.draws.drifting_vector import make_drifting
+from fastcrf.draws.lazy_weights import Make
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.average_gradient.periods import VarianceReduced
 
 
 @dataclass(frozen=True)
-class SVRG:
-    """sampling: uniform or nus; inner_passes: M / n; caution: divides the step size; first_lipschitz: where searches
-    start; batch: sequences a draw (at most); seed: of the draws, and of what is drawn together.
-    """
+class SVRG(VarianceReduced):
+    """Options: see VarianceReduced."""
 
     name: ClassVar[str] = "svrg"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
 
-    sampling: str = "uniform"
-    inner_passes: float = 2.0
-    caution: float = 1.0
-    first_lipschitz: float = 1.0
-    batch: int = 1
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
-        for option in ("inner_passes", "caution", "first_lipschitz"):
-            check_positive(self.name, option, getattr(self, option))
-        check_whole(self.name, "batch", self.batch, 1)
-        check_whole(self.name, "seed", self.seed, 0)
-
-    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        n = -(-problem.n_sequences // self.batch)
-        if self.sampling == "nus":
-            rule = own_constants(n, self.first_lipschitz, skipping=True, caution=self.caution)
-        else:
-            rule = one_constant(n, self.first_lipschitz, self.caution)
-        run = SnapshotRun(problem, weights, memory, rule, self.seed, max(1, round(self.inner_passes * n)))
-        yield run.step() if memory else run.run_period()
-        while True:
-            yield run.run_period()
+    def vector(self, problem: SequenceProblem, n: int) -> Make:
+        return make_drifting

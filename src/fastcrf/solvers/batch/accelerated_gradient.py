@@ -28,6 +28,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fastcrf.memory import POINT, WEIGHTS, Kept
+from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.proximal import proximal_step
 from fastcrf.solvers.batch.line_search import evaluate
 from fastcrf.solvers.options import check_truth
@@ -52,6 +54,13 @@ class AcceleratedGradient:
     name: ClassVar[str] = "accelerated-gradient"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
+    promises: ClassVar[str] = "optimum"
+    keeps: ClassVar[Mapping[str, Kept]] = {
+        **POINT,
+        "extrapolated": WEIGHTS,
+        "t": Kept(low=1.0),
+        "lipschitz": Kept(low=0.0),
+    }
 
     restart: bool = True
 
@@ -59,7 +68,7 @@ class AcceleratedGradient:
         check_truth(self.name, "restart", self.restart)
 
     def iterate(
-        self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         if memory:
             w = Point(np.array(memory["weights"]), float(memory["value"]), np.array(memory["gradient"]))
@@ -97,7 +106,7 @@ class AcceleratedGradient:
         return "accelerated-gradient stays where it is: the step along the gradient is below rounding."
 
 
-def first_lipschitz(problem: Any, w: Point) -> tuple[float, int]:
+def first_lipschitz(problem: GradientProblem, w: Point) -> tuple[float, int]:
     """(curvature of f that a step of length 1 along its gradient meets, passes spent)."""
     length = norm(w.gradient)
     if not length > 0.0:
@@ -107,7 +116,7 @@ def first_lipschitz(problem: Any, w: Point) -> tuple[float, int]:
     return curvature if 0.0 < curvature < math.inf else length, 1
 
 
-def backtrack(problem: Any, y: Floats, gradient: Floats, L: float) -> tuple[Point, float, int]:
+def backtrack(problem: GradientProblem, y: Floats, gradient: Floats, L: float) -> tuple[Point, float, int]:
     """The proximal step from y whose curvature is at most L, doubled until it is; (where to, L, passes spent)."""
     for trials in range(1, MOST_DOUBLINGS + 1):
         moved = proximal_step(y, gradient, 1.0 / L, float(problem.c1))

@@ -18,13 +18,18 @@ from typing import Any
 import numpy as np
 
 from fastcrf.kernel import kernel
+from fastcrf.memory import Kept, MemoryMismatch, take
 from fastcrf.types import Floats
 from fastcrf.vectors import add_scaled, dot_with_three
 
 # A pair is kept when cos(s, y) exceeds this: below, y.s is mostly rounding and 1/y.s would be noise.
 LEAST_CURVATURE = 1e-10
+FIRST_SLOTS = 16  # room to begin with; the usual capacity is 6
 BLOCK = 512  # weights that stay in the first-level cache while all rows pass by
 SHARD = 1 << 15  # weights that make it worth waking a thread
+
+
+KEEPS = {"basis": Kept("weights", n_axes=2), "gram": Kept(n_axes=2), "order": Kept(dtype="int64", low=0, n_axes=1)}
 
 
 class CurvaturePairs:
@@ -32,8 +37,9 @@ class CurvaturePairs:
 
     def __init__(self, capacity: int, n_weights: int, n_jobs: int = 1) -> None:
         self.capacity = capacity
-        self.basis = np.empty((2 * capacity, n_weights))  # memory is taken only when a slot is first written
-        self.gram = np.zeros((2 * capacity, 2 * capacity))  # inner products of the rows of `basis`
+        self.basis = np.empty((0, n_weights))  # grows with the slots that are used: a capacity alone takes no memory
+        self.gram = np.zeros((0, 0))  # inner products of the rows of `basis`
+        self._reserve(min(capacity, FIRST_SLOTS))
         self.order: list[int] = []  # slots that hold a pair, oldest first
         self.used = 0  # slots ever written: rows below 2 * used hold numbers
         n_shards = max(1, min(n_jobs, n_weights // SHARD))
@@ -55,7 +61,18 @@ class CurvaturePairs:
             return self.order.pop(0)
         slot = next(slot for slot in range(self.capacity) if slot not in self.order)
         self.used = max(self.used, slot + 1)
+        self._reserve(self.used)
         return slot
+
+    def _reserve(self, slots: int) -> None:
+        """Make room for so many slots, at least; grows by doubling. Writes: basis, gram."""
+        before = len(self.basis)
+        if 2 * slots <= before:
+            return
+        rows = min(2 * self.capacity, max(2 * slots, 2 * before))
+        basis, gram = np.empty((rows, self.basis.shape[1])), np.zeros((rows, rows))
+        basis[:before], gram[:before, :before] = self.basis, self.gram
+        self.basis, self.gram = basis, gram
 
     def forget(self) -> None:
         """Drop every pair: H becomes the identity."""
@@ -115,18 +132,20 @@ class CurvaturePairs:
         rows = 2 * self.used
         return {"basis": self.basis[:rows], "gram": self.gram[:rows, :rows], "order": np.array(self.order, np.int64)}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a copy of `state`, bit for bit."""
-        rows = len(state["gram"])
-        if rows > len(self.basis):
-            raise ValueError(
-                f"A memory of {rows // 2} curvature pairs cannot be continued with memory={self.capacity}; "
-                f"use memory={rows // 2} or start without it."
+    def restore(self, name: str, state: Mapping[str, Any]) -> None:
+        """Go on from a copy of `state`, bit for bit; `name` is that of the solver, for messages."""
+        rows = len(state["basis"])
+        if rows > 2 * self.capacity or rows % 2:
+            raise MemoryMismatch(
+                name, f"it has {rows / 2:g} curvature pairs, which cannot be continued with pairs={self.capacity}"
             )
-        self.used = rows // 2
-        self.basis[:rows] = state["basis"]
-        self.gram[:rows, :rows] = state["gram"]
-        self.order = [int(slot) for slot in state["order"]]
+        self._reserve(rows // 2)
+        take(name, "basis", state, self.basis[:rows])
+        take(name, "gram", state, self.gram[:rows, :rows])
+        order = np.asarray(state["order"]).tolist()
+        if sorted(order) != sorted(set(order) & set(range(rows // 2))):
+            raise MemoryMismatch(name, f"'order' holds {order}, but there are {rows // 2} curvature pairs")
+        self.used, self.order = rows // 2, order
 
 
 @kernel

@@ -7,10 +7,11 @@ many it took. A search that fails returns no trial: whether that is the end is t
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.solvers.batch.orthant import step_within_orthant
 from fastcrf.types import Floats
 from fastcrf.vectors import dot
@@ -57,7 +58,7 @@ class Ray(Protocol):
     def at(self, step: float) -> Trial: ...
 
 
-def evaluate(problem: Any, weights: Floats) -> tuple[float, Floats]:
+def evaluate(problem: GradientProblem, weights: Floats) -> tuple[float, Floats]:
     """F(w), all penalties included, and the gradient of its smooth part. One pass."""
     smooth, gradient = problem.gradient(weights)
     return smooth + problem.c1 * float(np.abs(weights).sum()) if problem.c1 > 0.0 else smooth, gradient
@@ -66,7 +67,7 @@ def evaluate(problem: Any, weights: Floats) -> tuple[float, Floats]:
 class SmoothRay(NamedTuple):
     """A smooth objective along `direction`; trial.slope is its derivative."""
 
-    problem: Any
+    problem: GradientProblem
     weights: Floats
     direction: Floats
 
@@ -80,7 +81,7 @@ class SmoothRay(NamedTuple):
 class OrthantRay(NamedTuple):
     """smooth + c1 |w|_1 along `direction`, where weights stop at zero; trial.slope is steepest . (moved - weights)."""
 
-    problem: Any
+    problem: GradientProblem
     weights: Floats
     direction: Floats
     steepest: Floats  # pseudo-gradient at `weights`

@@ -26,6 +26,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fastcrf.memory import POINT, Kept
+from fastcrf.objective.capabilities import GradientProblem
+from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.line_search import OrthantRay, Search, backtrack, evaluate
 from fastcrf.solvers.batch.orthant import keep_descending, pseudo_gradient
@@ -36,27 +39,29 @@ from fastcrf.vectors import norm
 
 @dataclass(frozen=True)
 class OWLQN:
-    """memory: number of curvature pairs; max_linesearch: gradient evaluations per line search."""
+    """pairs: how many curvature pairs are kept; max_linesearch: gradient evaluations per line search."""
 
     name: ClassVar[str] = "owlqn"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
+    promises: ClassVar[str] = "optimum"
+    keeps: ClassVar[Mapping[str, Kept]] = {**POINT, **curvature_pairs.KEEPS}
 
-    memory: int = 6
+    pairs: int = 6
     max_linesearch: int = 20
 
     def __post_init__(self) -> None:
-        check_whole(self.name, "memory", self.memory, 1)
+        check_whole(self.name, "pairs", self.pairs, 1)
         check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
 
     def iterate(
-        self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
-        pairs = CurvaturePairs(self.memory, problem.n_weights, problem.n_jobs)
+        pairs = CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs)
         if memory:
             w, g = np.array(memory["weights"]), np.array(memory["gradient"])
             value, passes = float(memory["value"]), 0
-            pairs.restore(memory)
+            pairs.restore(self.name, memory)
         else:
             w, (value, g), passes = weights, evaluate(problem, weights), 1
         if not math.isfinite(value):
@@ -76,7 +81,9 @@ class OWLQN:
             yield Step(w, passes, value, g, info | {"step_size": 0.0, "trials": passes}, state)
         return f"owlqn found no lower point along the pseudo-gradient of norm {norm(steepest):.3g}."
 
-    def _search(self, problem: Any, w: Floats, value: float, steepest: Floats, pairs: CurvaturePairs) -> Search:
+    def _search(
+        self, problem: GradientProblem, w: Floats, value: float, steepest: Floats, pairs: CurvaturePairs
+    ) -> Search:
         """Along the quasi-Newton direction; if that fails, along the pseudo-gradient after forgetting the pairs."""
         direction = pairs.direction(steepest)
         keep_descending(direction, steepest)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.chain.blocks import (
-    Sequences,
+    Blocks,
     add_rows,
     clear_rows,
     collect_change,
@@ -39,9 +39,19 @@ from fastcrf.draws.scaled_vector import (
     shrink_scaled,
     square_scaled,
 )
-from fastcrf.kernel import kernel
+from fastcrf.draws.slices import Slices
+from fastcrf.kernel import borrowing_kernel
+from fastcrf.memory import COUNT, WEIGHTS, Kept
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.sgd.schedules import Schedule
 from fastcrf.types import NOTHING, Diverged, Floats, Step
+
+KEEPS = {
+    "weights": WEIGHTS,
+    "eta": Kept(low=0.0),
+    **dict.fromkeys(("epoch", "drawn", "updates"), COUNT),
+    "loss": Kept(),
+}
 
 
 class Residuals(NamedTuple):
@@ -51,22 +61,22 @@ class Residuals(NamedTuple):
     edges: np.ndarray  # [Kp, Kp] summed over the update
 
 
-def make_residuals(sequences: Sequences, batch: int) -> Residuals:
+def make_residuals(blocks: Blocks, batch: int) -> Residuals:
     """Room for any `batch` sequences, even the longest so many times. Pages that are never touched cost nothing."""
-    longest, Kp = sequences.widest[2], sequences.layout.padded
+    longest, Kp = blocks.widest[2], blocks.layout.padded
     return Residuals(aligned_zeros(batch * longest, Kp), aligned_zeros(Kp, Kp))
 
 
-@kernel
-def scaled_updates(sequences, order, size, steps, before, after, vector, space, residuals, lanes):
+@borrowing_kernel
+def scaled_updates(blocks, order, size, steps, before, after, vector, space, residuals, lanes):
     """One update for each `size` sequences of `order`; the sum of their losses before their updates.
 
     Update k multiplies w by before[k], takes the gradient, multiplies by after[k] and descends by steps[k]. With steps
     of 0 the weights stay, and the losses are those at one point. Writes: vector, space, residuals.
     """
-    local, support, starts = sequences.local, sequences.support, sequences.local.starts
-    K, lattice, scores = sequences.layout.n_labels, space.lattice, space.lattice.scores
-    blocks, loss = sequences.chains.blocks, 0.0  # of one sequence each: an update takes the sequences of its batch
+    local, support, starts = blocks.local, blocks.support, blocks.local.starts
+    K, lattice, scores = blocks.layout.n_labels, space.lattice, space.lattice.scores
+    bounds, loss = blocks.chains.bounds, 0.0  # of one sequence each: an update takes the sequences of its batch
     for k in range(len(steps)):
         batch, row = order[k * size : (k + 1) * size], 0
         shrink_scaled(vector, before[k])
@@ -75,7 +85,7 @@ def scaled_updates(sequences, order, size, steps, before, after, vector, space, 
             gather_scaled(vector, support, i, space.weights, space.edges.scores, K, lanes)
             edges = refresh_edges(space.edges, K, lattice.bias, lanes)
             score_block(local, space.weights, lattice.bias, i, i + 1, scores, lanes)
-            loss += infer_block(sequences.chains, i, edges, space, K, lanes)
+            loss += infer_block(blocks.chains, i, edges, space, K, lanes)
             copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
             add_rows(space.edge_sums, residuals.edges, K, lanes)
             row += starts[i + 1] - starts[i]
@@ -85,7 +95,7 @@ def scaled_updates(sequences, order, size, steps, before, after, vector, space, 
         descend_edges_scaled(vector, support.masks, steps[k] / len(batch), residuals.edges, K, lanes)
         row = 0
         for i in batch:
-            collect_change(local, blocks, support, i, residuals.nodes[row:], space.change, lanes)
+            collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
             descend_scaled(vector, support, i, steps[k] / len(batch), space.change, lanes)
             row += starts[i + 1] - starts[i]
     return loss
@@ -94,15 +104,15 @@ def scaled_updates(sequences, order, size, steps, before, after, vector, space, 
 class ScaledDescent:
     """Weights that go downhill, and what it takes to move them."""
 
-    def __init__(self, problem: Any, weights: Floats, batch: int, shrink_first: bool) -> None:
+    def __init__(self, problem: SequenceProblem, weights: Floats, batch: int, shrink_first: bool) -> None:
         self.part = problem.part(weights)
-        self.sequences = self.part.sequences
+        self.blocks = self.part.blocks
         self.n_sequences = problem.n_sequences
         self.lam = problem.regulariser.mean_scale(self.n_sequences)[1]
         self.batch, self.shrink_first = min(batch, self.n_sequences), shrink_first
-        self.space, self.residuals = make_workspace(self.sequences), make_residuals(self.sequences, self.batch)
+        self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.batch)
         self.settled = self.part.take(weights)  # weights of the features that draws can move
-        self.vector = make_scaled(self.sequences.layout, self.part.features, self.settled)
+        self.vector = make_scaled(self.blocks.layout, self.part.features, self.settled)
         self.evaluations = 0  # sequences whose loss was computed
 
     def n_updates(self, n_sequences: int) -> int:
@@ -114,8 +124,8 @@ class ScaledDescent:
         before, after = (factors, ones) if self.shrink_first else (ones, factors)
         self.evaluations += len(order)
         return scaled_updates(
-            self.sequences, order, self.batch, steps, before, after, self.vector, self.space, self.residuals,
-            (0,) * self.sequences.layout.width,
+            self.blocks, order, self.batch, steps, before, after, self.vector, self.space, self.residuals,
+            (0,) * self.blocks.layout.width,
         )  # fmt: skip
 
     def loss(self, order: np.ndarray) -> float:
@@ -127,12 +137,12 @@ class ScaledDescent:
         return 0.5 * self.lam * square_scaled(self.vector)
 
     def load(self, weights: Floats) -> None:
-        load_scaled(self.vector, self.sequences.layout, self.part.features, self.part.take(weights))
+        load_scaled(self.vector, self.blocks.layout, self.part.features, self.part.take(weights))
 
     def settle(self, weights: Floats) -> None:
         """Writes: weights."""
         values = self.settled if len(self.part.places) else weights
-        settle_scaled(self.vector, self.sequences.layout, self.part.features, values)
+        settle_scaled(self.vector, self.blocks.layout, self.part.features, values)
         self.part.put(values, weights)
 
 
@@ -141,38 +151,45 @@ class ScaledRun:
 
     def __init__(
         self,
-        problem: Any,
+        name: str,
+        problem: SequenceProblem,
         weights: Floats,
         memory: Mapping[str, Any] | None,
         *,
         batch: int = 1,
         seed: int = 0,
         shrink_first: bool = False,
+        steps: int = 1,
     ) -> None:
-        self.problem, self.seed = problem, seed
+        self.name, self.problem, self.seed = name, problem, seed
         self.weights = np.array(memory["weights"]) if memory else weights
-        numbers = memory or NOTHING
-        self.eta = float(numbers.get("eta", 0.0))  # the first step size; 0 until it is known
-        self.epoch, self.drawn = int(numbers.get("epoch", 0)), int(numbers.get("drawn", 0))
-        self.updates = int(numbers.get("updates", 0))  # k of the next update
-        self.loss = float(numbers.get("loss", 0.0))  # of the epoch so far
+        known = memory or {"eta": 0.0, "epoch": 0, "drawn": 0, "updates": 0, "loss": 0.0}
+        self.eta = float(known["eta"])  # the first step size; 0 until it is known
+        self.epoch, self.updates = int(known["epoch"]), int(known["updates"])  # of those that are done
+        self.loss = float(known["loss"])  # of the epoch so far
         self.descent = ScaledDescent(problem, self.weights, batch, shrink_first)
+        n = problem.n_sequences
+        self.draws = Slices(
+            n, problem.slice_size, self._told_to_stop, steps, unit=self.descent.batch, done=min(int(known["drawn"]), n)
+        )
+
+    def _told_to_stop(self) -> bool:
+        return self.problem.asked_to_stop()
 
     def run_epoch(self, schedule: Schedule) -> Step:
-        """All sequences in random order (what is left of them after Ctrl-C), in slices short enough for Ctrl-C."""
-        n, batch = self.problem.n_sequences, self.descent.batch
+        """All sequences in random order (what is left of them before the next Step), in slices short for Ctrl-C."""
+        n = self.problem.n_sequences
         order = epoch_permutation(self.seed, self.epoch + 1, n)  # number 0 is for calibration
-        in_slice = max(1, self.problem.slice_size // batch) * batch
         info: dict[str, float] = {}
-        while self.drawn < n and not (info and self.problem.asked_to_stop()):
-            some = order[self.drawn : self.drawn + in_slice]
-            steps = schedule.over(self.updates, self.descent.n_updates(len(some)))
-            self.loss += self.descent.descend(some, steps)
-            self.drawn, self.updates = self.drawn + len(some), self.updates + len(steps)
+        for some in self.draws:
+            steps = schedule.over(self.updates, self.descent.n_updates(some.stop - some.start))
+            self.loss += self.descent.descend(order[some], steps)
+            self.updates += len(steps)
             info = {"step_size": float(steps[-1])}
-        if self.drawn == n:
+        if self.draws.finished:
             info["online_objective"] = self.loss + n * self.descent.penalty()
-            self.epoch, self.drawn, self.loss = self.epoch + 1, 0, 0.0
+            self.epoch, self.loss = self.epoch + 1, 0.0
+            self.draws.start_again()
         return self.step(info)
 
     def step(self, info: Mapping[str, float] = NOTHING) -> Step:
@@ -180,7 +197,11 @@ class ScaledRun:
         self.descent.settle(self.weights)
         self.descent.load(self.weights)
         if not np.isfinite(self.descent.penalty() + self.loss + info.get("online_objective", 0.0)):
-            raise Diverged(f"The weights are not finite after {self.updates} updates; try a smaller eta.")
+            raise Diverged(
+                f"The weights or the losses of {self.name} are not finite after {self.updates} updates; "
+                "try a smaller eta."
+            )
         passes, self.descent.evaluations = self.descent.evaluations / self.problem.n_sequences, 0
-        names = ("weights", "eta", "epoch", "drawn", "updates", "loss")
-        return Step(self.weights, passes, info=info, memory={name: getattr(self, name) for name in names})
+        numbers = {"eta": self.eta, "epoch": self.epoch, "updates": self.updates, "loss": self.loss}
+        memory = {"weights": self.weights, "drawn": self.draws.done, **numbers}
+        return Step(self.weights, passes, info=info, memory=memory)

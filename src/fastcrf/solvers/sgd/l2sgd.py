@@ -31,23 +31,31 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fastcrf.memory import WEIGHTS, Kept
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.solvers.sgd import descent
 from fastcrf.solvers.sgd.descent import ScaledRun
 from fastcrf.solvers.sgd.schedules import Bottou
 from fastcrf.solvers.sgd.step_size_trials import calibrate
 from fastcrf.types import NOTHING, Floats, Step
+
+BEST = {"best_weights": WEIGHTS, "best_objective": Kept(infinite=True)}
 
 
 @dataclass(frozen=True)
 class L2SGD:
     """calibration_eta: step size of the first trial; calibration_rate: between trials; calibration_samples: sequences
     of a trial; calibration_candidates: that must do well, on the way up and on the way down; calibration_max_trials:
-    limit of trials; seed: of the order.
+    limit of trials; seed: of the order; steps_per_epoch: Steps
+    in an epoch, to see the course of the first pass.
     """
 
     name: ClassVar[str] = "l2sgd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
+    promises: ClassVar[str] = "neighbourhood"
+    keeps: ClassVar[Mapping[str, Kept]] = descent.KEEPS | BEST
 
     calibration_eta: float = 0.1
     calibration_rate: float = 2.0
@@ -55,6 +63,7 @@ class L2SGD:
     calibration_candidates: int = 10
     calibration_max_trials: int = 20
     seed: int = 0
+    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
         check_positive(self.name, "calibration_eta", self.calibration_eta)
@@ -63,9 +72,14 @@ class L2SGD:
         check_whole(self.name, "calibration_candidates", self.calibration_candidates, 1)
         check_whole(self.name, "calibration_max_trials", self.calibration_max_trials, 1)
         check_whole(self.name, "seed", self.seed, 0)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
-    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        run = ScaledRun(problem, weights, memory, seed=self.seed, shrink_first=True)
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        run = ScaledRun(
+            self.name, problem, weights, memory, seed=self.seed, shrink_first=True, steps=self.steps_per_epoch
+        )
         best = BestEpoch(run.weights, memory or NOTHING)
         yield best.of(run.step())
         run.eta = run.eta or self._calibrate(run)

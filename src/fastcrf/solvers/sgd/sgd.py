@@ -25,8 +25,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
-from fastcrf.solvers.sgd import schedules
+from fastcrf.solvers.sgd import descent, schedules
 from fastcrf.solvers.sgd.descent import ScaledRun
 from fastcrf.solvers.sgd.schedules import Schedule, make_schedule
 from fastcrf.solvers.sgd.step_size_trials import RECIPES, calibrate
@@ -37,12 +39,15 @@ from fastcrf.types import Floats, Step
 class SGD:
     """schedule: of the step sizes (bottou, constant, sqrt, inverse, epoch, exponential); eta: the first one, or None to
     calibrate it; offset: of "inverse", eta / (offset + t); decay: of "exponential", by epoch; batch: sequences an
-    update; calibration: recipe (bottou, crfsuite, powers, tsuboi); samples: sequences it may use; seed: of the order.
+    update; calibration: recipe (bottou, crfsuite, powers, tsuboi); samples: sequences it may use; seed: of the order;
+    steps_per_epoch: Steps in an epoch, to see the course of the first pass.
     """
 
     name: ClassVar[str] = "sgd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+    promises: ClassVar[str] = "neighbourhood"
+    keeps: ClassVar[Mapping[str, Kept]] = descent.KEEPS
 
     schedule: str = "bottou"
     eta: float | None = None
@@ -52,6 +57,7 @@ class SGD:
     calibration: str = "bottou"
     samples: int = 1000
     seed: int = 0
+    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
         check_choice(self.name, "schedule", self.schedule, schedules.NAMES)
@@ -63,9 +69,14 @@ class SGD:
         check_whole(self.name, "batch", self.batch, 1)
         check_whole(self.name, "samples", self.samples, 1)
         check_whole(self.name, "seed", self.seed, 0)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
-    def iterate(self, problem: Any, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        run = ScaledRun(problem, weights, memory, batch=self.batch, seed=self.seed)
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        run = ScaledRun(
+            self.name, problem, weights, memory, batch=self.batch, seed=self.seed, steps=self.steps_per_epoch
+        )
 
         def rates(eta: float) -> Schedule:
             updates = run.descent.n_updates(problem.n_sequences)

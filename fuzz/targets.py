@@ -1,0 +1,31 @@
+"""What is attacked, by name."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from fuzz import files, values
+
+Target = Callable[[random.Random, Path], Callable[[], object]]  # makes an input; the rest is what uses it
+
+TARGETS: dict[str, Target] = {
+    "columns": files.columns,
+    "items": files.items,
+    "templates": files.templates,
+    "models": files.models,
+    "signed-models": files.signed_models,
+    "checkpoints": files.checkpoints,
+    "signed-checkpoints": files.signed_checkpoints,
+    "data-values": values.data_values,
+    "tagged-values": values.tagged_values,
+    "parameters": values.parameters,
+    "solver-options": values.solver_options,
+    "regular-expressions": values.regular_expressions,
+}
+
+
+def make_input(target: str, seed: int, number: int, folder: Path) -> Callable[[], object]:
+    """Input `number` of a target, ready to be used."""
+    return TARGETS[target](random.Random(f"{target}/{seed}/{number}"), folder)

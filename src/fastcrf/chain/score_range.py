@@ -1,0 +1,38 @@
+"""Whether scores stay within what doubles can hold, told from the largest weight and value before any is computed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastcrf.types import Corpus
+
+DENSE = 1e6  # up to here doubles are dense enough to add up scores, and to subtract log Z from one
+SAFE_WEIGHT = 1e270  # no corpus has so many attributes that weights below could add up to LARGEST_SCORE
+LARGEST_SCORE = 1e290  # of a sum over the whole corpus; kernels mask padding with scores of -1e300
+
+
+class ScoreOverflow(ValueError):
+    """Values or weights so large that their products are infinite; the message is one sentence."""
+
+
+def check_scores(corpus: Corpus, largest_weight: float) -> None:
+    """Raise if the scores of a corpus might not be finite."""
+    if largest_weight < SAFE_WEIGHT and not len(corpus.values):
+        return  # the usual case, at once
+    values, n_terms = corpus.values, len(corpus.attributes) + corpus.n_positions + 1
+    largest_value = float(np.abs(values).max()) if len(values) else 1.0
+    if max(largest_value, 1.0) * largest_weight * n_terms < LARGEST_SCORE:
+        return
+    sizes = np.where(corpus.attributes >= 0, np.abs(values), 0.0) if len(values) else np.ones(1)
+    if max(float(sizes.max()), 1.0) * largest_weight * n_terms < LARGEST_SCORE:
+        return  # what is large is unknown to the model
+    if largest_weight > LARGEST_SCORE**0.5:
+        raise ScoreOverflow(
+            f"The model has a weight of {largest_weight:.3g}, beyond what can be added up; train it with a penalty."
+        )
+    place = int(sizes.argmax())
+    sequence = int(np.searchsorted(corpus.starts, np.searchsorted(corpus.offsets, place, "right") - 1, "right")) - 1
+    raise ScoreOverflow(
+        f"X[{sequence}] has the value {values[place]:.3g}, and times a weight of {largest_weight:.3g} it is beyond "
+        "what numbers can hold; scale the values down."
+    )

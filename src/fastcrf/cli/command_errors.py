@@ -1,0 +1,80 @@
+"""The group of commands: what a user sees when something goes wrong is one sentence, and an exit code.
+
+0 all is well; 1 the data, the model or a file cannot be used; 2 the command line is wrong; 3 a fault of fastcrf itself;
+130 interrupted. With FASTCRF_DEBUG=1 in the environment the traceback is shown instead.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+CANNOT_USE, WRONG_COMMAND, OUR_FAULT, INTERRUPTED = 1, 2, 3, 130
+
+
+class Commands(TyperGroup):
+    """Finds the command and runs it."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        run_to_the_end(lambda: super(Commands, self).main(*args, **{**options, "standalone_mode": False}))
+
+
+def run_to_the_end(command: Callable[[], Any]) -> NoReturn:
+    """Run a command and leave the process with its code; every exception ends in `explain`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            code = command()
+            if sys.stdout is not None:
+                sys.stdout.flush()  # here, where a full disk is understood, and not when Python ends
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        drop_output()
+        sys.exit(CANNOT_USE)
+    except (Exception, typer.Abort, KeyboardInterrupt) as error:
+        if os.environ.get("FASTCRF_DEBUG"):
+            raise
+        sentence, code = explain(error)
+        typer.echo(f"fastcrf: {sentence}", err=True)
+        drop_output()
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def drop_output() -> None:
+    """Forget what could not be written: Python would try once more when it ends, and complain."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (it outlives us)
+
+
+def explain(error: BaseException) -> tuple[str, int]:
+    """The sentence for an error, and the exit code."""
+    if isinstance(error, (KeyboardInterrupt, typer.Abort)):
+        return "interrupted.", INTERRUPTED
+    if hasattr(error, "format_message"):  # a usage error of typer, which knows the command it concerns
+        context = getattr(error, "ctx", None)
+        message = error.format_message().rstrip()
+        stop = "" if message.endswith((".", "?", "!")) else "."
+        return f"{message}{stop} See {context.command_path if context else 'fastcrf'} --help.", WRONG_COMMAND
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror, CANNOT_USE
+    if isinstance(error, (ValueError, OSError)):
+        return " ".join(str(error).split()), CANNOT_USE
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory for this ({str(error) or 'nothing is left'}).", CANNOT_USE
+    return (
+        f"unexpected {type(error).__name__}: {error} (a bug in fastcrf; set FASTCRF_DEBUG=1 to see the traceback)",
+        OUR_FAULT,
+    )
+
+
+def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """A warning is a sentence too, without the line of our source that Python would show."""
+    typer.echo(f"fastcrf: warning: {message}", err=True)

@@ -1,0 +1,173 @@
+"""What the DATA of a command may be, and how it becomes sequences for a model: columns or items, one class each.
+
+A file of either kind can be read with labels (to train, to score) or in units (to tag). Column files go to a model as
+attributes of our choice or, where it has a template, as raw rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, tee
+from typing import Any, NamedTuple, Protocol
+
+import typer
+
+from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.column_attributes import column_items
+from fastcrf.data.encoding.encoder import NO_ITEMS
+from fastcrf.data.errors import DataError
+from fastcrf.data.files.column_files import Sentence, read_columns, sentences
+from fastcrf.data.files.item_files import item_sequences, read_items
+from fastcrf.data.files.text_lines import ShareRead, name_of
+from fastcrf.model import Model
+
+
+class Labelled(NamedTuple):
+    """A file with labels. X and y are read together, sequence by sequence."""
+
+    X: Iterator[Any]
+    y: Iterator[list[str]]
+    weights: list[float] | None = None  # of the sequences that have been read so far
+
+
+class Unit(NamedTuple):
+    """A sequence to tag."""
+
+    line: int  # number of its first line
+    sequence: Any  # what the model takes
+    columns: list[list[str]]  # what is printed before the label of each token
+
+
+class DataFiles(Protocol):
+    """A kind of data files."""
+
+    def labelled(self, path: str, progress: ShareRead | None = None) -> Labelled: ...
+
+    def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]: ...
+
+    def remembered(self) -> dict[str, Any]:
+        """What a model remembers of its input."""
+        ...
+
+
+@dataclass
+class ColumnFiles:
+    """One token a line, columns separated by spaces or tabs, a blank line between sentences; the label is last."""
+
+    raw: bool = False  # whether the model takes raw rows
+    n_columns: int | None = None  # apart from the label; None: as many as the first file has (when tagging, any number)
+    n_needed: int = 1  # as many as that at least, because the template reads them
+
+    def labelled(self, path: str, progress: ShareRead | None = None) -> Labelled:
+        first, every = peek(read_columns(path, progress=progress))
+        if first is None:
+            raise DataError(f"{name_of(path)} holds no sentences; give one token and its label per line.")
+        found = len(first.rows[0]) - 1
+        if found < self.n_needed or found != (self.n_columns or found):
+            needed = f"the model needs {self.n_columns}" if self.n_columns else f"it takes at least {self.n_needed}"
+            raise DataError(f"{name_of(path)}:{first.line}: found {counted(found + 1)}, but {needed} and the label.")
+        self.n_columns = found
+        forms, labels = tee(every)  # training reads them in step, so that tee keeps one sentence
+        X = (self.sequence(sentence.rows) for sentence in forms)
+        return Labelled(X, ([row[-1] for row in sentence.rows] for sentence in labels))
+
+    def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]:
+        first, every = peek(sentences(lines, name))
+        found = len(first.rows[0]) if first else self.n_needed
+        if first and self.n_columns is not None and found not in (self.n_columns, self.n_columns + 1):
+            raise DataError(
+                f"{name}:{first.line}: found {counted(found)}, but the model needs {self.n_columns}, "
+                f"or {self.n_columns + 1} where the last is a label."
+            )
+        if first and found < self.n_needed:
+            raise DataError(f"{name}:{first.line}: found {counted(found)}, but the model needs {self.n_needed}.")
+        return (Unit(sentence.line, self.sequence(sentence.rows), sentence.rows) for sentence in every)
+
+    def sequence(self, rows: list[list[str]]) -> Any:
+        return rows if self.raw else column_items([row[: self.n_columns] for row in rows])
+
+    def remembered(self) -> dict[str, Any]:
+        return {"kind": "template" if self.raw else "columns", "n_columns": self.n_columns}
+
+
+class ItemFiles:
+    """CRFsuite's item files. A label is expected even where it is not known."""
+
+    def labelled(self, path: str, progress: ShareRead | None = None) -> Labelled:
+        weights: list[float] = []
+        every = read_items(path, progress)
+        first = next(every, None)
+        if first is None:
+            raise DataError(f"{name_of(path)} holds no items; give one label and its attributes per line.")
+        forms, labels = tee(chain([first], every))
+
+        def items() -> Iterator[Any]:
+            for sequence in forms:
+                weights.append(sequence.weight)
+                yield sequence.items
+
+        return Labelled(items(), (sequence.labels for sequence in labels), weights)
+
+    def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]:
+        for sequence in item_sequences(lines, name):
+            yield Unit(sequence.line, sequence.items, [[] for _ in sequence.items])
+
+    def remembered(self) -> dict[str, Any]:
+        return {"kind": "items"}
+
+
+class TrainingFiles(NamedTuple):
+    """What training reads: a kind of files, and the attributes that are made of them."""
+
+    files: DataFiles
+    attributes: Attributes = NO_ITEMS  # none yet, of the right kind
+    transitions: bool = True  # whether pairs of labels have weights
+
+
+def training_files(template: str | None, template_kind: str | None, items: bool) -> TrainingFiles:
+    """The files and attributes that the options of the command ask for."""
+    if template_kind and not template:
+        raise typer.BadParameter("needs a template; add --template FILE.", param_hint="--template-kind")
+    if items and template:
+        raise typer.BadParameter(
+            "is for columns, but --items means item files; leave one of them out.", param_hint="--template"
+        )
+    if items:
+        return TrainingFiles(ItemFiles())
+    if not template:
+        return TrainingFiles(ColumnFiles())
+    from fastcrf.data.templates.attributes import TemplateAttributes  # here: tagging columns needs none
+    from fastcrf.data.templates.dialects import load_template
+
+    loaded = load_template(template, template_kind)
+    attributes = TemplateAttributes.empty(loaded)
+    files = ColumnFiles(raw=True, n_needed=attributes.programme.n_columns)
+    return TrainingFiles(files, attributes, loaded.transitions)
+
+
+def files_of(model: Model, items: bool) -> DataFiles:
+    """The kind of files that a model takes, if it is the kind that was asked for."""
+    kind, n_columns = model.input.get("kind"), model.input.get("n_columns")
+    if kind in ("columns", "template") and isinstance(n_columns, int):
+        if items:
+            raise DataError("This model reads columns, not items; leave out --items.")
+        if model.input.get("more_columns"):
+            return ColumnFiles(raw=True, n_needed=n_columns)
+        return ColumnFiles(kind == "template", n_columns)
+    if not items:
+        raise DataError(
+            "This model takes items, not columns; give it an item file and --items, or use it in Python: "
+            "fastcrf.load(path).tag(X)."
+        )
+    return ItemFiles()
+
+
+def peek(stream: Iterator[Sentence]) -> tuple[Sentence | None, Iterator[Sentence]]:
+    """The first sentence, if there is one, and all of them."""
+    first = next(stream, None)
+    return first, chain([first], stream) if first else stream
+
+
+def counted(number: int) -> str:
+    return "1 column" if number == 1 else f"{number} columns"

@@ -1,0 +1,47 @@
+"""Reading a plain command line without typer's machinery, which takes longer to load than a sentence takes to tag.
+
+What is plain: options by the names they are declared with, each with its value as the next word, and arguments. What is
+not (--help, --name=value, -mFILE, an unknown option, something missing) is left to typer, which knows what to say.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, get_args
+
+import typer
+
+
+def plain_call(command: Callable[..., None], words: Sequence[str]) -> Callable[[], None] | None:
+    """The command with the arguments that these words say, or None if they are not plain."""
+    parameters = inspect.signature(command, eval_str=True).parameters
+    arguments, options = declarations(parameters)
+    values: dict[str, Any] = {}
+    rest = iter(words)
+    for word in rest:
+        if word in options:
+            name, kind = options[word]
+            value: Any = True if kind is bool else next(rest, "--")
+        else:
+            name, value = next(arguments, ""), word
+        if not name or name in values or (value != "-" and str(value).startswith("-")):
+            return None
+        values[name] = value
+    given: dict[str, Any] = {name: p.default for name, p in parameters.items() if p.default is not p.empty} | values
+    return partial(command, **given) if given.keys() == parameters.keys() else None
+
+
+def declarations(parameters: Mapping[str, inspect.Parameter]) -> tuple[Iterator[str], dict[Any, tuple[str, type]]]:
+    """The parameters that are arguments, and name and type of the others by the words that they are declared with."""
+    arguments: list[str] = []
+    options: dict[Any, tuple[str, type]] = {}
+    for name, parameter in parameters.items():
+        kind, declared = get_args(parameter.annotation)
+        if isinstance(declared, type(typer.Argument())):
+            arguments.append(name)
+        else:
+            words = (declared.default, *(declared.param_decls or ()))  # typer keeps the first word as a default
+            options.update(dict.fromkeys(words, (name, kind)))
+    return iter(arguments), options

@@ -1,0 +1,39 @@
+"""Solvers and their options as they are written on a command line: `memory=20`, `sgd:batch=10`, `lbfgs,sgd`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from fastcrf.solvers.contract import Solver
+
+
+def read_option(text: str) -> tuple[str, Any]:
+    """`memory=20` as ("memory", 20); what is no number, true, false or null is a string."""
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as memory=20.", param_hint="--option")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def read_solver(text: str) -> tuple[str, Solver]:
+    """`sgd:batch=10` as a label and a solver."""
+    from fastcrf.solvers.registry import make
+
+    name, *options = text.strip().split(":")
+    return text.strip(), make(name, **dict(map(read_option, options)))
+
+
+def listed_solvers(text: str | None, c1: float, c2: float) -> list[str]:
+    """The solvers that the user named, or `all`, or the usual ones; of the latter, those that handle the penalty."""
+    from fastcrf.training.solver_choice import able_solvers, usual_solvers
+
+    if not text:
+        return usual_solvers(c1, c2)
+    return able_solvers(c1, c2) if text == "all" else text.split(",")

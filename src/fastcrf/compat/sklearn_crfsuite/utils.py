@@ -1,0 +1,14 @@
+"""Lists of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import TypeVar
+
+Element = TypeVar("Element")
+
+
+def flatten(y: Iterable[Iterable[Element]]) -> list[Element]:
+    """The elements of all lists in one."""
+    return [*chain.from_iterable(y)]

@@ -1,0 +1,68 @@
+"""Making our modules answer to the original names: a finder that Python asks before it looks for installed packages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+
+ORIGINALS = ("pycrfsuite", "sklearn_crfsuite")
+HOME = "fastcrf.compat."
+
+
+class Alias(Loader):
+    """Gives a module of ours to whoever imports it by another name."""
+
+    def __init__(self, ours: str) -> None:
+        self.ours = ours
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = import_module(self.ours)  # one module under two names, not a copy of it
+
+    def get_code(self, fullname: str) -> None:
+        """For `python -m`, which asks for it: there is nothing to run."""
+        return None
+
+
+class Finder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] not in ORIGINALS:
+            return None
+        ours = find_spec(HOME + fullname)
+        if ours is None:
+            raise ModuleNotFoundError(f"fastcrf has no stand-in for the module {fullname!r}.", name=fullname)
+        return ModuleSpec(fullname, Alias(HOME + fullname), is_package=ours.submodule_search_locations is not None)
+
+
+FINDER = Finder()
+
+
+def install() -> None:
+    """From here on `import pycrfsuite` and `import sklearn_crfsuite` bring fastcrf's modules. Twice does no harm."""
+    for name in ORIGINALS:
+        loaded = sys.modules.get(name)
+        if loaded is not None and not loaded.__name__.startswith(HOME):
+            raise RuntimeError(
+                f"{name} has been imported already, so that parts of the program hold the original; call "
+                "fastcrf.compat.install() before that, or run the program by python -m fastcrf.compat."
+            )
+    if FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, FINDER)
+
+
+def uninstall() -> None:
+    """Give the names back. Whoever holds a module of ours keeps it."""
+    if FINDER in sys.meta_path:
+        sys.meta_path.remove(FINDER)
+    for name in [name for name in sys.modules if name.partition(".")[0] in ORIGINALS]:
+        if sys.modules[name].__name__.startswith(HOME):
+            del sys.modules[name]

@@ -1,0 +1,94 @@
+"""The attributes that a model knows: how data become their ids, and what they are called.
+
+There are two kinds. `ItemAttributes` are names, and the data are items (dicts or lists of strings); the attributes of
+`fastcrf.data.templates.attributes` are made by a template, and the data are rows of raw columns. Whatever needs to know
+the difference asks the attributes; nothing else looks at their kind.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import compress
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastcrf.data.encoding.item_gatherer import ItemGatherer, PairIds
+from fastcrf.data.encoding.vocabulary import growing, names_by_id
+from fastcrf.types import Corpus
+
+
+class Gatherer(Protocol):
+    """Takes sequences one after another and gives them back as a corpus."""
+
+    def add_sequence(self, sequence: Iterable[Any], place: str) -> int:
+        """Append the positions of a sequence, which errors call `place`, and return their number."""
+        ...
+
+    def end_sequence(self) -> None:
+        """Close the sequence. (One without positions need not be closed, and is then left out.)"""
+        ...
+
+    def corpus(self, labels: array[int] | None = None) -> Corpus: ...
+
+
+class Attributes(Protocol):
+    """The attributes of a model, numbered from 0."""
+
+    kind: ClassVar[str]  # what a model file calls them
+
+    def __len__(self) -> int: ...
+
+    def names(self) -> list[str]:
+        """Their names, in the order of their ids."""
+        ...
+
+    def gatherer(self) -> Gatherer:
+        """For tagging: what is not known is left out."""
+        ...
+
+    def learner(self) -> Learner:
+        """For training: what is not known becomes known, in a copy."""
+        ...
+
+    def kept(self, used: NDArray[np.bool_]) -> Attributes:
+        """Those that are used, in the same order."""
+        ...
+
+
+class Learner(NamedTuple):
+    gatherer: Gatherer
+    learnt: Callable[[], Attributes]  # the attributes of all that was gathered
+
+
+@dataclass(frozen=True)
+class ItemAttributes:
+    """Attributes by name; X is sequences of items."""
+
+    kind: ClassVar[str] = "items"
+
+    ids: dict[str, int]
+    pairs: PairIds = field(default_factory=dict, repr=False, compare=False)  # looked up so far, shared by all gatherers
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def names(self) -> list[str]:
+        return names_by_id(self.ids)
+
+    def gatherer(self) -> ItemGatherer:
+        return ItemGatherer(self.ids, only_known=True, pairs=self.pairs)
+
+    def learner(self) -> Learner:
+        ids = growing(self.ids)
+        return Learner(ItemGatherer(ids), lambda: ItemAttributes(dict(ids)))
+
+    def kept(self, used: NDArray[np.bool_]) -> ItemAttributes:
+        return ItemAttributes({name: a for a, name in enumerate(compress(self.names(), used.tolist()))})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle holds no pairs: what was looked up is no part of a model, and may be larger than it."""
+        return ItemAttributes, (self.ids,)

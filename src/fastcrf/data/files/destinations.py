@@ -1,0 +1,69 @@
+"""Where a file may be written: looked at before any work is done, so that no work is lost and no file is.
+
+A file that exists is replaced without a word only if it is one of ours: a model, a checkpoint, or empty. What a command
+reads, it never writes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+
+PathLike = str | os.PathLike[str]
+
+MODEL, CRFSUITE_MODEL, CHECKPOINT, EMPTY = "a fastcrf model", "a CRFsuite model", "a checkpoint", "an empty file"
+MODELS = (MODEL, CRFSUITE_MODEL)
+MARKS = {b'"format":"fastcrf-model"': MODEL, b'"format":"fastcrf-checkpoint': CHECKPOINT}
+CRFSUITE_MAGIC = b"lCRF"
+LONGEST_HEADER = 100_000_000  # bytes; safetensors allows no more
+
+
+class DestinationError(ValueError):
+    """A file that will not be written there; the message is one sentence."""
+
+
+def check_apart(reads: Mapping[str, PathLike | None], writes: Mapping[str, PathLike | None]) -> None:
+    """Raise if a file that is written (what it is: its path) is also read, or written as something else."""
+    known = {what: path for what, path in reads.items() if path is not None and os.fspath(path) != "-"}
+    for what, path in writes.items():
+        if path is None or os.fspath(path) == "-":
+            continue
+        for other, taken in known.items():
+            if is_same(path, taken):
+                raise DestinationError(
+                    f"{os.fspath(path)} is {other} and cannot be {what} as well; choose another path."
+                )
+        known[what] = path
+
+
+def is_same(one: PathLike, other: PathLike) -> bool:
+    """Whether two paths, which need not exist, mean the same file."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def check_ours(path: PathLike, kinds: Collection[str], remedy: str = "or add --force to replace it") -> None:
+    """Raise if there is a file at `path` that is neither empty nor one of these kinds."""
+    found = kind_of(path)
+    if found not in (None, EMPTY, *kinds):
+        raise DestinationError(f"{os.fspath(path)} exists and is {found}; choose another path, {remedy}.")
+
+
+def kind_of(path: PathLike) -> str | None:
+    """What a file is, or None if there is none."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(8)
+            size = int.from_bytes(start, "little")
+            header = file.read(size) if size <= LONGEST_HEADER else b""
+    except FileNotFoundError:
+        return None
+    if not start:
+        return EMPTY
+    if start.startswith(CRFSUITE_MAGIC):
+        return CRFSUITE_MODEL
+    return next((kind for mark, kind in MARKS.items() if mark in header), "no file of fastcrf")

@@ -1,0 +1,116 @@
+"""The lines of a text file.
+
+Files may be gzipped (told by their first bytes, not by their name) and "-" is standard input. Whatever is wrong is a
+`DataError` that names the file and, where there is one, the line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, cast
+
+from fastcrf.data.errors import DataError
+
+GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARK = "\ufeff"
+BLOCK = 1 << 16  # bytes that are read at once
+LONGEST_LINE = 1 << 24  # bytes; what is longer is no text but, say, a file of zeros
+MOST_TOKENS = 1 << 22  # of a sentence; more means that blank lines are missing, and would fill the memory
+
+ShareRead = Callable[[float | None], None]  # is told a share from 0 to 1, or None where nobody knows
+
+
+def name_of(path: str | os.PathLike[str]) -> str:
+    """What a file is called in messages."""
+    return "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
+
+
+def check_length(tokens: list[Any], name: str, number: int) -> None:
+    """Raise if a sequence has more tokens than it may have when line `number` has been read."""
+    if len(tokens) > MOST_TOKENS:
+        raise DataError(
+            f"{name}:{number}: the sequence has more than {MOST_TOKENS:,} lines; a blank line separates sequences."
+        )
+
+
+def read_lines(path: str | os.PathLike[str], name: str, progress: ShareRead | None = None) -> Iterator[str]:
+    """Decoded lines without their line ends. Now and then `progress` is told what share of the file has been read."""
+    number = 0
+    try:
+        with open_bytes(path) as (file, share):
+            for block in whole_lines(file):
+                lines = block.decode("utf-8").removeprefix(BYTE_ORDER_MARK if not number else "").split("\n")
+                yield from without_returns(lines, name, number) if b"\r" in block else lines
+                number += len(lines)
+                if progress:
+                    progress(share())
+    except LongLine:
+        raise DataError(
+            f"{name}:{number + 1}: the line is longer than {LONGEST_LINE:,} bytes; this is no text, or it lost its "
+            "line ends."
+        ) from None
+    except UnicodeDecodeError as error:
+        number += error.object.count(b"\n", 0, error.start) + 1
+        bad = error.object[error.start : error.start + 1].hex()
+        raise DataError(f"{name}:{number}: byte 0x{bad} is not UTF-8; convert the file to UTF-8.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{name}: the gzip data are damaged or incomplete ({error}); copy the file again.") from None
+    except OSError as error:
+        raise DataError(f"Cannot read {name}: {error.strerror or error}.") from None
+
+
+def without_returns(lines: list[str], name: str, number: int) -> Iterator[str]:
+    """Lines without the carriage returns of Windows at their ends; `number` lines came before them."""
+    for i, line in enumerate(lines, number + 1):
+        line = line.rstrip("\r")
+        if "\r" in line:
+            raise DataError(
+                f"{name}:{i}: a carriage return stands within the line; if these are the file's line ends, convert "
+                "them: tr '\\r' '\\n' < FILE."
+            )
+        yield line
+
+
+class LongLine(Exception):
+    """A line that goes on beyond `LONGEST_LINE`; all lines before it have been handed out."""
+
+
+def whole_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file in blocks, without the line end after the last line of each. (Line by line is slow.)"""
+    rest: list[bytes] = []  # pieces of a line whose end has not come yet; joined once, or its cost would be quadratic
+    size = 0
+    while piece := file.read1(BLOCK):  # type: ignore[attr-defined]  # what there is: nobody waits for more of a pipe
+        lines, end, piece = piece.rpartition(b"\n")
+        if end:
+            yield b"".join((*rest, lines))
+            rest, size = [], 0
+        rest.append(piece)
+        size += len(piece)
+        if size > LONGEST_LINE:
+            raise LongLine
+    if size:
+        yield b"".join(rest)
+
+
+@contextmanager
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, Callable[[], float | None]]]:
+    """The decompressed bytes of a file or of standard input (which stays open), and what share of it has been read."""
+    if os.fspath(path) == "-":
+        yield decompressed(sys.stdin.buffer), lambda: None
+        return
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        yield decompressed(file), lambda: file.tell() / size if size else None
+
+
+def decompressed(file: BinaryIO) -> BinaryIO:
+    """The stream itself, or what is in it if it is gzipped."""
+    if not isinstance(file, io.BufferedReader):  # a stand-in for standard input
+        file = io.BufferedReader(io.BytesIO(file.read()))
+    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if file.peek(2)[:2] == GZIP_MAGIC else file

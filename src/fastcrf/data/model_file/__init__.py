@@ -1,0 +1,1 @@
+"""The file of a trained model: its container, its content, and the checks of what is read."""

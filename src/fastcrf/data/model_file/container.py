@@ -1,0 +1,126 @@
+"""The container of a saved model: named arrays and a JSON header in one safetensors file.
+
+Reading executes nothing and trusts nothing: the layout is checked by safetensors, the content by a SHA-256 over header
+and arrays, and every other fault is a `ModelFileError` of one sentence. Writing is atomic: the new file is complete and
+on disk beside the old one before it takes its place.
+
+Metadata of the safetensors file: ``format`` ("fastcrf-model"), ``version`` (of the format, a whole number), ``library``
+(version of fastcrf that wrote it), ``header`` (JSON) and ``sha256``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from fastcrf import __version__
+from fastcrf.data.files.atomic_write import replace_file
+
+FORMAT = "fastcrf-model"
+VERSION = 1  # of the format: raised when an older fastcrf could not read what a newer one writes
+
+DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
+
+Arrays = dict[str, NDArray[Any]]
+PathLike = str | os.PathLike[str]
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be used, or a model that cannot be saved; the message is one sentence."""
+
+
+def to_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> bytes:
+    """The content of a model file."""
+    text = json.dumps(header, default=plain_number)
+    metadata = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "library": __version__,
+        "header": text,
+        "sha256": checksum(arrays, text),
+    }
+    return safetensors.numpy.save(dict(arrays), metadata)
+
+
+def from_bytes(data: bytes) -> tuple[Arrays, dict[str, Any]]:
+    """Arrays (writable, each with memory of its own) and header of a model file."""
+    try:
+        tensors = safetensors.deserialize(bytes(data))
+    except safetensors.SafetensorError as error:
+        raise ModelFileError(f"this is not a fastcrf model, or it is truncated ({error})") from None
+    metadata = read_metadata(data)
+    arrays = {name: as_array(name, tensor) for name, tensor in tensors}
+    if metadata.get("sha256") != checksum(arrays, metadata["header"]):
+        raise ModelFileError("the file is damaged: its content does not match its checksum; copy it again")
+    return arrays, parse_header(metadata["header"])
+
+
+def read_metadata(data: bytes) -> dict[str, str]:
+    """The metadata of a file whose layout safetensors has checked, if it is of our format and version."""
+    size = int.from_bytes(data[:8], "little")
+    metadata = json.loads(data[8 : 8 + size]).get("__metadata__") or {}
+    if metadata.get("format") != FORMAT or "header" not in metadata:
+        raise ModelFileError("this is a safetensors file, but not a fastcrf model")
+    if metadata.get("version") != str(VERSION):
+        raise ModelFileError(
+            f"this model is in format {metadata.get('version')!r} of fastcrf {metadata.get('library')!r}, and this is "
+            f"fastcrf {__version__}, which reads format '{VERSION}'; use the version that wrote it, or a newer one"
+        )
+    return metadata
+
+
+def as_array(name: str, tensor: Mapping[str, Any]) -> NDArray[Any]:
+    """A tensor as a one-dimensional array of one of the types that models hold."""
+    dtype = DTYPES.get(tensor["dtype"])
+    if dtype is None or len(tensor["shape"]) != 1:
+        raise ModelFileError(f"array {name!r} is {tensor['dtype']} of shape {tensor['shape']}, which no model uses")
+    return np.frombuffer(bytearray(tensor["data"]), dtype)
+
+
+def parse_header(text: str) -> dict[str, Any]:
+    """The JSON header as a dict."""
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"the header of the model is not JSON ({error})") from None
+    if not isinstance(header, dict):
+        raise ModelFileError("the header of the model is not a JSON object")
+    return header
+
+
+def checksum(arrays: Mapping[str, NDArray[Any]], header: str) -> str:
+    """SHA-256 over the header and over name, type, shape and bytes of each array."""
+    digest = hashlib.sha256(header.encode("utf-8", "surrogatepass"))
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode("utf-8", "surrogatepass"))
+        digest.update(array.data)
+    return digest.hexdigest()
+
+
+def plain_number(value: Any) -> Any:
+    """A NumPy number as a Python number, for JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise ModelFileError(f"{value!r} in the model's options cannot be saved; use numbers, strings, lists and dicts")
+
+
+def write(path: PathLike, content: bytes) -> None:
+    """Save a model file; an older file of this name stays whole until the new one is complete."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ModelFileError(f"cannot save to {os.fspath(path)}, which is not a file; choose another path")
+    replace_file(path, content)
+
+
+def read(path: PathLike) -> bytes:
+    """The content of a model file."""
+    return Path(path).read_bytes()

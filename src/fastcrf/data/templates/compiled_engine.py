@@ -1,0 +1,34 @@
+"""The engine of compiled code, which tags and learns."""
+
+from __future__ import annotations
+
+from fastcrf.data.templates.blocks import Slots
+from fastcrf.data.templates.engines import Pairing
+from fastcrf.data.templates.kernels import combine, find_sources, give_out, show
+from fastcrf.data.templates.tables import PairTable, Tables
+from fastcrf.types import Ints, Longs
+
+
+class CompiledEngine:
+    find_sources = staticmethod(find_sources)
+    show = staticmethod(show)
+
+    def combine(self, slots: Slots, pairing: Pairing, table: PairTable, growing: bool, track: Ints) -> None:
+        if growing or not len(table.pairs.slots):
+            table.reserve(len(track) if growing else 0)
+        n = combine(slots, *pairing, table.pairs, table.n, growing, track)
+        if growing:
+            table.n = n
+
+    def give_out(
+        self, slots: Slots, tracks: Ints, tables: Tables, growing: bool, attributes: Ints, ends: Longs
+    ) -> None:
+        table = tables.attributes
+        if growing:
+            table.reserve(tables.sizes(), len(attributes))
+        n = give_out(slots, tracks, table.outputs, table.n, growing, attributes, ends)
+        if growing:
+            table.n = n
+
+
+ENGINE = CompiledEngine()

@@ -1,0 +1,64 @@
+"""One block of sequences at the weights of a lazy vector: gather, score, infer, and compare with what is stored."""
+
+from __future__ import annotations
+
+from fastcrf.chain.blocks import copy_rows, infer_block, refresh_edges
+from fastcrf.chain.expectations import score_block
+from fastcrf.draws.lazy_vector import gather, turn
+from fastcrf.draws.stored_gradients import exchange
+from fastcrf.kernel import borrowing_kernel, standing_kernel
+
+LOSS, ENTROPY = range(2)  # columns of what is known of each block
+
+
+@borrowing_kernel
+def score_current(blocks, i, vector, space, lanes):
+    """Label scores of block i at the current weights, and its edges. Writes: vector, space."""
+    K, bounds = blocks.layout.n_labels, blocks.chains.bounds
+    gather(vector, blocks.support, i, space.weights, space.edges.scores, lanes)
+    bias, scores = space.lattice.bias, space.lattice.scores
+    score_block(blocks.local, space.weights, bias, bounds[i], bounds[i + 1], scores, lanes)
+    return refresh_edges(space.edges, K, bias, lanes)
+
+
+@standing_kernel
+def infer_current(blocks, i, edges, space, scores, lanes):
+    """(loss, entropy) of the scored block i; its label scores are kept in `scores`. Writes: space, scores.
+
+    The entropy of the model's distribution over labellings is loss - w . gradient: its part of a lower bound on the
+    objective (objective/certificate.py). By position, w . gradient is the sum of residuals times scores.
+    """
+    chains, K, slope = blocks.chains, blocks.layout.n_labels, 0.0
+    length = chains.starts[chains.bounds[i + 1]] - chains.starts[chains.bounds[i]]
+    copy_rows(space.lattice.scores, scores, length, lanes)
+    loss = infer_block(chains, i, edges, space, K, lanes)
+    for t in range(length):
+        for k in range(K):
+            slope += space.lattice.scores[t, k] * scores[t, k]
+    for j in range(K):
+        for k in range(K):
+            slope += space.edge_sums[j, k] * edges.scores[j, k]
+    return loss, loss - slope
+
+
+@borrowing_kernel
+def evaluate(blocks, i, growth, vector, gradients, space, scores, lanes):
+    """Evaluate block i: `growth` of its change is stored; (loss, entropy). Writes: all but the weights."""
+    edges = score_current(blocks, i, vector, space, lanes)
+    found = infer_current(blocks, i, edges, space, scores, lanes)
+    exchange(gradients, blocks, i, growth, space, lanes)
+    return found
+
+
+@borrowing_kernel
+def fill_gradients(blocks, first, last, vector, gradients, figures, space, scores, lanes):
+    """Store the gradients of blocks first..last-1 in the place of the old ones, in d too; their loss.
+
+    Writes: all but w.
+    """
+    K, total = blocks.layout.n_labels, 0.0
+    for i in range(first, last):
+        figures[i, LOSS], figures[i, ENTROPY] = evaluate(blocks, i, 1.0, vector, gradients, space, scores, lanes)
+        turn(vector, blocks.support, i, 1.0, 0.0, gradients.change, gradients.edge_change, K, lanes)
+        total += figures[i, LOSS]
+    return total

@@ -1,0 +1,1 @@
+"""Models of other CRF toolkits: their files in, their files out."""

@@ -1,0 +1,61 @@
+"""The formats in which a model is saved: which one a content is in, and which one a path asks for.
+
+A content says by its first bytes what it is; a path asks by its ending: ".crfsuite" is CRFsuite's format, everything
+else is fastcrf's own. Models of CRF++ and Wapiti are read, not written; what reads them is imported when needed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fastcrf.data.encoding.attributes import ItemAttributes
+from fastcrf.data.model_file import container
+from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.data.model_file.content import ModelContent, pack, unpack
+from fastcrf.interchange.crfsuite_format import MAGIC
+
+CRFSUITE = ".crfsuite"
+CRFPP_TEXT, CRFPP_BINARY, WAPITI = b"version: ", b"\x64\0\0\0", b"#mdl#"
+
+
+def content_of(data: bytes) -> ModelContent:
+    """The model in the content of a file of any of the formats."""
+    if data.startswith(MAGIC):
+        return content_of_crfsuite(data)
+    if data.startswith(CRFPP_TEXT):
+        from fastcrf.interchange.crfpp_model import read_crfpp
+
+        return read_crfpp(data)
+    if data.startswith(WAPITI):
+        from fastcrf.interchange.wapiti_model import read_wapiti
+
+        return read_wapiti(data)
+    if data.startswith(CRFPP_BINARY) and data[8:9] != b"{":  # where the header of our own would begin
+        raise ModelFileError("this is a binary model of CRF++; train with `crf_learn -t`, which writes one as text too")
+    return unpack(*container.from_bytes(data))
+
+
+def content_of_crfsuite(data: bytes) -> ModelContent:
+    from fastcrf.interchange.crfsuite_reader import read_crfsuite
+
+    labels, attributes, features, weights = read_crfsuite(data)
+    ids = {name: a for a, name in enumerate(attributes)}
+    return ModelContent(list(labels), ItemAttributes(ids), features, weights, {}, {"kind": "items"})
+
+
+def bytes_of(content: ModelContent) -> bytes:
+    """A model as the content of a file of fastcrf's own format."""
+    return container.to_bytes(*pack(content))
+
+
+def bytes_of_crfsuite(content: ModelContent) -> bytes:
+    """A model as the content of a .crfsuite file. A template stays behind: what it makes are names like any other."""
+    from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
+
+    return crfsuite_bytes(content.labels, content.attributes.names(), content.features, content.weights)
+
+
+def bytes_for(path: str | os.PathLike[str], content: ModelContent) -> bytes:
+    """A model as the content of a file of the format that the path asks for."""
+    return bytes_of_crfsuite(content) if Path(path).suffix == CRFSUITE else bytes_of(content)

@@ -1,0 +1,25 @@
+"""A run that survives being killed: the driver with a checkpoint of which a damaged or foreign one is thrown away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fastcrf.solvers.contract import Solver
+from fastcrf.training.checkpoint import Checkpoint, CheckpointError
+from fastcrf.training.driver import Result, minimize
+
+CHECKPOINT_EVERY = 30.0  # seconds
+
+
+def minimize_resumably(problem: Any, solver: Solver, path: Path, **arguments: Any) -> Result:
+    """Go on from the checkpoint at `path`, or start. Ctrl-C writes the checkpoint before it is KeyboardInterrupt."""
+    checkpoint = Checkpoint(path, CHECKPOINT_EVERY, resume=True)
+    try:
+        result = minimize(problem, solver, checkpoint=checkpoint, **arguments)
+    except CheckpointError:
+        path.unlink(missing_ok=True)
+        result = minimize(problem, solver, checkpoint=checkpoint, **arguments)
+    if result.status == "interrupted":
+        raise KeyboardInterrupt
+    return result

@@ -1,0 +1,127 @@
+"""What solvers may ask of a problem, one protocol a capability.
+
+A solver names its capabilities in `needs`, a problem in `provides`; `fastcrf.solvers.registry.check` compares the two
+before a run. Every problem has an objective. Solvers annotate `problem` with the protocol of what they need, so that a
+type checker sees what they use, and any object that provides it (a corpus spread over machines, a toy in a test) will
+do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from fastcrf.objective.movable import MovablePart
+from fastcrf.objective.regulariser import Regulariser
+from fastcrf.types import Corpus, FeatureMap, Floats
+
+
+@runtime_checkable
+class Objective(Protocol):
+    """F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2, and a bound on its distance to the optimum."""
+
+    @property
+    def provides(self) -> frozenset[str]: ...
+
+    @property
+    def c1(self) -> float: ...
+
+    @property
+    def c2(self) -> float: ...
+
+    @property
+    def n_weights(self) -> int: ...
+
+    @property
+    def n_sequences(self) -> int: ...
+
+    @property
+    def n_jobs(self) -> int: ...
+
+    def value(self, weights: Floats) -> float:
+        """F(w). One pass."""
+        ...
+
+    def certificate(self, weights: Floats, objective: float | None = None, gradient: Floats | None = None) -> Any:
+        """An upper bound on F(w) - F*."""
+        ...
+
+
+@runtime_checkable
+class GradientProblem(Objective, Protocol):
+    """Capability "gradient"."""
+
+    def gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
+        ...
+
+
+@runtime_checkable
+class SequenceProblem(Objective, Protocol):
+    """Capability "sequences": the encoded corpus, for solvers that draw."""
+
+    asked_to_stop: Callable[[], bool]
+
+    @property
+    def corpus(self) -> Corpus: ...
+
+    @property
+    def features(self) -> FeatureMap: ...
+
+    @property
+    def regulariser(self) -> Regulariser: ...
+
+    @property
+    def slice_size(self) -> int:
+        """Draws that take well under a second."""
+        ...
+
+    def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart: ...
+
+
+@runtime_checkable
+class HessianProblem(GradientProblem, Protocol):
+    """Capability "hessian": products with the Hessian of the smooth part."""
+
+    def hessian_product(self, weights: Floats, direction: Floats) -> Floats: ...
+
+
+@runtime_checkable
+class SequenceHessianProblem(SequenceProblem, Protocol):
+    """Capability "sequence-hessian": the same for the loss of some sequences alone, without the penalty."""
+
+    def sequence_hessian_product(self, weights: Floats, direction: Floats, sequences: np.ndarray) -> Floats: ...
+
+
+@runtime_checkable
+class SubsetProblem(Objective, Protocol):
+    """Capability "subset-gradient": loss and gradient of some sequences, without the penalty."""
+
+    def subset_gradient(self, weights: Floats, sequences: np.ndarray) -> tuple[float, Floats]: ...
+
+
+@runtime_checkable
+class CountProblem(Objective, Protocol):
+    """Capability "counts": feature counts, whose difference is the gradient of the loss."""
+
+    def observed_counts(self) -> Floats: ...
+
+    def expected_counts(self, weights: Floats) -> tuple[float, Floats]:
+        """(loss, counts) of the model at `weights`. One pass."""
+        ...
+
+
+CAPABILITIES: dict[str, type] = {
+    "gradient": GradientProblem,
+    "sequences": SequenceProblem,
+    "hessian": HessianProblem,
+    "sequence-hessian": SequenceHessianProblem,
+    "subset-gradient": SubsetProblem,
+    "counts": CountProblem,
+}
+
+
+class AnyProblem(HessianProblem, SequenceHessianProblem, SubsetProblem, CountProblem, Protocol):
+    """Every capability: what a function that runs any solver is typed for."""

@@ -1,0 +1,108 @@
+"""What SVRG and its relatives have in common: their options, and runs in periods. Not solvers themselves.
+
+A period is M draws and the snapshot that follows: all blocks are evaluated at w~, the weights of that moment; d is the
+sum of their gradients. Between two snapshots neither changes. Because a snapshot ends a period, the
+Step there has the exact objective and gradient of its weights.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+from fastcrf.draws.lazy_weights import LazyWeights, Make
+from fastcrf.draws.storage import FORMS, PRECISIONS
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.average_gradient import lipschitz, run
+from fastcrf.solvers.average_gradient.lipschitz import Constants, one_constant, own_constants
+from fastcrf.solvers.average_gradient.run import Run
+from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.types import Floats, Step
+
+
+@dataclass(frozen=True)
+class VarianceReduced:
+    """sampling: uniform or nus; inner_passes: M / n; caution: divides the step size; first_lipschitz: where searches
+    start; batch: sequences a draw (at most); seed: of the draws, and of what is drawn together; storage: "none", the
+    papers' way, evaluates each drawn sequence at w~, too; the other forms keep its gradient there, and precision is
+    that of what is kept (draws/storage.py); steps_per_epoch: Steps in a period.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]]
+    promises: ClassVar[str] = "optimum"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | lipschitz.KEEPS
+
+    sampling: str = "uniform"
+    inner_passes: float = 2.0
+    caution: float = 1.0
+    first_lipschitz: float = 1.0
+    batch: int = 1
+    seed: int = 0
+    storage: str = "none"
+    precision: str = "double"
+    steps_per_epoch: int = 1
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
+        for option in ("inner_passes", "caution", "first_lipschitz"):
+            check_positive(self.name, option, getattr(self, option))
+        check_whole(self.name, "batch", self.batch, 1)
+        check_whole(self.name, "seed", self.seed, 0)
+        check_choice(self.name, "storage", self.storage, ("none", "auto", *FORMS))
+        check_choice(self.name, "precision", self.precision, PRECISIONS)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+
+    @abstractmethod
+    def vector(self, problem: SequenceProblem, n: int) -> Make:
+        """What the draws move, for n blocks of sequences."""
+
+    def scheme(self, n: int) -> Constants:
+        """Draws, Lipschitz constants and step size for n blocks of sequences."""
+        if self.sampling == "nus":
+            return own_constants(n, self.first_lipschitz, skipping=True, caution=self.caution)
+        return one_constant(n, self.first_lipschitz, self.caution)
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        n = -(-problem.n_sequences // self.batch)
+        run = Run(
+            self.name, problem, weights, memory, self.scheme(n),
+            partial(LazyWeights, make=self.vector(problem, n)), seed=self.seed, filling=True, growth=0.0,
+            correction=1.0, n_draws=max(1, round(self.inner_passes * n)), steps=self.steps_per_epoch,
+            storage=self.storage, precision=self.precision,
+        )  # fmt: skip
+        if not memory:
+            advance_period(run)
+        yield run.step()
+        while True:
+            advance_period(run)
+            yield run.step()
+
+
+def nothing() -> None:
+    """What most methods do at the two ends of a snapshot."""
+
+
+def advance_period(
+    run: Run, before_snapshot: Callable[[], None] = nothing, after_snapshot: Callable[[], None] = nothing
+) -> None:
+    """To the next Step: what is left of the draws, and of the snapshot when they are done. A run begins with one."""
+    if run.filled.finished:
+        run.draw()
+        if not run.draws.finished:
+            return
+        run.filled.start_again()
+        before_snapshot()
+        if run.problem.asked_to_stop():
+            return
+    run.fill()
+    if run.filled.finished:
+        run.begin_epoch()
+        after_snapshot()

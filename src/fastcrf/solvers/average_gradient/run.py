@@ -1,0 +1,214 @@
+"""The state of a run of SAG's family: weights, stored gradients and their sum d, Lipschitz constants, draws done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from fastcrf.chain.blocks import make_workspace
+from fastcrf.draws.evaluation import ENTROPY, LOSS, fill_gradients
+from fastcrf.draws.lazy_weights import MovedWeights
+from fastcrf.draws.recomputed_gradients import make_recomputed, take_snapshot
+from fastcrf.draws.sampling import epoch_uniforms
+from fastcrf.draws.slices import Slices
+from fastcrf.draws.storage import make_gradients, restore_gradients, stored_arrays
+from fastcrf.memory import COUNT, WEIGHTS, Kept, take
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.objective.certificate import dual_bound
+from fastcrf.objective.movable import MovablePart
+from fastcrf.proximal import proximal_step
+from fastcrf.solvers.average_gradient.lipschitz_search import make_direction
+from fastcrf.solvers.average_gradient.loop import average_gradient_draws
+from fastcrf.solvers.average_gradient.scheme import Scheme, restore, step_size
+from fastcrf.types import Diverged, Floats, Step
+from fastcrf.vectors import norm
+
+Draws = Callable[[Floats], int]  # from uniforms to the number of recursions
+
+STORED = Kept("sequences", optional=True)
+KEEPS = {
+    "weights": WEIGHTS,
+    "drift": WEIGHTS,
+    **dict.fromkeys(("nodes", "rows", "cells", "edges"), STORED),
+    "snapshot": WEIGHTS._replace(optional=True),
+    "figures": Kept("sequences"),
+    **dict.fromkeys(("epoch", "drawn", "filled", "covered"), COUNT),
+    **dict.fromkeys(("whole", "moved", "filling"), Kept(dtype="int64", low=0, high=1)),
+    "loss": Kept(),
+}
+
+
+class Run:
+    """One run; a solver of the family says which scheme it follows, and when it fills and when it draws.
+
+    name:       of the solver, for messages;
+    lazy:       makes the weights that draws move (draws/lazy_weights.py);
+    filling:    whether the gradients of all blocks are stored before the first draw;
+    n_draws:    of an epoch, if not as many as there are blocks; steps: that are due in an epoch;
+    growth, correction: see loop.py; storage, precision: see draws/storage.py.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        problem: SequenceProblem,
+        weights: Floats,
+        memory: Mapping[str, Any] | None,
+        scheme: Scheme,
+        lazy: Callable[[MovablePart, Floats, Floats], MovedWeights],
+        *,
+        seed: int,
+        filling: bool,
+        growth: float = 1.0,
+        correction: float = 0.0,
+        storage: str = "auto",
+        precision: str = "double",
+        n_draws: int | None = None,
+        steps: int = 1,
+    ) -> None:
+        self.name, self.problem, self.scheme, self.seed = name, problem, scheme, seed
+        self.filling = filling = bool(memory["filling"]) if memory else filling
+        self.growth, self.correction = growth, correction
+        self.lam, self.ridge = problem.regulariser.mean_scale(problem.n_sequences)[1], 2.0 * problem.c2
+        n_blocks = len(scheme.seen)
+        weights = np.array(memory["weights"]) if memory else weights
+        drift = np.array(memory["drift"]) if memory else np.zeros_like(weights)
+        self.part = problem.part(weights, n_blocks, seed, whole=bool(memory and memory["whole"]))
+        self.blocks = self.part.blocks
+        self.sizes = np.diff(self.blocks.chains.bounds)  # sequences of each block
+        self.space, self.direction = make_workspace(self.blocks), make_direction(self.blocks)
+        self.recomputing = storage == "none"
+        stored = None if self.recomputing else make_gradients(self.blocks, storage, precision)
+        self.gradients = cast(Any, stored or make_recomputed(self.part))
+        self.figures = np.zeros((n_blocks, 2))  # loss and entropy of each block at its last visit; at first gold's, 0
+        self.provable = precision == "double" and growth > 0.0  # rounded gradients prove nothing
+        size = max(1, problem.slice_size * n_blocks // problem.n_sequences)
+        told = self._told_to_stop
+        self.draws = Slices(n_blocks if n_draws is None else n_draws, size, told, steps)
+        self.filled = Slices(n_blocks, size, told, done=0 if filling else n_blocks)
+        self.covered = np.array([problem.n_sequences if filling or problem.c1 > 0.0 else 0])  # sequences in d
+        self.epoch, self.evaluations, self.loss, self.moved = 0, 0, 0.0, not filling
+        if memory:
+            self._restore(memory)
+        self.lazy = lazy(self.part, weights, drift)
+        self.snapshot = np.array(memory["snapshot"]) if memory and "snapshot" in memory else np.zeros_like(weights)
+        if self.recomputing:
+            take_snapshot(self.gradients, self.part, self.snapshot)
+
+    def _told_to_stop(self) -> bool:
+        return self.problem.asked_to_stop()
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.sizes)
+
+    def fill(self) -> None:
+        """Evaluate what is left of the blocks, or less if told to stop: their gradients are stored, d is their sum."""
+        if self.filled.done == 0:
+            self._begin_fill()
+        for some in self.filled:
+            self.loss += fill_gradients(
+                self.blocks, some.start, some.stop, self.lazy.vector, self.gradients, self.figures, self.space,
+                self.direction.scores, self.lazy.lanes,
+            )  # fmt: skip
+            self.evaluations += int(self.sizes[some].sum())
+
+    def _begin_fill(self) -> None:
+        self.loss, self.moved = 0.0, False
+        if self.recomputing:
+            self.lazy.clear_drift()
+            np.copyto(self.snapshot, self.lazy.weights)
+            take_snapshot(self.gradients, self.part, self.snapshot)
+
+    def draw(self, advance: Draws | None = None, per_draw: int = 1) -> None:
+        """What is left of the draws before the next Step, or less if told to stop, each from `per_draw` uniforms."""
+        uniforms = epoch_uniforms(self.seed, self.epoch, per_draw * self.draws.n).reshape(self.draws.n, per_draw)
+        uniforms = uniforms[:, 0] if per_draw == 1 else uniforms
+        for some in self.draws:
+            self.evaluations += (advance or self.average_gradient_draws)(uniforms[some])
+            self.moved = True
+
+    def average_gradient_draws(self, uniforms: Floats) -> int:
+        """A draw for each of the uniforms, by the loop of loop.py; the number of recursions."""
+        return average_gradient_draws(
+            self.blocks, uniforms, self.lam, self.growth, self.correction, self.lazy.vector, self.gradients,
+            self.figures, self.scheme, self.covered, self.space, self.direction, self.lazy.lanes,
+        )  # fmt: skip
+
+    def begin_epoch(self) -> None:
+        self.epoch += 1
+        self.draws.start_again()
+
+    def step(self) -> Step:
+        """Where the run is, settled; right after a fill with its exact objective and gradient."""
+        square = self.lazy.settle(self.ridge)
+        if not math.isfinite(square + self.loss):
+            raise Diverged(f"The weights or the losses of {self.name} are not finite after {self.epoch} epochs.")
+        passes, self.evaluations = self.evaluations / self.problem.n_sequences, 0
+        step = Step(
+            self.lazy.weights, passes, info=self._info(square), memory=self.state(), lower_bound=self._lower_bound()
+        )
+        if self.moved or not self.filled.finished:
+            return step
+        objective = self.loss + self.problem.regulariser.value(self.lazy.weights)
+        gradient = self.lazy.drift + self.ridge * self.lazy.weights
+        if self.problem.c1 == 0.0:
+            step = step._replace(info={**step.info, "gradient_norm_estimate": norm(gradient)})
+        return step._replace(objective=objective, gradient=gradient)
+
+    def _info(self, square: float) -> dict[str, float]:
+        a, c1 = float(step_size(self.scheme, self.lam)), self.problem.c1
+        known = self.filled.finished if self.filling else bool(self.scheme.seen.all())  # something of every block
+        kept = (self.snapshot,) if self.recomputing else stored_arrays(self.gradients).values()
+        stored = sum(array.nbytes for array in kept)
+        seen = self.problem.n_sequences if self.filling else int(self.sizes[self.scheme.seen > 0].sum())
+        info = {"seen": seen, "step_size": a, "memory_bytes": stored}
+        if known and self.moved:  # losses of the last visits, the oldest of which are about an epoch old
+            losses = float(self.figures[:, LOSS].sum())
+            info["objective_estimate"] = losses + self.problem.regulariser.value(self.lazy.weights)
+        near = known and (self.growth > 0.0 or not self.moved)  # d is a gradient near w, not one at w~
+        info["largest_slope_estimate"] = self._largest_slope(c1) if near else math.inf
+        if c1 > 0.0:
+            return info | {"proximal_gradient_norm_estimate": self._proximal_norm(a, c1) if near else math.inf}
+        return info | {"gradient_norm_estimate": math.sqrt(square) if near else math.inf}
+
+    def _lower_bound(self) -> float | None:
+        """What the table of gradients proves of the optimum: it is a dual point, d its gradient (certificate.py)."""
+        if not self.provable:
+            return None
+        return dual_bound(float(self.figures[:, ENTROPY].sum()), self.lazy.settled[1], self.problem.c1, self.problem.c2)
+
+    def _proximal_norm(self, a: float, c1: float) -> float:
+        """|w - soft(w - s (d + 2 c2 w), s c1)| / s, with s = a / n: what the gradient's norm is without thresholds."""
+        (w, d), s = self.lazy.settled, a / self.problem.n_sequences
+        return norm(w - proximal_step(w, d + self.ridge * w, s, c1)) / s
+
+    def _largest_slope(self, c1: float) -> float:
+        """n times the paper's |d/n + lambda w|_inf; with thresholds, of the shortest sub-gradient."""
+        w, d = self.lazy.settled
+        slopes = d + self.ridge * w
+        sizes = np.abs(slopes + c1 * np.sign(w)) if c1 > 0.0 else np.abs(slopes)
+        if c1 > 0.0:
+            sizes[w == 0.0] = np.maximum(sizes[w == 0.0] - c1, 0.0)
+        return float(sizes.max(initial=0.0))
+
+    def state(self) -> dict[str, Any]:
+        """The memory of a Step: KEEPS, what the weights and the scheme add to it."""
+        numbers = {"epoch": self.epoch, "drawn": self.draws.done, "filled": self.filled.done, "loss": self.loss}
+        flags = {"moved": self.moved, "filling": self.filling, "whole": not len(self.part.places)}
+        numbers |= {"covered": int(self.covered[0])} | {name: int(flag) for name, flag in flags.items()}
+        kept = {"snapshot": self.snapshot} if self.recomputing else stored_arrays(self.gradients)
+        return {**self.lazy.state(), **kept, "figures": self.figures, **self.scheme.state(), **numbers}
+
+    def _restore(self, memory: Mapping[str, Any]) -> None:
+        restore_gradients(self.gradients, memory)
+        take(self.name, "figures", memory, self.figures)
+        restore(self.scheme, memory, partial(take, self.name))
+        self.epoch, self.loss, self.moved = int(memory["epoch"]), float(memory["loss"]), bool(memory["moved"])
+        self.draws.done = min(int(memory["drawn"]), self.draws.n)
+        self.filled.done = min(int(memory["filled"]), self.filled.n)
+        self.covered[0] = min(int(memory["covered"]), self.problem.n_sequences)

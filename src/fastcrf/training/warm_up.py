@@ -1,0 +1,66 @@
+"""Kernels are compiled, or loaded from the cache, before the clock runs.
+
+Without a warm-up the first run of a process would show the compiler's seconds as the solver's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from contextlib import suppress
+
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers.contract import Solver
+from fastcrf.solvers.registry import changed
+from fastcrf.training import driver
+from fastcrf.training.driver import Score
+from fastcrf.training.stopping import MaxSteps
+from fastcrf.types import NOTHING, Corpus
+
+WARM: set[tuple[object, ...]] = set()  # what this process has warmed up: each has kernels of its own
+STEPS = 2
+SEQUENCES = 2
+
+
+def warm_up(problem: Problem, solver: Solver) -> None:
+    """Run briefly on the first two sequences, once in a process for each solver, its options that are words (they
+    choose kernels, numbers do not), whether there is an L1 penalty (which has kernels of its own), and lane width.
+    """
+    words = (value for value in dataclasses.astuple(solver) if isinstance(value, str))  # type: ignore[call-overload]
+    key = solver.name, *words, problem.c1 > 0.0, problem.likelihood.layout.width
+    if key in WARM:
+        return
+    WARM.add(key)
+    small = first_sequences(problem.corpus, SEQUENCES)
+    run_briefly(Problem(small, problem.features, problem.c1, problem.c2, problem.n_jobs), solver)
+
+
+def run_briefly(problem: Problem, solver: Solver, watch: Mapping[str, Score] = NOTHING) -> None:
+    """Take two steps, with the scores that the real run will be watched by.
+
+    What goes wrong here goes wrong in the run, where it is reported. Ctrl-C means the run, so it is passed on.
+    """
+    with suppress(Exception):
+        if driver.minimize(problem, of_any_corpus(solver), stop=[MaxSteps(STEPS)], watch=watch).status == "interrupted":
+            raise KeyboardInterrupt
+
+
+def of_any_corpus(solver: Solver) -> Solver:
+    """The solver with the defaults of options that hold a number for each sequence: they would not fit two."""
+    fields = dataclasses.fields(solver)  # type: ignore[arg-type]
+    defaults = {field.name: field.default for field in fields if isinstance(getattr(solver, field.name), tuple)}
+    return changed(solver, **defaults)
+
+
+def first_sequences(corpus: Corpus, n: int) -> Corpus:
+    """The first n sequences of a corpus, or all if it has fewer."""
+    starts = corpus.starts[: n + 1]
+    offsets = corpus.offsets[: starts[-1] + 1]
+    return Corpus(
+        starts=starts,
+        offsets=offsets,
+        attributes=corpus.attributes[: offsets[-1]],
+        values=corpus.values[: offsets[-1]],
+        labels=corpus.labels[: starts[-1]],
+        weights=corpus.weights[:n],
+    )

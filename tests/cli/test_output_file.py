@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from fastcrf.cli import output_file
+from fastcrf.cli.output_file import whole_output
+
+
+def write_half(path):
+    with whole_output(path) as text:
+        text.write("half of it")
+        raise ValueError("broken")
+
+
+def test_a_file_appears_at_the_end_with_usual_permissions(tmp_path):
+    target = tmp_path / "out.txt"
+    with whole_output(str(target)) as text:
+        text.write("ä\n")
+        assert not target.exists()
+    assert target.read_text(encoding="utf-8") == "ä\n"
+    (tmp_path / "usual").write_text("")
+    assert target.stat().st_mode == (tmp_path / "usual").stat().st_mode
+    assert sorted(os.listdir(tmp_path)) == ["out.txt", "usual"]
+
+
+def test_after_an_error_the_old_file_is_untouched_and_nothing_is_left_over(tmp_path):
+    target = tmp_path / "out.txt"
+    target.write_text("old")
+    with pytest.raises(ValueError, match="broken"):
+        write_half(str(target))
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["out.txt"]
+
+
+def test_a_replaced_file_keeps_its_permissions_and_a_link_stays_a_link(tmp_path):
+    target, link = tmp_path / "out.txt", tmp_path / "link"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    with whole_output(str(link)) as text:
+        text.write("new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("in_memory", [1, 1000])
+def test_standard_output_gets_all_or_nothing(capsys, monkeypatch, in_memory):
+    monkeypatch.setattr(output_file, "IN_MEMORY", in_memory)
+    with pytest.raises(ValueError, match="broken"):
+        write_half("-")
+    with whole_output("-") as text:
+        text.write("ä kept\n")
+    assert capsys.readouterr().out == "ä kept\n"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received: list[str] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
+    reader.start()
+    with whole_output(str(pipe)) as text:
+        text.write("through\n")
+    reader.join()
+    assert received == ["through\n"]
+    assert pipe.is_fifo()

@@ -1,0 +1,41 @@
+"""Work in slices: nothing is left out or done twice, Steps are due where they were asked for, and one may break off."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastcrf.draws.slices import Slices
+
+
+@given(n=st.integers(1, 60), size=st.integers(1, 70), stops=st.integers(1, 8), unit=st.integers(1, 7))
+def test_going_through_all_slices_does_every_piece_once_in_order(n, size, stops, unit):
+    work, done, steps = Slices(n, size, lambda: False, stops, unit), [], 0
+    while not work.finished:
+        for some in work:
+            assert some.stop - some.start <= max(size, unit)
+            assert some.start % unit == 0
+            done += range(n)[some]
+        steps += 1
+    assert done == list(range(n))
+    assert steps <= stops
+    assert list(work) == []
+
+
+@given(n=st.integers(1, 60), size=st.integers(1, 70), stops=st.integers(1, 8))
+def test_told_to_stop_it_ends_after_one_slice_and_goes_on_from_there(n, size, stops):
+    work, done = Slices(n, size, lambda: True, stops), []
+    while not work.finished:
+        slices = list(work)
+        assert len(slices) == 1
+        done += range(n)[slices[0]]
+        work = Slices(n, size, lambda: True, stops, done=work.done)
+    assert done == list(range(n))
+
+
+def test_as_many_steps_are_due_as_were_asked_for():
+    work, ends = Slices(10, 100, lambda: False, stops=3), []
+    while not work.finished:
+        list(work)
+        ends.append(work.done)
+    assert ends == [4, 8, 10]
+    work.start_again()
+    assert not work.finished

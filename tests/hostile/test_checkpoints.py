@@ -1,0 +1,203 @@
+"""Checkpoints that were damaged, forged or cannot be written: a sentence, no crash, no wrong model, no lost run."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import math
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers.registry import make
+from fastcrf.training import checkpoint, checkpoint_file
+from fastcrf.training.checkpoint import Checkpoint, CheckpointError
+from fastcrf.training.driver import minimize
+from fastcrf.training.stopping import MaxSteps
+from reference.random_corpora import random_corpus, random_features
+
+CORPUS, FEATURES = random_corpus(0, lengths=[3, 1, 5, 2, 4]), random_features(0)
+
+
+def run(path, solver="lbfgs", resume=True, steps=6):
+    problem = Problem(CORPUS, FEATURES, c1=float(solver == "owlqn"), c2=0.5)
+    return minimize(problem, make(solver), stop=[MaxSteps(steps)], checkpoint=Checkpoint(path, 0.0, resume))
+
+
+@pytest.fixture(params=["lbfgs", "owlqn"])
+def solver(request):
+    return request.param
+
+
+@pytest.fixture
+def state(tmp_path, solver):
+    run(tmp_path / "run.state", solver, resume=False, steps=4)
+    return tmp_path / "run.state"
+
+
+def forge(path, change):
+    """Change arrays and header, and sign them again as somebody would who knows the format."""
+    arrays, header = checkpoint_file.read(path)
+    change(arrays, header)
+    path.write_bytes(checkpoint_file.to_bytes(arrays, header))
+
+
+def test_every_flipped_byte_is_noticed(state, solver):
+    content = bytearray(state.read_bytes())
+    whole = run(state, solver).weights  # this replaces the file
+    rng, accepted = np.random.default_rng(0), 0
+    for place in {*range(0, 40), *rng.integers(0, len(content), 60).tolist(), len(content) - 1}:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        state.write_bytes(damaged)
+        with suppress(CheckpointError):
+            np.testing.assert_array_equal(run(state, solver).weights, whole)  # padding of the header, say
+            accepted += 1
+    assert accepted < 5
+
+
+LONG = ["weights", "gradient", "basis", "gram"]  # an order may be shorter: then there are fewer pairs
+CHANGES = [(name, change) for name in LONG for change in ("cut to one", "cut by one")]
+CHANGES += [(name, change) for name in (*LONG, "order") for change in ("one more", "float32", "nan", "missing", "flat")]
+
+
+@pytest.mark.parametrize(("name", "change"), CHANGES)
+def test_arrays_of_wrong_shape_type_or_content_end_in_a_sentence(state, solver, name, change):
+    def forged(arrays, header):
+        array = arrays.pop(f"m:{name}")
+        if change != "missing":
+            arrays[f"m:{name}"] = {
+                "cut to one": lambda: array.reshape(-1)[:1],
+                "cut by one": lambda: array[:-1],
+                "one more": lambda: np.concatenate([array, array[:1]]),
+                "float32": lambda: array.astype(np.float32),
+                "nan": lambda: array * np.nan,
+                "flat": lambda: array.reshape(1, -1) if array.ndim == 1 else array.reshape(-1),
+            }[change]()
+
+    forge(state, forged)
+    names = "basis|gram|curvature pairs" if name in ("basis", "gram") else name  # either may be the wrong one
+    with pytest.raises(CheckpointError, match=f"cannot be continued: .*({names}).*; start afresh without it"):
+        run(state, solver)
+
+
+@pytest.mark.parametrize("slots", [[0, 99], [-1, 0], [0, 0], [2**40]])
+def test_an_order_of_slots_that_are_not_there_is_refused(state, solver, slots):
+    forge(state, lambda arrays, header: arrays.update({"m:order": np.array(slots)}))
+    with pytest.raises(CheckpointError, match="'order'"):
+        run(state, solver)
+
+
+@pytest.mark.parametrize("name", ["weights", "best_weights"])
+def test_the_weights_of_the_run_must_be_finite_and_of_the_right_length(state, solver, name):
+    for wrong in (np.zeros(1), np.full(FEATURES.n_weights, np.inf), np.zeros(FEATURES.n_weights, np.float32)):
+        forge(state, lambda arrays, header, wrong=wrong: arrays.update({f"d:{name}": wrong}))
+        with pytest.raises(CheckpointError, match=f"'{name}'"):
+            run(state, solver)
+
+
+def test_the_weights_of_a_solver_that_draws_are_checked_too(tmp_path):
+    run(tmp_path / "run.state", "sag", resume=False, steps=2)
+    forge(tmp_path / "run.state", lambda arrays, header: arrays.update({"m:weights": np.zeros(1)}))
+    with pytest.raises(CheckpointError, match=r"'weights' has the shape \(1,\), but there are"):
+        run(tmp_path / "run.state", "sag")
+
+
+@pytest.mark.parametrize("value", [1e308, 0.0, -5.0, math.nan, "one", None])
+def test_a_value_that_is_not_the_objective_is_refused(state, solver, value):
+    forge(state, lambda arrays, header: header["memory"].update(value=value))
+    with pytest.raises(CheckpointError, match=r"says that the objective is|'value' holds"):
+        run(state, solver)
+
+
+def test_numbers_must_agree_with_one_evaluation(state, solver):
+    forge(state, lambda arrays, header: arrays["m:gradient"].__imul__(1.01))
+    with pytest.raises(CheckpointError, match="its gradient differs"):
+        run(state, solver)
+    run(state, solver, resume=False, steps=4)
+    forge(state, lambda arrays, header: arrays["m:weights"].__iadd__(0.01))
+    with pytest.raises(CheckpointError, match="its weights are not those"):
+        run(state, solver)
+    run(state, solver, resume=False, steps=4)
+    forge(state, lambda arrays, header: header["driver"]["trace"][-1].update(objective=1.0))
+    with pytest.raises(CheckpointError, match=r"says that the objective is 1, and it is"):
+        run(state, solver)
+
+
+@pytest.mark.parametrize("bound", [1e6, math.inf, math.nan, "high"])
+def test_a_bound_that_no_run_can_have_proved_is_refused(state, solver, bound):
+    forge(state, lambda arrays, header: header["driver"]["certifier"].update(lower_bound=bound))
+    with pytest.raises(CheckpointError, match=r"says that no objective is below|'lower_bound'"):
+        run(state, solver)
+
+
+@pytest.mark.parametrize("name", ["bundle_rows", "bundle_figures", "bundle_rest"])
+def test_planes_of_wrong_shape_or_type_are_refused(state, solver, name):
+    for wrong in (np.zeros(1), np.zeros((40, 3), np.float32), np.full((2, 2), np.nan)):
+        run(state, solver, resume=False, steps=4)
+        forge(state, lambda arrays, header, wrong=wrong: arrays.update({f"d:{name}": wrong}))
+        with pytest.raises(CheckpointError, match=r"'(bundle_)?(rows|figures|rest)'"):
+            run(state, solver)
+
+
+def lacking(part, name=None):
+    def change(arrays, header):
+        del (header[part] if name else header)[name or part]
+
+    return change
+
+
+def odd_rows(rows):
+    return lambda arrays, header: header["driver"].update(trace=rows)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(lacking(part) for part in ("fingerprint", "memory", "driver")),
+        *(lacking("driver", name) for name in ("trace", "passes", "seconds", "wall", "best_step", "best_score")),
+        lacking("memory", "value"),
+        *(odd_rows(rows) for rows in ([], None, [1], [{}], [{"step": 5}], {"0": 1})),
+        lambda arrays, header: header["driver"].update(best_step=99),
+        lambda arrays, header: header["driver"].update(passes=-1),
+        lambda arrays, header: header["driver"].update(wall="long"),
+        lambda arrays, header: header["memory"].update(extra=1),
+        lambda arrays, header: header.update(fingerprint=[]),
+    ],
+)
+def test_a_checkpoint_that_lacks_something_is_refused_in_one_sentence(tmp_path, change):
+    path = tmp_path / "run.state"
+    run(path, resume=False, steps=3)
+    forge(path, change)
+    with pytest.raises(CheckpointError, match=r"start afresh|a different") as refusal:
+        run(path)
+    assert str(refusal.value).count(". ") == 0
+
+
+def test_a_disk_that_is_full_costs_the_checkpoint_and_one_warning_but_not_the_run(tmp_path, monkeypatch, caplog):
+    path, tries, write = tmp_path / "run.state", [], checkpoint.replace_file
+
+    def full_for_a_while(path, content):
+        tries.append(len(content))
+        if len(tries) < 4:
+            raise OSError(errno.ENOSPC, "No space left on device", path)
+        write(path, content)
+
+    monkeypatch.setattr(checkpoint, "replace_file", full_for_a_while)
+    with caplog.at_level(logging.WARNING, "fastcrf"):
+        result = run(path, resume=False, steps=6)
+    assert result.n_steps == 6
+    assert [record.getMessage() for record in caplog.records] == [
+        f"The checkpoint {path} cannot be written (No space left on device); training goes on, and it is tried again "
+        "later."
+    ]
+    assert len(tries) == 7
+    assert len(run(path).trace) == 7
+
+
+@pytest.mark.parametrize("every", [math.nan, -1.0, math.inf, "often", None])
+def test_the_time_between_checkpoints_is_a_number(every, tmp_path):
+    with pytest.raises(ValueError, match="checkpoint_every must be a finite number of at least 0"):
+        Checkpoint(tmp_path / "run.state", every)

@@ -1,0 +1,44 @@
+"""The key of measured rows covers the sources that a run depends on, and no others."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import fastcrf
+from fastcrf.lab.machine import code_version
+from fastcrf.solvers.registry import make, names
+from fastcrf.source_closure import closure, closure_hash
+
+PACKAGE = Path(fastcrf.__file__).parent
+
+
+def sources_of(family, name):
+    return {Path(file).relative_to(PACKAGE).as_posix() for file in closure(str(PACKAGE / "solvers" / family / name))}
+
+
+def test_every_solver_has_a_version_of_its_own():
+    versions = {name: code_version(make(name)) for name in names()}
+    assert len(set(versions.values())) == len(versions)
+    assert code_version(make("sag", seed=3)) == versions["sag"]
+
+
+def test_a_solver_depends_on_its_family_and_the_kernels_but_on_no_other_family():
+    star = sources_of("average_gradient", "sag_nus_star.py")
+    needed = {"solvers/average_gradient/loop.py", "draws/lazy_vector.py", "kernel.py", "vectors.py", "types.py"}
+    assert needed <= star
+    assert not {file for file in star if file.startswith(("solvers/batch", "solvers/sgd"))}
+    assert "solvers/average_gradient/svrg.py" not in star
+
+
+@pytest.mark.parametrize(("edited", "differs"), [("vectors.py", True), ("solvers/average_gradient/svrg.py", False)])
+def test_an_edit_makes_another_version_of_what_depends_on_it_alone(tmp_path, edited, differs):
+    """In copies of the package, because the hash of a file is taken once in a process."""
+    hashes = set()
+    for name in ("before", "after"):
+        copy = tmp_path / name / "fastcrf"
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        if name == "after":
+            (copy / edited).write_text((copy / edited).read_text() + "\n# edited\n")
+        hashes.add(closure_hash([str(copy / "solvers" / "average_gradient" / "sag.py")], str(copy)))
+    assert (len(hashes) == 2) == differs

@@ -1,0 +1,73 @@
+"""Generic functions: one name, a meaning for each type of data, chosen by the compiler."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections import defaultdict
+from typing import NamedTuple
+
+import numba
+import pytest
+
+import fastcrf
+from fastcrf.generic import generic
+from fastcrf.kernel import kernel
+from fastcrf.machine_code import MEANINGS
+
+
+class Metres(NamedTuple):
+    length: float
+
+
+class Yards(NamedTuple):
+    length: float
+
+
+class Feet(NamedTuple):
+    feet: float
+    inches: float
+
+
+@generic
+def in_metres(length):
+    """A length in metres."""
+
+
+@in_metres.register(Metres)
+def metres_in_metres(length):
+    return length.length
+
+
+@in_metres.register(Feet)
+def feet_in_metres(length):
+    return (length.feet + length.inches / 12.0) * 0.3048
+
+
+@kernel
+def twice_in_metres(length):
+    return 2.0 * in_metres(length)
+
+
+@pytest.mark.parametrize("function", [twice_in_metres, twice_in_metres.py_func])
+def test_a_generic_function_means_what_the_type_of_its_data_says_compiled_or_not(function):
+    assert function(Metres(3.0)) == 6.0
+    assert function(Feet(10.0, 6.0)) == pytest.approx(2 * 3.2004)
+    with pytest.raises((numba.TypingError, TypeError), match="in_metres has no meaning for Yards"):
+        function(Yards(1.0))
+
+
+def test_every_type_has_every_meaning():
+    """Generic functions of one file belong together: a type with a meaning for one has a meaning for all."""
+    for module in pkgutil.walk_packages(fastcrf.__path__, "fastcrf."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    families = defaultdict(list)
+    for function in MEANINGS:
+        if function.__module__.startswith("fastcrf."):
+            families[function.__module__].append(function)
+    assert families
+    for functions in families.values():
+        types = set().union(*(MEANINGS[function] for function in functions))
+        missing = {(f.__name__, cls.__name__) for f in functions for cls in types if cls not in MEANINGS[f]}
+        assert not missing
