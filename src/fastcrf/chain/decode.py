@@ -19,7 +19,7 @@ DENSE = 1e6  # up to here doubles are dense enough to subtract log Z from a scor
 
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
     """Best label id of each position, [P]; ties go to the lowest id."""
-    require_room_for(features.n_labels, len(corpus.offsets), squares=1, rows=1)
+    require_room_for(features.n_labels, len(corpus.offsets) - 1, squares=1, rows=1)
     return best_labels(corpus, features, weights)
 
 
