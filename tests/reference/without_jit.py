@@ -59,7 +59,7 @@ def attributes_by_template():
     """Attribute ids that the template engine gives out."""
     template = TemplateAttributes.empty(parse_template("u:%x[0,0]\nu:%x[-1,0]/%x[0,0]\nu:%x[@-1,0]%x[1,0]", "wapiti"))
     X = [[["a"], ["b"], ["a"]], [["b"]]]
-    corpus, learnt, _ = encode_training(X, ["XYX", "Y"], known=template)
+    corpus, learnt, _ = encode_training(X, [list("XYX"), ["Y"]], known=template)
     return [*corpus.attributes.tolist(), *Encoder(learnt).encode([[["a"], ["c"]]]).attributes.tolist()]
 
 

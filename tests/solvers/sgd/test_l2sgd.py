@@ -60,7 +60,7 @@ def assert_same_weights(crf, peer):
 @pytest.mark.parametrize("samples", [60, 1000])
 @pytest.mark.parametrize("c2", [1.0, 0.05])
 @pytest.mark.parametrize("epochs", [6, 7])
-@pytest.mark.filterwarnings("ignore:Training ended early")
+@pytest.mark.filterwarnings("ignore:Training ended")
 def test_it_equals_crfsuite_for_the_same_random_orders(toy, tmp_path, same_orders, samples, c2, epochs):
     """For c2=1 and 60 samples the sixth epoch is better than the seventh, so it is returned in either case."""
     options = {"max_iterations": epochs, "c2": c2, "calibration_samples": samples}
@@ -83,7 +83,7 @@ def test_it_stops_when_crfsuite_stops(toy, tmp_path, same_orders, period, delta)
     assert_same_weights(crf, peer)
 
 
-@pytest.mark.filterwarnings("ignore:Training ended early")
+@pytest.mark.filterwarnings("ignore:Training ended")
 def test_with_our_own_random_orders_it_is_as_good_as_crfsuite(tmp_path):
     tokens, labels = make_addresses(400)
     items = [address_items(sequence) for sequence in tokens]

@@ -31,7 +31,7 @@ import numpy as np
 from fastcrf.memory import POINT, WEIGHTS, Kept
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.proximal import proximal_step
-from fastcrf.solvers.batch.line_search import evaluate
+from fastcrf.solvers.batch.line_search import begin, evaluate
 from fastcrf.solvers.options import check_truth
 from fastcrf.types import Diverged, Floats, Step
 from fastcrf.vectors import dot, norm
@@ -70,14 +70,11 @@ class AcceleratedGradient:
     def iterate(
         self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
+        start = begin(self.name, problem, weights, memory)
+        w, passes = Point(start.weights, start.value, start.gradient), start.passes
+        y, t, L = weights, 1.0, 0.0
         if memory:
-            w = Point(np.array(memory["weights"]), float(memory["value"]), np.array(memory["gradient"]))
-            y, t, L, passes = np.array(memory["extrapolated"]), float(memory["t"]), float(memory["lipschitz"]), 0
-        else:
-            w, t, L, passes = Point(weights, *evaluate(problem, weights)), 1.0, 0.0, 1
-            y = weights
-        if not math.isfinite(w.value):
-            raise Diverged(f"accelerated-gradient cannot start where the objective is {w.value}.")
+            y, t, L = np.array(memory["extrapolated"]), float(memory["t"]), float(memory["lipschitz"])
         info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w.weights))}
         while True:
             state = {"weights": w.weights, "value": w.value, "gradient": w.gradient}

@@ -29,9 +29,9 @@ from fastcrf.memory import POINT, Kept
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.batch.line_search import Search, SmoothRay, strong_wolfe
+from fastcrf.solvers.batch.line_search import Search, SmoothRay, begin, strong_wolfe
 from fastcrf.solvers.options import check_whole
-from fastcrf.types import Diverged, Floats, Step
+from fastcrf.types import Floats, Step
 from fastcrf.vectors import dot, norm
 
 NOTHING_TO_GAIN = 1e-6 * np.finfo(np.float64).eps  # a decrease far below the rounding of the objective, relative to it
@@ -58,14 +58,9 @@ class LBFGS:
         self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         pairs = CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs)
+        w, value, g, passes = begin(self.name, problem, weights, memory)
         if memory:
-            w, g = np.array(memory["weights"]), np.array(memory["gradient"])
-            value, passes = float(memory["value"]), 0
             pairs.restore(self.name, memory)
-        else:
-            w, (value, g), passes = weights, problem.gradient(weights), 1
-        if not math.isfinite(value):
-            raise Diverged(f"lbfgs cannot start where the objective is {value}.")
         info: dict[str, float] = {}
         while True:
             state = {"weights": w, "value": value, "gradient": g, **pairs.state()}

@@ -7,13 +7,14 @@ many it took. A search that fails returns no trial: whether that is the end is t
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.solvers.batch.orthant import step_within_orthant
-from fastcrf.types import Floats
+from fastcrf.types import Diverged, Floats
 from fastcrf.vectors import dot
 
 # The loss is a small difference of large sums (log Z minus the score of the gold labels), so its value may be off by
@@ -62,6 +63,26 @@ def evaluate(problem: GradientProblem, weights: Floats) -> tuple[float, Floats]:
     """F(w), all penalties included, and the gradient of its smooth part. One pass."""
     smooth, gradient = problem.gradient(weights)
     return smooth + problem.c1 * float(np.abs(weights).sum()) if problem.c1 > 0.0 else smooth, gradient
+
+
+class Start(NamedTuple):
+    """Where a run begins: a point with the objective there, and the passes that it took to know."""
+
+    weights: Floats
+    value: float
+    gradient: Floats
+    passes: int
+
+
+def begin(name: str, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None) -> Start:
+    """The start of the solver `name`: as its memory says, or evaluated now."""
+    if memory:
+        start = Start(np.array(memory["weights"]), float(memory["value"]), np.array(memory["gradient"]), 0)
+    else:
+        start = Start(weights, *evaluate(problem, weights), 1)
+    if not math.isfinite(start.value):
+        raise Diverged(f"{name} cannot start where the objective is {start.value}.")
+    return start
 
 
 class SmoothRay(NamedTuple):

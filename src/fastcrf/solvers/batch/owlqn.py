@@ -19,7 +19,6 @@ curvature are skipped; if no step is found, the pairs are dropped and the pseudo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -30,10 +29,10 @@ from fastcrf.memory import POINT, Kept
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.batch.line_search import OrthantRay, Search, backtrack, evaluate
+from fastcrf.solvers.batch.line_search import OrthantRay, Search, backtrack, begin
 from fastcrf.solvers.batch.orthant import keep_descending, pseudo_gradient
 from fastcrf.solvers.options import check_whole
-from fastcrf.types import Diverged, Floats, Step
+from fastcrf.types import Floats, Step
 from fastcrf.vectors import norm
 
 
@@ -58,14 +57,9 @@ class OWLQN:
         self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         pairs = CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs)
+        w, value, g, passes = begin(self.name, problem, weights, memory)
         if memory:
-            w, g = np.array(memory["weights"]), np.array(memory["gradient"])
-            value, passes = float(memory["value"]), 0
             pairs.restore(self.name, memory)
-        else:
-            w, (value, g), passes = weights, evaluate(problem, weights), 1
-        if not math.isfinite(value):
-            raise Diverged(f"owlqn cannot start where the objective is {value}.")
         info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
         while True:
             state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
