@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,17 @@ from fastcrf.chain.forward_backward import Edges, make_edges, make_lattice
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
 from fastcrf.chain.transitions import transition_matrix
-from fastcrf.types import Corpus, FeatureMap, Floats
+from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
+
+
+class Sums(NamedTuple):
+    """What one evaluation adds up, over sequences and over weights."""
+
+    log_z: float
+    gold: float  # weights . counts
+    square: float  # |weights|^2
+    gradient: Floats  # expected features - counts + ridge * weights
 
 
 class Likelihood:
@@ -52,6 +62,25 @@ class Likelihood:
 
     def gradient(self, weights: Floats, ridge: float = 0.0) -> tuple[float, Floats, float]:
         """Loss, gradient of loss + ridge/2 |w|^2, and |w|^2 (which comes free)."""
+        sums = self._expect(weights, ridge, self.counts, self.bounds)
+        return sums.log_z - sums.gold, sums.gradient, sums.square
+
+    def expected_counts(self, weights: Floats, bounds: Longs | None = None) -> tuple[float, Floats]:
+        """Sum of log Z, and how often the model expects each feature; of the shards `bounds` alone, if given."""
+        sums = self._expect(weights, 0.0, self.no_counts, self.bounds if bounds is None else bounds)
+        return sums.log_z, sums.gradient
+
+    def shards(self, first: int, last: int) -> Longs:
+        """Shards of the sequences first..last-1, for `expected_counts`."""
+        return balanced_shards(self.positions, self.layout, self.n_jobs, first, last)
+
+    @cached_property
+    def no_counts(self) -> Floats:
+        """What `_expect` is given where nothing is to be taken off: expected counts then lose no digit."""
+        return np.zeros(self.features.n_weights)
+
+    def _expect(self, weights: Floats, ridge: float, counts: Floats, bounds: Longs) -> Sums:
+        """Expected features minus `counts`, and what else the sums over some sequences and all weights give."""
         if self.tables is None:
             self.tables = aligned_zeros(self.n_jobs, self.layout.table_size)
             self.edge_sums = np.zeros((self.n_jobs, 2, self.layout.padded, self.layout.padded))
@@ -63,15 +92,17 @@ class Likelihood:
             expand_weights(weights, self.layout.place, *self._weight_range(k), self.flat)
 
         def expect_shard(k: int) -> float:
+            if k >= len(bounds) - 1:
+                return 0.0
             expected = Expected(self._split(tables[k]), sums[k, 0], sums[k, 1])
             arrays = self.table, edges, self.lattices[k], expected
-            return expect(self.positions, self.corpus.weights, *self._shard(k), *arrays, n_labels, self.lanes)
+            shard = int(bounds[k]), int(bounds[k + 1])
+            return expect(self.positions, self.corpus.weights, *shard, *arrays, n_labels, self.lanes)
 
         gradient = np.empty(self.features.n_weights)
 
         def collect(k: int) -> tuple[float, float]:
-            place, counts = self.layout.place, self.counts
-            return collect_gradient(tables, place, counts, weights, ridge, *self._weight_range(k), gradient)
+            return collect_gradient(tables, self.layout.place, counts, weights, ridge, *self._weight_range(k), gradient)
 
         self._on_threads(prepare)
         edges = self._edges(weights)
@@ -80,9 +111,9 @@ class Likelihood:
         state, transitions = self.features.n_state, weights[self.features.n_state :]
         counted = sums[:, 0].sum(axis=0) * edges.forward + sums[:, 1].sum(axis=0)
         gradient[state:] = counted[self.features.sources, self.features.targets]
-        gradient[state:] += ridge * transitions - self.counts[state:]
-        loss = log_z - gold - transitions @ self.counts[state:]
-        return float(loss), gradient, float(square + transitions @ transitions)
+        gradient[state:] += ridge * transitions - counts[state:]
+        gold += transitions @ counts[state:]
+        return Sums(float(log_z), float(gold), float(square + transitions @ transitions), gradient)
 
     def log_partitions(self, weights: Floats) -> Floats:
         """log Z of each sequence, [N]."""
@@ -136,13 +167,16 @@ class Likelihood:
         return [work(0), *(other.result() for other in others)]
 
 
-def balanced_shards(positions: Positions, layout: Layout, n_jobs: int) -> np.ndarray:
-    """First sequence of each shard, [shards + 1]: contiguous, about equal cost, none empty."""
-    starts, Kp = positions.starts, layout.padded
+def balanced_shards(
+    positions: Positions, layout: Layout, n_jobs: int, first: int = 0, last: int | None = None
+) -> np.ndarray:
+    """First sequence of each shard of first..last-1, [shards + 1]: contiguous, about equal cost, none empty."""
+    starts, Kp = positions.starts[first : None if last is None else last + 1], layout.padded
+    cells = positions.cell_starts[first : None if last is None else last + 1]
     rows = positions.row_starts[starts[1:]] - positions.row_starts[starts[:-1]]
     # Relative costs, from a profile: recursions K Kp a position, exponentials and shifts Kp, a row Kp, a cell.
-    cost = np.diff(starts) * (3 * layout.n_labels + 60) * Kp + 12 * rows * Kp + 12 * np.diff(positions.cell_starts)
+    cost = np.diff(starts) * (3 * layout.n_labels + 60) * Kp + 12 * rows * Kp + 12 * np.diff(cells)
     reached = np.concatenate(([0], np.cumsum(cost, dtype=np.float64)))
     targets = np.linspace(0, reached[-1], max(1, min(n_jobs, len(cost))) + 1)
     bounds = np.searchsorted(reached, targets[1:-1], side="left")
-    return np.unique(np.concatenate(([0], bounds, [len(cost)])))
+    return first + np.unique(np.concatenate(([0], bounds, [len(cost)])))

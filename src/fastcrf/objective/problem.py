@@ -13,9 +13,11 @@ from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import make_layout, make_positions
 from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_gap
 from fastcrf.objective.likelihood import Likelihood
+from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.movable import MovablePart, occurring_features, partition
 from fastcrf.objective.regulariser import make_regulariser
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.vectors import dot
 
 SLICE_OF_POSITIONS = 30_000
 
@@ -26,7 +28,7 @@ class Problem:
     `value` and `gradient` count as one effective pass over the data each.
     """
 
-    provides: ClassVar[frozenset[str]] = frozenset({"gradient", "sequences"})
+    provides: ClassVar[frozenset[str]] = frozenset({"gradient", "sequences", "counts"})
 
     def __init__(self, corpus: Corpus, features: FeatureMap, c1: float = 0.0, c2: float = 0.0, n_jobs: int = 1) -> None:
         if corpus.n_sequences == 0:
@@ -37,6 +39,7 @@ class Problem:
         self.likelihood = Likelihood(corpus, features, n_jobs)
         self.corpus = corpus
         self.features = features
+        self._mass_groups: MassGroups | None = None
         self._parts: dict[tuple[bool, tuple[int, int] | None], MovablePart] = {}
         self.asked_to_stop: Callable[[], bool] = lambda: False  # set by whoever runs the solver; long epochs look here
 
@@ -103,6 +106,30 @@ class Problem:
         """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
         loss, gradient, square = self.likelihood.gradient(weights, ridge=2.0 * self.c2)
         return loss + self.c2 * square, gradient
+
+    def observed_counts(self) -> Floats:
+        """How often each feature occurs with the gold labels."""
+        return self.likelihood.counts
+
+    def expected_counts(self, weights: Floats) -> tuple[float, Floats]:
+        """The loss, and how often the model expects each feature (a fresh array). One pass."""
+        log_z, counts = self.likelihood.expected_counts(weights)
+        return log_z - dot(weights, self.observed_counts()), counts
+
+    def feature_masses(self) -> Floats:
+        """The largest sum of all features that any labelling of each sequence has, [N]. No feature may be negative."""
+        return self._masses
+
+    @cached_property
+    def _masses(self) -> Floats:
+        return feature_masses(self.corpus, self.features)
+
+    def expected_counts_by_mass(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:
+        """The loss and expected counts by groups of sequences of about the same mass. One pass."""
+        if self._mass_groups is None or self._mass_groups.n_groups != n_groups:
+            self._mass_groups = MassGroups(self.corpus, self.features, self.feature_masses(), n_groups, self.n_jobs)
+        log_z, counts = self._mass_groups.expected_counts(weights)
+        return log_z - dot(weights, self.observed_counts()), counts
 
     def certificate(
         self, weights: Floats, objective: float | None = None, gradient: Floats | None = None

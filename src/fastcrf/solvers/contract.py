@@ -35,6 +35,7 @@ from fastcrf.types import Floats, Step
 
 PROMISES = {
     "optimum": "comes as close to the lowest objective as one has patience for",
+    "slow optimum": "the same, in hundreds or thousands of steps where others take tens",
     "neighbourhood": "comes near the lowest objective, and stays about there",
     "sparse neighbourhood": "the same, with exact zeros",
     "no objective": "minimises something else: objective and certificate say nothing of it",

@@ -47,6 +47,15 @@ REGISTRY: dict[str, Line] = {
     "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),
     "prox-svrg": Line("fastcrf.solvers.average_gradient.prox_svrg", "ProxSVRG"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+    "gis": Line("fastcrf.solvers.scaling.gis", "GIS"),
+    "iis": Line("fastcrf.solvers.scaling.iis", "IIS"),
+    "staggered-aitken-gis": Line("fastcrf.solvers.scaling.aitken_gis", "AitkenGIS"),
+    "aitken-gis": Line("fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"staggered": False}),
+    "triple-jump": Line("fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"gamma": 2}),
+    "componentwise-triple-jump": Line(
+        "fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"gamma": 1, "componentwise": True, "limit": 0.9}
+    ),
+    "anderson-gis": Line("fastcrf.solvers.scaling.anderson_gis", "AndersonGIS"),
 }
 
 
