@@ -121,7 +121,7 @@ class CountProblem(Objective, Protocol):
         ...
 
     def expected_counts_by_mass(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:
-        """(loss, counts) with sequences of about the same mass counted together, in so many groups at most. One pass."""
+        """(loss, counts) with sequences of about the same mass counted together, in `n_groups` at most. One pass."""
         ...
 
 

@@ -73,15 +73,14 @@ class Aitken:
 def lengthening(move: Floats, image_move: Floats, how: Extrapolation) -> Floats | float | None:
     """The factor of the plain step, 1 / (1 - ratio); None where the moves point away from each other."""
     if how.componentwise:
-        ratio = np.divide(image_move, move, out=np.zeros_like(move), where=move != 0.0)
-        ratio = np.abs(ratio) if how.gamma == 2 else ratio
-        return 1.0 / (1.0 - ratio.clip(-how.limit, how.limit))
+        each = np.divide(image_move, move, out=np.zeros_like(move), where=move != 0.0)
+        each = np.abs(each) if how.gamma == 2 else each
+        return 1.0 / (1.0 - each.clip(-how.limit, how.limit))
     squares, products, image_squares = dot(move, move), dot(image_move, move), dot(image_move, image_move)
     if not (squares > 0.0 and products > 0.0):
         return None
     ratios = products / squares, math.sqrt(image_squares / squares), image_squares / products
-    if how.length == "haemmerlin-hoffmann":  # r = 2 / (2 - largest - smallest eigenvalue)
-        ratio = 0.5 * (ratios[0] + ratios[2])
-    else:
-        ratio = ratios[how.gamma - 1]
+    ratio = ratios[how.gamma - 1]
+    if how.length == "haemmerlin-hoffmann":
+        ratio = 0.5 * (ratios[0] + ratios[2])  # r = 2 / (2 - largest - smallest eigenvalue)
     return 1.0 / (1.0 - min(ratio, how.limit))

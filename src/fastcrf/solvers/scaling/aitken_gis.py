@@ -1,8 +1,9 @@
 """Generalised iterative scaling with Aitken acceleration.
 
 Yang, Suk & Lee (2012), "Accelerating generalized iterative scaling based on staggered Aitken method for on-line
-conditional random fields", IJWMIP 10(6); after Hesterberg (2005), "Staggered Aitken acceleration for EM", ASA Section on
-Statistical Computing, pp. 2101-2110, and Huang, Yang & Hsu (2005), "Triple jump acceleration for the EM algorithm", ICDM.
+conditional random fields", IJWMIP 10(6); after Hesterberg (2005), "Staggered Aitken acceleration for EM", ASA Section
+on Statistical Computing, pp. 2101-2110, and Huang, Yang & Hsu (2005), "Triple jump acceleration for the EM algorithm",
+ICDM.
 
 Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2,   where no feature is negative
 
@@ -18,10 +19,10 @@ accelerated, with J estimated from the last two points wherever they came from: 
 Presets: `triple-jump` is estimate 2; `componentwise-triple-jump` (CTJPIS) has a ratio for each component, within ±0.9;
 `aitken-gis` is not staggered.
 
-Differs from the paper: this is the batch form, with the exact penalised step. Ratios are limited, and no acceleration is
-tried where both moves point away from each other. Haemmerlin & Hoffmann's r = 2 / (2 - l_max - l_min) takes the third and
-the first estimate for the extreme eigenvalues, of which the paper says nothing. F(v) is compared with F(w'), which is
-known, rather than with F(w''), which is not: F never rises, and an evaluation is saved.
+Differs from the paper: this is the batch form, with the exact penalised step. Ratios are limited, and no acceleration
+is tried where both moves point away from each other. Haemmerlin & Hoffmann's r = 2 / (2 - l_max - l_min) takes the
+third and the first estimate for the extreme eigenvalues, of which the paper says nothing. F(v) is compared with F(w'),
+which is known, rather than with F(w''), which is not: F never rises, and an evaluation is saved.
 """
 
 from __future__ import annotations

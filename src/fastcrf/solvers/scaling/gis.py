@@ -16,10 +16,10 @@ Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2,   where no featu
 F never rises: what is minimised for each weight by itself is an upper bound on F that touches it at w. The steps are
 about 1/S of what they would be if features did not compete for labellings, so this is slow.
 
-Differs from yang2012: its penalised step, eq. 3.9, is the logarithm of O / (E + 2 c2 w), which is undefined for features
-that do not occur and for large negative weights, and is no minimum of anything elsewhere; `rule="paper"` takes it where
-it exists. S is the largest mass of all labellings, not of the gold ones, which bound nothing (`objective/masses.py`).
-Without a penalty, no step changes the odds of a labelling by more than 1e8.
+Differs from yang2012: its penalised step, eq. 3.9, is the logarithm of O / (E + 2 c2 w), which is undefined for
+features that do not occur and for large negative weights, and is no minimum of anything elsewhere; `rule="paper"` takes
+it where it exists. S is the largest mass of all labellings, not of the gold ones, which bound nothing
+(`objective/masses.py`). Without a penalty, no step changes the odds of a labelling by more than 1e8.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Improved iterative scaling for chains: Algorithm T.
 
-Lafferty, McCallum & Pereira (2001), "Conditional random fields: probabilistic models for segmenting and labeling sequence
-data", ICML, pp. 282-289, section 3; after Della Pietra, Della Pietra & Lafferty (1997), "Inducing features of random
-fields", IEEE Transactions on Pattern Analysis and Machine Intelligence 19(4), pp. 380-393.
+Lafferty, McCallum & Pereira (2001), "Conditional random fields: probabilistic models for segmenting and labeling
+sequence data", ICML, pp. 282-289, section 3; after Della Pietra, Della Pietra & Lafferty (1997), "Inducing features of
+random fields", IEEE Transactions on Pattern Analysis and Machine Intelligence 19(4), pp. 380-393.
 
 Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2,   where no feature is negative
 
@@ -12,13 +12,13 @@ Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2,   where no featu
         d_f ← root of  sum_t E_tf e^(t d) + 2 c2 (w_f + d) = O_f
         w ← w + d
 
-Short sequences then do not pay for long ones, as they do in generalised iterative scaling, whose only mass is the largest
-of all. F never rises.
+Short sequences then do not pay for long ones, as they do in generalised iterative scaling, whose only mass is the
+largest of all. F never rises.
 
-Differs from the paper: feature values may be real, and where there are more masses than `groups`, sequences of about the
-same mass are counted together, with the largest mass among them (which is a bound for all of them). The paper has no
-penalty. T(x) is found by Viterbi's algorithm (`objective/masses.py`). Without a penalty, the weight of a feature that
-never occurs sinks by steps that change the odds by 1e8.
+Differs from the paper: feature values may be real, and where there are more masses than `groups`, sequences of about
+the same mass are counted together, with the largest mass among them (which is a bound for all of them). The paper has
+no penalty. T(x) is found by Viterbi's algorithm (`objective/masses.py`). Without a penalty, the weight of a feature
+that never occurs sinks by steps that change the odds by 1e8.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ or with u = S d,  r = k / S  and  b = O - k w,
 
     E e^u + r u = b
 
-whose root is u = b/r - omega(z),  z = ln(E/r) + b/r,  with Wright's omega: omega + ln omega = z. For a weak penalty both
-terms are huge and cancel, and for none they are infinite. So the root is found by Newton's method in u itself, from a
-point to the right of it, whence convex functions are followed down monotonically:
+whose root is u = b/r - omega(z),  z = ln(E/r) + b/r,  with Wright's omega: omega + ln omega = z. For a weak penalty
+both terms are huge and cancel, and for none they are infinite. So the root is found by Newton's method in u itself,
+from a point to the right of it, whence convex functions are followed down monotonically:
 
     z <= 1:  E e^u + r u - b           from b/r; there its first term is at most e r
     z > 1:   ln E + u - ln(b - r u)    from ln(r z / E); there its slope is between 1 and 2
@@ -88,7 +88,7 @@ def scale_weights_lagging(
 def scale_by_masses(
     weights: Floats, expected: Floats, masses: Floats, observed: Floats, ridge: float, moved: Floats
 ) -> None:
-    """The weights after a step in which each group of sequences, a row of `expected`, has a mass of its own. The root of
+    """The weights after a step in which each group of sequences, a row of `expected`, has a mass of its own: roots of
 
         sum_g E_gf e^(T_g d) + k (w + d) = O
 
