@@ -67,6 +67,8 @@ class CRF(BaseEstimator):
     template: makes the attributes of raw rows such as ["the", "DT"], of which the sequences of X then consist: a file
         of CRF++, Wapiti or CRFsuite, or its text (none: X is items).
     crfsuite_compat: drop pairs whose values sum to less than 0, as CRFsuite does.
+    prior: a model whose weights are the mean of the L2 penalty, c2 |w - prior|^2: the path of its file, a fitted CRF or
+        its `model_`. What the new data do not speak about stays as it has it.
 
     After `fit`: `classes_` (in order of first appearance), `attributes_`, `state_features_`, `transition_features_`,
     `num_attributes_`, `size_`, `model_`; `history_` (a dict per step), `n_iter_`, `converged_`, `stop_reason_`,
@@ -115,6 +117,7 @@ class CRF(BaseEstimator):
         callbacks: Sequence[Callable[[Row], Any]] | None = None,
         crfsuite_compat: bool = False,
         template: PathLike | None = None,
+        prior: PathLike | Model | CRF | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.min_freq = min_freq
@@ -155,6 +158,7 @@ class CRF(BaseEstimator):
         self.callbacks = callbacks
         self.crfsuite_compat = crfsuite_compat
         self.template = template
+        self.prior = prior
 
     def fit(
         self,
@@ -181,6 +185,7 @@ class CRF(BaseEstimator):
             sample_weight=sample_weight,
             dev=None if X_dev is None or y_dev is None else (X_dev, y_dev),
             features=self._feature_options() | {"transitions": template is None or template.transitions},
+            prior=None if self.prior is None else model_of(self.prior),
             start=self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None,
             patience=self.patience,
             callbacks=functions("callbacks", self.callbacks),
@@ -347,3 +352,14 @@ def reading_rows(model: Model) -> Model:
     """The model of a template, so that the command line tags columns with it: those that the template reads."""
     assert isinstance(model.attributes, TemplateAttributes)
     return replace(model, input={"kind": "template", "n_columns": model.attributes.programme.n_columns})
+
+
+def model_of(prior: PathLike | Model | CRF) -> Model:
+    """The model that is meant by a path, a fitted CRF or a model."""
+    if isinstance(prior, Model):
+        return prior
+    if isinstance(prior, CRF):
+        return prior.model_
+    if not isinstance(prior, str | os.PathLike):
+        raise ValueError(f"prior must be the path of a model, a fitted CRF or its model_; got prior={prior!r}.")
+    return Model.load(prior)

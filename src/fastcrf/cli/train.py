@@ -54,6 +54,10 @@ def train(
         typer.Option(help="Stop after this many steps without a better --dev accuracy, and keep the best model."),
     ] = None,
     init: Annotated[str | None, typer.Option(metavar="FILE", help="Start from the weights of this model.")] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Penalise the distance to the weights of this model, c2 |w - prior|^2."),
+    ] = None,
     checkpoint: Annotated[
         str | None, typer.Option(metavar="FILE", help="Save the state of training to this file from time to time.")
     ] = None,
@@ -105,6 +109,7 @@ def train(
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
+    fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
     """
     from fastcrf.cli.data_files import training_files
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
@@ -143,6 +148,7 @@ def train(
             "transitions": inputs.transitions,
         },
         start=Model.load(init) if init else None,
+        prior=Model.load(prior) if prior else None,
         patience=patience,
         n_jobs=usable_jobs(jobs),
         progress=None if quiet else Progress(reason=False),

@@ -35,9 +35,13 @@ class Sums(NamedTuple):
 
 
 class Likelihood:
-    """sum_i s_i * -log p(y_i | x_i, w), its gradient, and per-sequence figures."""
+    """sum_i s_i * -log p(y_i | x_i, w), its gradient, and per-sequence figures.
 
-    def __init__(self, corpus: Corpus, features: FeatureMap, n_jobs: int = 1) -> None:
+    With a prior, what it is given are the differences v = w - prior, and |w|^2 is |v|^2.
+    """
+
+    def __init__(self, corpus: Corpus, features: FeatureMap, n_jobs: int = 1, prior: Floats | None = None) -> None:
+        self.prior = prior
         self.corpus = corpus
         self.features = features
         self.layout = make_layout(features)
@@ -58,12 +62,25 @@ class Likelihood:
         """The loss alone: forward recursions only."""
         log_z = self.log_partitions(weights)
         total = log_z @ self.corpus.weights if len(self.corpus.weights) else log_z.sum()
-        return float(total) - dot(weights, self.counts)
+        return float(total) - self.gold_score(weights)
+
+    def absolute(self, weights: Floats) -> Floats:
+        """The weights of the model: these, or these and the prior."""
+        return weights if self.prior is None else weights + self.prior
+
+    def gold_score(self, weights: Floats) -> float:
+        """The score of all gold labels."""
+        return dot(weights, self.counts) + self.prior_score
+
+    @cached_property
+    def prior_score(self) -> float:
+        """What the prior adds to the score of the gold labels."""
+        return 0.0 if self.prior is None else dot(self.prior, self.counts)
 
     def gradient(self, weights: Floats, ridge: float = 0.0) -> tuple[float, Floats, float]:
         """Loss, gradient of loss + ridge/2 |w|^2, and |w|^2 (which comes free)."""
         sums = self._expect(weights, ridge, self.counts, self.bounds)
-        return sums.log_z - sums.gold, sums.gradient, sums.square
+        return sums.log_z - (sums.gold + self.prior_score), sums.gradient, sums.square
 
     def expected_counts(self, weights: Floats, bounds: Longs | None = None) -> tuple[float, Floats]:
         """Sum of log Z, and how often the model expects each feature; of the shards `bounds` alone, if given."""
@@ -85,11 +102,12 @@ class Likelihood:
             self.tables = aligned_zeros(self.n_jobs, self.layout.table_size)
             self.edge_sums = np.zeros((self.n_jobs, 2, self.layout.padded, self.layout.padded))
         tables, sums, n_labels = self.tables, self.edge_sums, self.layout.n_labels
+        absolute = self.absolute(weights)
 
         def prepare(k: int) -> None:
             tables[k] = 0.0
             sums[k] = 0.0
-            expand_weights(weights, self.layout.place, *self._weight_range(k), self.flat)
+            expand_weights(absolute, self.layout.place, *self._weight_range(k), self.flat)
 
         def expect_shard(k: int) -> float:
             if k >= len(bounds) - 1:
@@ -105,7 +123,7 @@ class Likelihood:
             return collect_gradient(tables, self.layout.place, counts, weights, ridge, *self._weight_range(k), gradient)
 
         self._on_threads(prepare)
-        edges = self._edges(weights)
+        edges = self._edges(absolute)
         log_z = sum(self._on_threads(expect_shard))
         gold, square = np.sum(self._on_threads(collect), axis=0)
         state, transitions = self.features.n_state, weights[self.features.n_state :]
@@ -118,7 +136,7 @@ class Likelihood:
     def log_partitions(self, weights: Floats) -> Floats:
         """log Z of each sequence, [N]."""
         log_z = np.empty(self.corpus.n_sequences)
-        edges = self._load(weights)
+        edges = self._load(self.absolute(weights))
 
         def shard(k: int) -> None:
             arrays = self.table, edges, self.lattices[k], log_z
@@ -130,7 +148,7 @@ class Likelihood:
     def sequence_figures(self, weights: Floats) -> Floats:
         """(log Z, expected score, gold score) of each sequence, [N, 3]."""
         figures = np.empty((self.corpus.n_sequences, 3))
-        edges = self._load(weights)
+        edges = self._load(self.absolute(weights))
 
         def shard(k: int) -> None:
             lattice = self.lattices[k]

@@ -44,13 +44,13 @@ def feature_masses(corpus: Corpus, features: FeatureMap) -> Floats:
 class MassGroups:
     """The sequences of a corpus by their mass, in at most `n_groups` groups."""
 
-    def __init__(self, corpus: Corpus, features: FeatureMap, masses: Floats, n_groups: int, n_jobs: int) -> None:
+    def __init__(self, whole: Likelihood, masses: Floats, n_groups: int) -> None:
         self.n_groups = n_groups
         order = np.argsort(masses, kind="stable")
         ascending = masses[order]
         bounds = group_bounds(ascending, n_groups)
         self.masses = ascending[bounds[1:] - 1]
-        self.likelihood = Likelihood(reorder(corpus, order), features, n_jobs)
+        self.likelihood = Likelihood(reorder(whole.corpus, order), whole.features, whole.n_jobs, whole.prior)
         ends = zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
         self.shards = [self.likelihood.shards(first, last) for first, last in ends]
 

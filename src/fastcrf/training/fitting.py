@@ -21,6 +21,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.plan import Plan
+from fastcrf.training.prior import check_plan, known_attributes, with_features_of
 from fastcrf.training.progress import Display
 from fastcrf.training.pruning import prune
 from fastcrf.training.stopping import HeldOut, Rule
@@ -82,6 +83,7 @@ def fit_model(
     min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
     start: Model | None = None,
+    prior: Model | None = None,
     patience: int | None = None,
     callbacks: Iterable[Callable[[Row], Any]] = (),
     n_jobs: int = 1,
@@ -96,30 +98,38 @@ def fit_model(
     min_count: attributes that occur less often are left out, whatever their labels (the cut-off of CRF++);
     features: arguments of `build_feature_map`;
     start:    a model whose weights are the starting point;
+    prior:    a model whose weights are the mean of the penalty, and the starting point if there is no other;
     patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
     checkpoint: where the run is saved from time to time, and from where it may go on;
     options:  what the model remembers of its making, besides the outcome.
     """
     patience_rules = early_stop(patience, dev is not None)
+    if prior:
+        check_plan(plan)
+        attributes = known_attributes(prior, attributes)
     with announce_compilation():
-        corpus, learnt, labels = encode_training(X, y, sample_weight, attributes)
+        corpus, learnt, labels = encode_training(X, y, sample_weight, attributes, prior.labels if prior else None)
         if whole("min_count", min_count, 1) > 1:
-            corpus, frequent = without_rare(corpus, len(learnt), min_count)
+            corpus, frequent = without_rare(corpus, len(learnt), min_count, len(attributes) if prior else 0)
             learnt = learnt.kept(frequent)
         feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
+        if prior:
+            feature_map = with_features_of(prior.features, feature_map)
+        mean = starting_weights(prior, learnt, labels, feature_map) if prior else None
         held_out = DevSet(Encoder(learnt).encode_labelled(*dev, labels), feature_map) if dev else None
         first = starting_weights(start, learnt, labels, feature_map) if start else None
+        first = first if first is None or mean is None else first - mean
         if checkpoint and held_out:
             checkpoint.held_out = digest(held_out.corpus)
         asking = Callbacks(callbacks)
-        problem = Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs)
+        problem = Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs, mean)
         warm_up(problem, plan.solver)
         result = minimize(
             problem,
             plan.solver,
             first,
             stop=(*plan.stop, *patience_rules),
-            watch={DEV_SCORE: held_out.accuracy} if held_out else {},
+            watch={DEV_SCORE: lambda w: held_out.accuracy(problem.model_weights(w))} if held_out else {},
             best=DEV_SCORE if patience_rules else None,
             callbacks=[asking],
             progress=progress,
@@ -128,7 +138,8 @@ def fit_model(
     asked = asking.asked or result.status == "interrupted" or (result.status == "finished" and bool(patience_rules))
     if result.status == "interrupted" and progress is None:  # a display has said it
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
-    model = Model(labels, *prune(learnt, feature_map, result.weights), options={**options, "training": summary(result)})
+    weights = problem.model_weights(result.weights)
+    model = Model(labels, *prune(learnt, feature_map, weights), options={**options, "training": summary(result)})
     return Fit(model, result, has_converged(result, plan.tol), asked)
 
 

@@ -58,6 +58,10 @@ class Attributes(Protocol):
         """Those that are used, in the same order."""
         ...
 
+    def reads_like(self, other: Attributes) -> bool:
+        """Whether both make the same attributes of the same data, apart from which of them they know."""
+        ...
+
 
 class Learner(NamedTuple):
     gatherer: Gatherer
@@ -88,6 +92,9 @@ class ItemAttributes:
 
     def kept(self, used: NDArray[np.bool_]) -> ItemAttributes:
         return ItemAttributes({name: a for a, name in enumerate(compress(self.names(), used.tolist()))})
+
+    def reads_like(self, other: Attributes) -> bool:
+        return other.kind == self.kind
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds no pairs: what was looked up is no part of a model, and may be larger than it."""

@@ -8,9 +8,15 @@ from numpy.typing import NDArray
 from fastcrf.types import Corpus
 
 
-def without_rare(corpus: Corpus, n_attributes: int, min_count: int) -> tuple[Corpus, NDArray[np.bool_]]:
-    """The corpus with the attributes that occur at least `min_count` times, renumbered, and which of them these are."""
+def without_rare(
+    corpus: Corpus, n_attributes: int, min_count: int, n_known: int = 0
+) -> tuple[Corpus, NDArray[np.bool_]]:
+    """The corpus with the attributes that occur at least `min_count` times, renumbered, and which of them these are.
+
+    The first `n_known`, which an earlier model has, stay whether they occur or not.
+    """
     used = np.bincount(corpus.attributes, minlength=n_attributes) >= min_count
+    used[:n_known] = True
     numbers = (np.cumsum(used) - 1).astype(np.int32)
     kept = used[corpus.attributes]
     kept_before = np.concatenate(([0], np.cumsum(kept)))
