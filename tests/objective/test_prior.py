@@ -67,6 +67,21 @@ def test_every_evaluation_is_that_of_the_shifted_objective(n_jobs):
     assert problem.expected_counts_by_mass(v, 2)[0] == pytest.approx(loss, rel=1e-12)
 
 
+def test_hessians_and_gradients_of_some_sequences_are_those_at_the_whole_weights():
+    prior, v, direction = random_prior(), random_prior(1), random_prior(2)
+    problem, plain, some = make(prior), make(), np.array([4, 0, 2])
+    w = prior + v
+    np.testing.assert_allclose(problem.hessian_product(v, direction), plain.hessian_product(w, direction), rtol=1e-12)
+    for evaluate in ("sequence_hessian_product", "subset_gradient"):
+        more = (direction, some) if evaluate == "sequence_hessian_product" else (some,)
+        ours, theirs = (getattr(p, evaluate)(at, *more) for p, at in ((problem, v), (plain, w)))
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12)
+    point = problem.curvature()
+    np.testing.assert_allclose(point.gradient(v)[1], problem.gradient(v)[1], rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(point.product(direction), plain.hessian_product(w, direction), rtol=1e-11, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ABLE)
 def test_the_optimum_is_that_of_the_shifted_objective(name):
     prior = random_prior()
@@ -118,7 +133,9 @@ def test_what_a_prior_cannot_do_is_refused_with_a_sentence():
         make(prior[:3])
     with pytest.raises(ValueError, match="The prior holds a weight that is not finite"):
         make(prior * np.inf)
-    with pytest.raises(ValueError, match="sag needs sequences of the problem, which provides counts, gradient"):
+    with pytest.raises(
+        ValueError, match="sag needs sequences of the problem, which provides counts, gradient"
+    ):
         minimize(make(prior), registry.make("sag"), stop=[MaxSteps(1)])
     with pytest.raises(ValueError, match="A problem with a prior has no parts"):
         make(prior).part(prior)

@@ -8,6 +8,8 @@ from fastcrf import CRF
 from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.model import Model
+from fastcrf.training.fitting import fit_corpus, fit_model
+from fastcrf.training.plan import make_plan
 from fastcrf.training.warm_start import starting_weights
 
 X_OLD = [[["a", "b"], ["c"]], [["b"], ["a"]], [["c", "old"], ["a"]]]
@@ -89,6 +91,21 @@ def test_templates_may_have_a_prior_of_the_same_template():
     assert ("U00:dog", "I") in new.state_features_
     with pytest.raises(ValueError, match=r"The prior makes its attributes of other data .template, here items."):
         CRF(n_jobs=1, prior=old).fit(X_NEW, Y_NEW)
+
+
+def test_a_corpus_that_was_encoded_without_the_prior_is_refused():
+    plan, old = make_plan({}), old_crf().model_
+    with pytest.raises(ValueError, match="A prior needs data that are encoded with its attributes"):
+        fit_corpus(*encode_training(X_NEW, Y_NEW), plan, prior=old)
+    known = encode_training(X_NEW, Y_NEW, known=old.attributes, labels=old.labels)
+    assert fit_corpus(*known, plan, prior=old).model.labels[:3] == old.labels
+
+
+def test_rare_attributes_of_the_prior_stay():
+    old = old_crf().model_
+    model = fit_model(X_NEW, Y_NEW, make_plan({}), prior=old, min_count=3).model
+    assert {"c", "old"} <= set(model.attributes.names())
+    assert model.state_weights()["c", "y"] == old.state_weights()["c", "y"]
 
 
 @pytest.mark.parametrize(

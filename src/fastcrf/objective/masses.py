@@ -18,7 +18,6 @@ import numpy as np
 
 from fastcrf.chain.decode import path_scores, viterbi
 from fastcrf.objective.likelihood import Likelihood
-from fastcrf.objective.movable import reorder
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 
 
@@ -44,21 +43,18 @@ def feature_masses(corpus: Corpus, features: FeatureMap) -> Floats:
 class MassGroups:
     """The sequences of a corpus by their mass, in at most `n_groups` groups."""
 
-    def __init__(self, whole: Likelihood, masses: Floats, n_groups: int) -> None:
-        self.n_groups = n_groups
+    def __init__(self, likelihood: Likelihood, masses: Floats, n_groups: int) -> None:
+        self.likelihood, self.n_groups = likelihood, n_groups
         order = np.argsort(masses, kind="stable")
-        ascending = masses[order]
-        bounds = group_bounds(ascending, n_groups)
-        self.masses = ascending[bounds[1:] - 1]
-        self.likelihood = Likelihood(reorder(whole.corpus, order), whole.features, whole.n_jobs, whole.prior)
-        ends = zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-        self.shards = [self.likelihood.shards(first, last) for first, last in ends]
+        bounds = group_bounds(masses[order], n_groups)
+        self.masses = masses[order[bounds[1:] - 1]]
+        self.groups = np.split(order, bounds[1:-1])
 
     def expected_counts(self, weights: Floats) -> tuple[float, GroupedCounts]:
         """Sum of log Z, and the expected counts of each group. One pass."""
-        counts, total = np.empty((len(self.shards), len(weights))), 0.0
-        for group, shards in enumerate(self.shards):
-            log_z, counts[group] = self.likelihood.expected_counts(weights, shards)
+        counts, total = np.empty((len(self.groups), len(weights))), 0.0
+        for k, group in enumerate(self.groups):
+            log_z, counts[k] = self.likelihood.expected_counts(weights, group)
             total += log_z
         return total, GroupedCounts(self.masses, counts)
 

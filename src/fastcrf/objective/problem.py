@@ -11,26 +11,29 @@ import numpy as np
 from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import make_layout, make_positions
 from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_gap
+from fastcrf.objective.curvature import Curvature, HessianProducts
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.movable import MovablePart, occurring_features, partition
 from fastcrf.objective.regulariser import check_prior, make_regulariser
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.vectors import dot
 
 SLICE_OF_POSITIONS = 30_000
-WITH_PRIOR = frozenset({"gradient", "counts"})  # what a problem with a prior provides
+WITH_PRIOR = frozenset({"gradient", "hessian", "sequence-hessian", "subset-gradient", "counts"})  # provided, too
 
 
 class Problem:
     """Minimise  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2.
 
-    `value` and `gradient` count as one effective pass over the data each.
+    `value`, `gradient` and a product with the Hessian count as one effective pass over the data each, those of some
+    sequences as their share of all.
 
     prior: the mean of the penalty, c2 |w - prior|^2. Solvers, certificates and all else then work on the differences
     v = w - prior and know nothing of it; `model_weights` adds it. Blocks of sequences (`part`) do not have it yet.
     """
 
-    provides: frozenset[str] = frozenset({"gradient", "sequences", "counts"})
+    provides: frozenset[str] = WITH_PRIOR | {"sequences"}
 
     def __init__(
         self,
@@ -131,7 +134,7 @@ class Problem:
     def expected_counts(self, weights: Floats) -> tuple[float, Floats]:
         """The loss, and how often the model expects each feature (a fresh array). One pass."""
         log_z, counts = self.likelihood.expected_counts(weights)
-        return log_z - self.likelihood.gold_score(weights), counts
+        return log_z - dot(self.model_weights(weights), self.observed_counts()), counts
 
     def feature_masses(self) -> Floats:
         """The largest sum of all features that any labelling of each sequence has, [N]. No feature may be negative."""
@@ -146,11 +149,31 @@ class Problem:
         if self._mass_groups is None or self._mass_groups.n_groups != n_groups:
             self._mass_groups = MassGroups(self.likelihood, self.feature_masses(), n_groups)
         log_z, counts = self._mass_groups.expected_counts(weights)
-        return log_z - self.likelihood.gold_score(weights), counts
+        return log_z - dot(self.model_weights(weights), self.observed_counts()), counts
 
     def model_weights(self, weights: Floats) -> Floats:
         """The weights of the model that a solver's weights stand for: they differ where there is a prior."""
         return self.likelihood.absolute(weights)
+
+    def subset_gradient(self, weights: Floats, sequences: Longs) -> tuple[float, Floats]:
+        """Loss and gradient of some sequences, without the penalty. Their share of a pass."""
+        return self.likelihood.subset_gradient(weights, sequences)
+
+    def curvature(self, kept: int | None = None) -> Curvature:
+        """The smooth part, with gradients that leave behind what products with the Hessian need."""
+        return Curvature(self._products, self.c2, kept)
+
+    def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
+        """The Hessian of the smooth part at `weights`, times `direction` (a fresh array). One pass."""
+        return self._products.product(weights, direction, ridge=2.0 * self.c2)
+
+    def sequence_hessian_product(self, weights: Floats, direction: Floats, sequences: Longs) -> Floats:
+        """The same for the loss of some sequences, without the penalty. Their share of a pass."""
+        return self._products.product_of_some(weights, direction, sequences)
+
+    @cached_property
+    def _products(self) -> HessianProducts:
+        return HessianProducts(self.likelihood)
 
     def certificate(
         self, weights: Floats, objective: float | None = None, gradient: Floats | None = None

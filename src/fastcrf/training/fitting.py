@@ -21,7 +21,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.plan import Plan
-from fastcrf.training.prior import check_plan, known_attributes, with_features_of
+from fastcrf.training.prior import check_numbers, check_plan, known_attributes, with_features_of
 from fastcrf.training.progress import Display
 from fastcrf.training.pruning import prune
 from fastcrf.training.stopping import HeldOut, Rule
@@ -79,6 +79,29 @@ def fit_model(
     *,
     attributes: Attributes = NO_ITEMS,
     sample_weight: Iterable[float] | None = None,
+    **how: Any,
+) -> Fit:
+    """Train on sequences X with labels y.
+
+    attributes: what is known beforehand; their kind says what the sequences hold (items, or rows for a template);
+    how:        what `fit_corpus` takes.
+    """
+    early_stop(how.get("patience"), how.get("dev") is not None)  # refuse it before anything is read
+    labels, prior = None, how.get("prior")
+    if prior:
+        check_plan(plan)
+        attributes, labels = known_attributes(prior, attributes), prior.labels
+    with announce_compilation():
+        encoded = encode_training(X, y, sample_weight, attributes, labels)
+    return fit_corpus(*encoded, plan, **how)
+
+
+def fit_corpus(
+    corpus: Corpus,
+    learnt: Attributes,
+    labels: list[Any],
+    plan: Plan,
+    *,
     dev: tuple[Iterable[Any], Iterable[Any]] | None = None,
     min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
@@ -91,9 +114,8 @@ def fit_model(
     checkpoint: Checkpoint | None = None,
     options: Mapping[str, Any] = NOTHING,
 ) -> Fit:
-    """Train on sequences X with labels y.
+    """Train on an encoded corpus, in memory or mapped, with its attributes and labels.
 
-    attributes: what is known beforehand; their kind says what the sequences hold (items, or rows for a template);
     dev:      held-out sequences and labels, whose token accuracy is in each row of the trace;
     min_count: attributes that occur less often are left out, whatever their labels (the cut-off of CRF++);
     features: arguments of `build_feature_map`;
@@ -104,13 +126,11 @@ def fit_model(
     options:  what the model remembers of its making, besides the outcome.
     """
     patience_rules = early_stop(patience, dev is not None)
-    if prior:
-        check_plan(plan)
-        attributes = known_attributes(prior, attributes)
     with announce_compilation():
-        corpus, learnt, labels = encode_training(X, y, sample_weight, attributes, prior.labels if prior else None)
+        if prior:
+            check_numbers(prior, learnt, labels)
         if whole("min_count", min_count, 1) > 1:
-            corpus, frequent = without_rare(corpus, len(learnt), min_count, len(attributes) if prior else 0)
+            corpus, frequent = without_rare(corpus, len(learnt), min_count, len(prior.attributes) if prior else 0)
             learnt = learnt.kept(frequent)
         feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
         if prior:

@@ -6,6 +6,9 @@ the new data do not give rise to are part of the new model, too: where nothing o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from fastcrf.data.encoding.attributes import Attributes
@@ -40,6 +43,16 @@ def known_attributes(prior: Model, attributes: Attributes) -> Attributes:
             "another template; train with the prior's template, or without a prior."
         )
     return prior.attributes
+
+
+def check_numbers(prior: Model, attributes: Attributes, labels: Sequence[Any]) -> None:
+    """Raise one sentence unless the first attributes and labels are the prior's."""
+    names = prior.attributes.names()
+    if labels[: len(prior.labels)] != prior.labels or attributes.names()[: len(names)] != names:
+        raise ValueError(
+            "A prior needs data that are encoded with its attributes; train on the sequences themselves, not on a "
+            "corpus that was encoded without it."
+        )
 
 
 def with_features_of(prior: FeatureMap, features: FeatureMap) -> FeatureMap:
