@@ -47,6 +47,11 @@ REGISTRY: dict[str, Line] = {
     "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),
     "prox-svrg": Line("fastcrf.solvers.average_gradient.prox_svrg", "ProxSVRG"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+    "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
+    "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
+    "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),
+    "mira": Line("fastcrf.solvers.margin.mira", "MIRA"),
+    "arow": Line("fastcrf.solvers.margin.arow", "AROW"),
 }
 
 
