@@ -18,8 +18,8 @@ number of its wrong labels,
 A Step is one epoch; its weights are the mean of the weights after each visit. `info["training_loss"]` is the sum of s_i
 times the numerator of tau.
 
-Differs from the papers: one rival (McDonald et al. take the k best; Crammer & Singer all wrong classes); c is a bound of
-the step as in PA-I, none by default.
+Differs from the papers: one rival (McDonald et al. take the k best, Crammer & Singer all wrong classes); c limits the
+step as in PA-I, but by default there is no limit.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class MistakeRun:
 
 
 class Average:
-    """The mean of the weights after each visit: w - sums / c, where a change at visit c added c times itself to sums."""
+    """The mean of the weights after each visit, w - sums / c; a change at visit c added c times itself to the sums."""
 
     def __init__(self, n_weights: int) -> None:
         self.weights = np.empty(n_weights)
