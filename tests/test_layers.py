@@ -19,6 +19,7 @@ LAYERS = {
     "kernel_cache": -2,
     "kernel": 0,
     "memory_room": 0,
+    "mapped": 0,
     "vectors": 1,
     "generic": 1,
     "memory": 0,
@@ -42,11 +43,12 @@ LAYERS = {
     "cli": 9,
     "__main__": 10,
 }
-ROOMS_OF_DATA = {"errors": 0, "encoding": 1, "files": 2, "templates": 3, "model_file": 4, "corpora": 4}
+ROOMS_OF_DATA = {"errors": 0, "encoding": 1, "files": 2, "templates": 3, "model_file": 4, "corpora": 4, "corpus_file": 5}
 SKLEARN_FREE = (
     "generic",
     "memory",
     "memory_room",
+    "mapped",
     "kernel_cache",
     "checks",
     "source_closure",

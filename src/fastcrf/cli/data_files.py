@@ -6,7 +6,7 @@ attributes of our choice or, where it has a template, as raw rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, tee
 from typing import Any, NamedTuple, Protocol
@@ -148,11 +148,16 @@ def training_files(template: str | None, template_kind: str | None, items: bool)
 
 def files_of(model: Model, items: bool) -> DataFiles:
     """The kind of files that a model takes, if it is the kind that was asked for."""
-    kind, n_columns = model.input.get("kind"), model.input.get("n_columns")
+    return files_like(model.input, items)
+
+
+def files_like(remembered: Mapping[str, Any], items: bool) -> DataFiles:
+    """The kind of files that a model or a corpus remembers, if it is the kind that was asked for."""
+    kind, n_columns = remembered.get("kind"), remembered.get("n_columns")
     if kind in ("columns", "template") and isinstance(n_columns, int):
         if items:
             raise DataError("This model reads columns, not items; leave out --items.")
-        if model.input.get("more_columns"):
+        if remembered.get("more_columns"):
             return ColumnFiles(raw=True, n_needed=n_columns)
         return ColumnFiles(kind == "template", n_columns)
     if not items:

@@ -78,6 +78,25 @@ def fit_model(
     *,
     attributes: Attributes = NO_ITEMS,
     sample_weight: Iterable[float] | None = None,
+    **how: Any,
+) -> Fit:
+    """Train on sequences X with labels y.
+
+    attributes: what is known beforehand; their kind says what the sequences hold (items, or rows for a template);
+    how:        what `fit_corpus` takes.
+    """
+    early_stop(how.get("patience"), how.get("dev") is not None)  # refuse it before anything is read
+    with announce_compilation():
+        encoded = encode_training(X, y, sample_weight, attributes)
+    return fit_corpus(*encoded, plan, **how)
+
+
+def fit_corpus(
+    corpus: Corpus,
+    learnt: Attributes,
+    labels: list[Any],
+    plan: Plan,
+    *,
     dev: tuple[Iterable[Any], Iterable[Any]] | None = None,
     min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
@@ -89,9 +108,8 @@ def fit_model(
     checkpoint: Checkpoint | None = None,
     options: Mapping[str, Any] = NOTHING,
 ) -> Fit:
-    """Train on sequences X with labels y.
+    """Train on an encoded corpus, in memory or mapped, with its attributes and labels.
 
-    attributes: what is known beforehand; their kind says what the sequences hold (items, or rows for a template);
     dev:      held-out sequences and labels, whose token accuracy is in each row of the trace;
     min_count: attributes that occur less often are left out, whatever their labels (the cut-off of CRF++);
     features: arguments of `build_feature_map`;
@@ -102,7 +120,6 @@ def fit_model(
     """
     patience_rules = early_stop(patience, dev is not None)
     with announce_compilation():
-        corpus, learnt, labels = encode_training(X, y, sample_weight, attributes)
         if whole("min_count", min_count, 1) > 1:
             corpus, frequent = without_rare(corpus, len(learnt), min_count)
             learnt = learnt.kept(frequent)

@@ -34,6 +34,10 @@ class Gatherer(Protocol):
 
     def corpus(self, labels: array[int] | None = None) -> Corpus: ...
 
+    def begin(self) -> None:
+        """Let go of what was gathered, and begin another corpus with the same ids."""
+        ...
+
 
 class Attributes(Protocol):
     """The attributes of a model, numbered from 0."""
