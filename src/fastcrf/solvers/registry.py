@@ -32,6 +32,7 @@ REGISTRY: dict[str, Line] = {
     "owlqn": Line("fastcrf.solvers.batch.owlqn", "OWLQN"),
     "sgd": Line("fastcrf.solvers.sgd.sgd", "SGD"),
     "l2sgd": Line("fastcrf.solvers.sgd.l2sgd", "L2SGD"),
+    "adagrad": Line("fastcrf.solvers.sgd.adagrad", "AdaGrad"),
     "sag": Line("fastcrf.solvers.average_gradient.sag", "SAG"),
     "sag-nus": Line("fastcrf.solvers.average_gradient.sag_nus", "SAGNUS"),
     "sag-nus-star": Line("fastcrf.solvers.average_gradient.sag_nus_star", "SAGNUSStar"),
