@@ -47,6 +47,9 @@ REGISTRY: dict[str, Line] = {
     "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),
     "prox-svrg": Line("fastcrf.solvers.average_gradient.prox_svrg", "ProxSVRG"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+    "oeg": Line("fastcrf.solvers.dual.oeg", "OEG"),
+    "eg": Line("fastcrf.solvers.dual.eg", "EG"),
+    "sdca": Line("fastcrf.solvers.dual.sdca", "SDCA"),
 }
 
 
