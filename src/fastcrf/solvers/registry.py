@@ -47,6 +47,7 @@ REGISTRY: dict[str, Line] = {
     "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),
     "prox-svrg": Line("fastcrf.solvers.average_gradient.prox_svrg", "ProxSVRG"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+    "newton-cg": Line("fastcrf.solvers.newton.newton_cg", "NewtonCG"),
 }
 
 
