@@ -50,6 +50,7 @@ REGISTRY: dict[str, Line] = {
     "oeg": Line("fastcrf.solvers.dual.oeg", "OEG"),
     "eg": Line("fastcrf.solvers.dual.eg", "EG"),
     "sdca": Line("fastcrf.solvers.dual.sdca", "SDCA"),
+    "newton-cg": Line("fastcrf.solvers.newton.newton_cg", "NewtonCG"),
 }
 
 
