@@ -205,7 +205,7 @@ def test_passes_count_every_evaluation(name, kind):
     counted = 0.0
     for step in islice(registry.make(name).iterate(problem, zeros(problem)), 15):
         counted += step.passes
-        assert counted == problem.passes
+        assert counted == pytest.approx(problem.passes, rel=1e-12)  # shares of a pass do not add up exactly
 
 
 @each_case

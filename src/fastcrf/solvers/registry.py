@@ -47,6 +47,8 @@ REGISTRY: dict[str, Line] = {
     "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),
     "prox-svrg": Line("fastcrf.solvers.average_gradient.prox_svrg", "ProxSVRG"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+    "hybrid": Line("fastcrf.solvers.batch.hybrid", "Hybrid"),
+    "olbfgs": Line("fastcrf.solvers.batch.olbfgs", "OLBFGS"),
     "oeg": Line("fastcrf.solvers.dual.oeg", "OEG"),
     "eg": Line("fastcrf.solvers.dual.eg", "EG"),
     "sdca": Line("fastcrf.solvers.dual.sdca", "SDCA"),
