@@ -55,6 +55,12 @@ REGISTRY: dict[str, Line] = {
     "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),
     "mira": Line("fastcrf.solvers.margin.mira", "MIRA"),
     "arow": Line("fastcrf.solvers.margin.arow", "AROW"),
+    "hybrid": Line("fastcrf.solvers.batch.hybrid", "Hybrid"),
+    "olbfgs": Line("fastcrf.solvers.batch.olbfgs", "OLBFGS"),
+    "oeg": Line("fastcrf.solvers.dual.oeg", "OEG"),
+    "eg": Line("fastcrf.solvers.dual.eg", "EG"),
+    "sdca": Line("fastcrf.solvers.dual.sdca", "SDCA"),
+    "newton-cg": Line("fastcrf.solvers.newton.newton_cg", "NewtonCG"),
 }
 
 
