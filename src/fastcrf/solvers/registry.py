@@ -28,6 +28,7 @@ class Line(NamedTuple):
 
 
 REGISTRY: dict[str, Line] = {
+    "auto": Line("fastcrf.solvers.policies.auto", "Auto"),
     "lbfgs": Line("fastcrf.solvers.batch.lbfgs", "LBFGS"),
     "owlqn": Line("fastcrf.solvers.batch.owlqn", "OWLQN"),
     "sgd": Line("fastcrf.solvers.sgd.sgd", "SGD"),
