@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from itertools import tee
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,8 @@ def mapped(arguments: argparse.Namespace, folder: Path) -> None:
     """gutenberg-seg once and many times over, encoded, and then trained on with lbfgs."""
     once, often = folder / "once.fcc", folder / "often.fcc"
     data = str(corpora.data_folder(arguments.data))
-    for copies in (1, 2):
-        show(f"encode x {copies}", run(do="encode", data=data, path=str(once), copies=copies))
-    run(do="encode", data=data, path=str(once), copies=1)
+    for positions in (500_000, None):
+        show(f"encode {positions or 'all'}", run(do="encode", data=data, path=str(once), positions=positions))
     repeat(once, often, arguments.copies)
     for name, path in (("once", once), (f"x {arguments.copies}", often)):
         show(f"lbfgs {name}", run(do="train", path=str(path), iterations=arguments.iterations, jobs=arguments.jobs))
@@ -98,16 +98,12 @@ def features(arguments: argparse.Namespace, folder: Path) -> None:
     print("slope of seconds:", slope([each["weights"] for each in found], [each["seconds"] for each in found]))
 
 
-def encode(data: str, path: str, copies: int) -> dict[str, Any]:
-    task = corpora.TASKS["gutenberg-seg"]._replace(positions=None)
-
-    def part() -> tuple[Any, Any]:
-        sentences = corpora.sentences(Path(data), task, task.train)
-        pairs = [sentences, corpora.sentences(Path(data), task, task.train)]  # X and y are read in step
-        return (X for X, _ in pairs[0]), (y for _, y in pairs[1])
-
+def encode(data: str, path: str, positions: int | None) -> dict[str, Any]:
+    """gutenberg-seg, or as much of it, into a file."""
+    task = corpora.TASKS["gutenberg-seg"]._replace(positions=positions)
+    forms, golds = tee(corpora.sentences(Path(data), task, task.train))  # read in step
     began = time.perf_counter()
-    written = write_corpus(path, (part() for _ in range(copies)))
+    written = write_corpus(path, [((X for X, _ in forms), (y for _, y in golds))])
     return {**written._asdict(), "seconds": time.perf_counter() - began}
 
 
