@@ -63,6 +63,36 @@ class Counted:
         self.passes += 1
         return self.problem.gradient(w)
 
+    def subset_gradient(self, w, sequences):
+        self.passes += len(sequences) / self.problem.n_sequences
+        return self.problem.subset_gradient(w, sequences)
+
+    def hessian_product(self, w, direction):
+        self.passes += 1
+        return self.problem.hessian_product(w, direction)
+
+    def sequence_hessian_product(self, w, direction, sequences):
+        self.passes += len(sequences) / self.problem.n_sequences
+        return self.problem.sequence_hessian_product(w, direction, sequences)
+
+    def curvature(self, kept=None):
+        return CountedCurvature(self, self.problem.curvature(kept))
+
+
+class CountedCurvature:
+    """A point of curvature whose gradients and products count, one pass each, in the passes of its problem."""
+
+    def __init__(self, counted, point):
+        self.counted, self.point = counted, point
+
+    def gradient(self, w):
+        self.counted.passes += 1
+        return self.point.gradient(w)
+
+    def product(self, direction):
+        self.counted.passes += 1
+        return self.point.product(direction)
+
 
 def small_problem(kind, seed=0):
     corpus = learnable_corpus(seed, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 3)

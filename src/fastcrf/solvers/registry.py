@@ -46,6 +46,8 @@ REGISTRY: dict[str, Line] = {
     "emgd": Line("fastcrf.solvers.average_gradient.emgd", "EMGD"),
     "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),
     "prox-svrg": Line("fastcrf.solvers.average_gradient.prox_svrg", "ProxSVRG"),
+    "psa": Line("fastcrf.solvers.online.psa", "PSA"),
+    "staggered-aitken": Line("fastcrf.solvers.online.staggered_aitken", "StaggeredAitken"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
 }
 
