@@ -43,7 +43,15 @@ LAYERS = {
     "cli": 9,
     "__main__": 10,
 }
-ROOMS_OF_DATA = {"errors": 0, "encoding": 1, "files": 2, "templates": 3, "model_file": 4, "corpora": 4, "corpus_file": 5}
+ROOMS_OF_DATA = {
+    "errors": 0,
+    "encoding": 1,
+    "files": 2,
+    "templates": 3,
+    "model_file": 4,
+    "corpora": 4,
+    "corpus_file": 5,
+}
 SKLEARN_FREE = (
     "generic",
     "memory",

@@ -197,7 +197,9 @@ class CRF(BaseEstimator):
 
     def _fit_sequences(self, X: Any, y: Any, sample_weight: Any, plan: Plan, how: dict[str, Any]) -> Fit:
         if y is None:
-            raise ValueError("y is None; give one list of labels per sequence of X, or an encoded corpus, which has its own.")
+            raise ValueError(
+                "y is None; give one list of labels per sequence of X, or an encoded corpus, which has its own."
+            )
         template = None if self.template is None else template_of(self.template)
         attributes = TemplateAttributes.empty(template) if template else NO_ITEMS
         features = self._feature_options() | {"transitions": template is None or template.transitions}
