@@ -18,7 +18,9 @@ C2 = 0.5
 ABLE = [
     name
     for name in registry.names()
-    if registry.solver_class(name).needs <= WITH_PRIOR and "l2" in registry.solver_class(name).handles
+    if registry.solver_class(name).needs <= WITH_PRIOR
+    and "l2" in registry.solver_class(name).handles
+    and "optimum" in registry.solver_class(name).promises
 ]
 CORPUS, FEATURES = learnable_corpus(3, lengths=[3, 1, 4, 2, 3, 2], weights=True), random_features(3)
 

@@ -94,7 +94,7 @@ def test_templates_may_have_a_prior_of_the_same_template():
 
 
 def test_a_corpus_that_was_encoded_without_the_prior_is_refused():
-    plan, old = make_plan({}), old_crf().model_
+    plan, old = make_plan({"algorithm": "lbfgs"}), old_crf().model_
     with pytest.raises(ValueError, match="A prior needs data that are encoded with its attributes"):
         fit_corpus(*encode_training(X_NEW, Y_NEW), plan, prior=old)
     known = encode_training(X_NEW, Y_NEW, known=old.attributes, labels=old.labels)
@@ -103,7 +103,7 @@ def test_a_corpus_that_was_encoded_without_the_prior_is_refused():
 
 def test_rare_attributes_of_the_prior_stay():
     old = old_crf().model_
-    model = fit_model(X_NEW, Y_NEW, make_plan({}), prior=old, min_count=3).model
+    model = fit_model(X_NEW, Y_NEW, make_plan({"algorithm": "lbfgs"}), prior=old, min_count=3).model
     assert {"c", "old"} <= set(model.attributes.names())
     assert model.state_weights()["c", "y"] == old.state_weights()["c", "y"]
 

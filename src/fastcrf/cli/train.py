@@ -135,7 +135,7 @@ def train(
     parameters |= {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol}
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
-    plan = make_plan_with(given, options, seconds)
+    plan = make_plan_with({**given, "prior": prior}, options, seconds)
     inputs = open_training_data(data, template, template_kind, items, quiet)
     held_out = read_labelled(inputs.files, dev, quiet) if dev else None
     fit = inputs.fit(

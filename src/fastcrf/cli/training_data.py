@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import tee
+from itertools import chain, tee
 from typing import Any, NamedTuple
 
 import typer
@@ -29,7 +29,8 @@ def open_training_data(
     corpora = [path for path in paths if os.path.isfile(path) and kind_of(path) == CORPUS]
     if not corpora:
         inputs = training_files(template, template_kind, items)
-        return TrainingData(inputs.files, inputs.transitions, partial(fit_files, paths, inputs, quiet))
+        labelled = one_behind_another(paths, inputs.files, quiet)
+        return TrainingData(inputs.files, inputs.transitions, partial(fit_files, labelled, inputs))
     if len(paths) > 1:
         raise typer.BadParameter(
             f"{corpora[0]} is an encoded corpus and must be alone; encode all files into one.", param_hint="DATA"
@@ -40,24 +41,24 @@ def open_training_data(
     return encoded_data(corpora[0])
 
 
-def fit_files(paths: Sequence[str], inputs: TrainingFiles, quiet: bool, plan: Any, **how: Any) -> Fit:
-    labelled = read_labelled(inputs.files, paths[0], quiet) if len(paths) == 1 else one_behind_another(paths, inputs, quiet)
-    return fit_model(
-        labelled.X, labelled.y, plan, attributes=inputs.attributes, sample_weight=labelled.weights, **how
-    )
+def fit_files(labelled: Labelled, inputs: TrainingFiles, plan: Any, **how: Any) -> Fit:
+    return fit_model(labelled.X, labelled.y, plan, attributes=inputs.attributes, sample_weight=labelled.weights, **how)
 
 
-def one_behind_another(paths: Sequence[str], inputs: TrainingFiles, quiet: bool) -> Labelled:
-    """Several files as one; each is opened when the one before has been read."""
+def one_behind_another(paths: Sequence[str], files: DataFiles, quiet: bool) -> Labelled:
+    """Several files as one: the first is opened now, each other when the one before has been read."""
+    first = read_labelled(files, paths[0], quiet)
+    if len(paths) == 1:
+        return first
     weights: list[float] = []
 
     def pairs() -> Iterator[tuple[Any, list[str]]]:
-        for path in paths:
-            part = read_labelled(inputs.files, path, quiet)
-            n = 0
-            for n, pair in enumerate(zip(part.X, part.y, strict=True), 1):
+        for part in chain([first], (read_labelled(files, path, quiet) for path in paths[1:])):
+            before = len(weights)
+            for pair in zip(part.X, part.y, strict=True):
+                weights.append(1.0)
                 yield pair
-            weights.extend([1.0] * n if part.weights is None else part.weights)
+            weights[before:] = part.weights or weights[before:]
 
     forms, labels = tee(pairs())  # read in step, so that tee keeps one sequence
     return Labelled((X for X, _ in forms), (y for _, y in labels), weights)

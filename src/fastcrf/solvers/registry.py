@@ -28,10 +28,12 @@ class Line(NamedTuple):
 
 
 REGISTRY: dict[str, Line] = {
+    "auto": Line("fastcrf.solvers.policies.auto", "Auto"),
     "lbfgs": Line("fastcrf.solvers.batch.lbfgs", "LBFGS"),
     "owlqn": Line("fastcrf.solvers.batch.owlqn", "OWLQN"),
     "sgd": Line("fastcrf.solvers.sgd.sgd", "SGD"),
     "l2sgd": Line("fastcrf.solvers.sgd.l2sgd", "L2SGD"),
+    "adagrad": Line("fastcrf.solvers.sgd.adagrad", "AdaGrad"),
     "sag": Line("fastcrf.solvers.average_gradient.sag", "SAG"),
     "sag-nus": Line("fastcrf.solvers.average_gradient.sag_nus", "SAGNUS"),
     "sag-nus-star": Line("fastcrf.solvers.average_gradient.sag_nus_star", "SAGNUSStar"),
@@ -58,6 +60,17 @@ REGISTRY: dict[str, Line] = {
         "fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"gamma": 1, "componentwise": True, "limit": 0.9}
     ),
     "anderson-gis": Line("fastcrf.solvers.scaling.anderson_gis", "AndersonGIS"),
+    "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
+    "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
+    "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),
+    "mira": Line("fastcrf.solvers.margin.mira", "MIRA"),
+    "arow": Line("fastcrf.solvers.margin.arow", "AROW"),
+    "hybrid": Line("fastcrf.solvers.batch.hybrid", "Hybrid"),
+    "olbfgs": Line("fastcrf.solvers.batch.olbfgs", "OLBFGS"),
+    "oeg": Line("fastcrf.solvers.dual.oeg", "OEG"),
+    "eg": Line("fastcrf.solvers.dual.eg", "EG"),
+    "sdca": Line("fastcrf.solvers.dual.sdca", "SDCA"),
+    "newton-cg": Line("fastcrf.solvers.newton.newton_cg", "NewtonCG"),
 }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from fastcrf.memory import Kept
 from fastcrf.solvers.scaling.fixed_point import Place
 from fastcrf.types import Floats
-from fastcrf.vectors import add_scaled, dot
+from fastcrf.vectors import dot
 
 KEEPS = {"image_changes": Kept("weights", n_axes=2), "step_changes": Kept("weights", n_axes=2)}
 SMALLEST = 1e-12  # of the least squares' eigenvalues, relative to the largest
@@ -37,7 +37,7 @@ class Anderson:
         shares = np.linalg.lstsq(gram, np.array([dot(row, step) for row in rows]), rcond=SMALLEST)[0]
         proposed = place.image.copy()
         for share, change in zip(shares, self.images, strict=False):
-            add_scaled(-float(share), change, proposed)
+            proposed -= share * change
         return proposed
 
     def learn(self, before: Place, now: Place, was_proposed: bool) -> None:

@@ -28,8 +28,9 @@ from typing import Any, ClassVar
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
-from fastcrf.solvers.sgd import descent, schedules
-from fastcrf.solvers.sgd.descent import ScaledRun
+from fastcrf.solvers.sgd import run, schedules
+from fastcrf.solvers.sgd.run import Run, start_of
+from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Schedule, make_schedule
 from fastcrf.solvers.sgd.step_size_trials import RECIPES, calibrate
 from fastcrf.types import Floats, Step
@@ -47,7 +48,7 @@ class SGD:
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
     promises: ClassVar[str] = "neighbourhood"
-    keeps: ClassVar[Mapping[str, Kept]] = descent.KEEPS
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS
 
     schedule: str = "bottou"
     eta: float | None = None
@@ -74,13 +75,12 @@ class SGD:
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        run = ScaledRun(
-            self.name, problem, weights, memory, batch=self.batch, seed=self.seed, steps=self.steps_per_epoch
-        )
+        descent = ScaledDescent(problem, start_of(weights, memory), self.batch, shrink_first=False)
+        run = Run(self.name, problem, memory, descent, seed=self.seed, steps=self.steps_per_epoch)
 
         def rates(eta: float) -> Schedule:
-            updates = run.descent.n_updates(problem.n_sequences)
-            return make_schedule(self.schedule, eta, run.descent.lam, updates, self.offset, self.decay)
+            updates = descent.n_updates(problem.n_sequences)
+            return make_schedule(self.schedule, eta, descent.lam, updates, self.offset, self.decay)
 
         yield run.step()
         run.eta = run.eta or self.eta or calibrate(run, self.calibration, rates, self.samples)

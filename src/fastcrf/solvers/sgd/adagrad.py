@@ -1,0 +1,99 @@
+"""AdaGrad: each weight has its own step size, from the squares of its gradients so far.
+
+Duchi, Hazan & Singer (2011), "Adaptive subgradient methods for online learning and stochastic optimization", JMLR 12,
+with proximal (composite mirror descent) updates; a baseline of Schmidt et al. (2015), AISTATS.
+
+Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda2/2) |w|^2 + lambda1 |w|_1,   lambda2 = 2 c2/n,  lambda1 = c1/n
+
+    G <- 0
+    for each block B of sequences in random order
+        g <- (1/|B|) sum of grad nll_i(w), i in B            the loss alone
+        for all weights j:
+            G_j <- G_j + g_j^2;   a_j <- eta / (delta + sqrt(floor + G_j))
+            w_j <- soft(w_j - a_j g_j, a_j lambda1) / (1 + a_j lambda2)
+
+where soft(x, t) moves x towards zero by t and stops there. A draw touches the weights of its sequences alone: what the
+penalty does to the others is caught up on when they are next needed, exactly (draws/adaptive_vector.py).
+
+A Step is one epoch; its memory holds the weights and G. `info["online_objective"]` is the sum of the losses of the
+epoch, each before its update, plus the penalty after it. One epoch from zero is a good start for a batch solver.
+
+schmidt2015's form is delta=1, floor=0, with eta among powers of ten. The defaults, delta=0 and floor=1, need no
+calibration: on chunking, one epoch came as far with eta=0.2 as the best eta of the other form.
+
+Differs from the paper: the penalty is the whole of the composite term; blocks are put together once, before the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastcrf.draws.adaptive_vector import make_adaptive
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.options import check_choice, check_not_negative, check_positive, check_whole
+from fastcrf.solvers.sgd import run
+from fastcrf.solvers.sgd.lazy_descent import LazyDescent
+from fastcrf.solvers.sgd.run import Run, start_of
+from fastcrf.solvers.sgd.schedules import Constant
+from fastcrf.solvers.sgd.step_size_trials import RECIPES, calibrate
+from fastcrf.types import Floats, Step
+
+SQUARES = "squared_gradients"
+
+
+@dataclass(frozen=True)
+class AdaGrad:
+    """eta: step size, or None to calibrate it; delta: added to the root of G; floor: added to G under the root (one of
+    them must be above 0); batch: sequences a draw (at most); calibration: recipe (bottou, crfsuite, powers, tsuboi);
+    samples: sequences it may use; seed: of the order, and of what is drawn together; steps_per_epoch: Steps in an
+    epoch, to see the course of the first pass.
+    """
+
+    name: ClassVar[str] = "adagrad"
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
+    promises: ClassVar[str] = "neighbourhood"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | {SQUARES: Kept("weights", low=0.0)}
+
+    eta: float | None = 0.2
+    delta: float = 0.0
+    floor: float = 1.0
+    batch: int = 1
+    calibration: str = "powers"
+    samples: int = 1000
+    seed: int = 0
+    steps_per_epoch: int = 1
+
+    def __post_init__(self) -> None:
+        if self.eta is not None:
+            check_positive(self.name, "eta", self.eta)
+        check_not_negative(self.name, "delta", self.delta)
+        check_not_negative(self.name, "floor", self.floor)
+        if self.delta + self.floor == 0.0:
+            raise ValueError(
+                f"{self.name}: delta and floor are both 0, so that the first step of a weight has no bound; set one."
+            )
+        check_whole(self.name, "batch", self.batch, 1)
+        check_choice(self.name, "calibration", self.calibration, RECIPES)
+        check_whole(self.name, "samples", self.samples, 1)
+        check_whole(self.name, "seed", self.seed, 0)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        squares = start_of(np.zeros_like(weights), memory, SQUARES)
+        penalty = problem.regulariser.mean_scale(problem.n_sequences)
+        make = partial(make_adaptive, penalty=penalty, delta=self.delta, floor=self.floor)
+        descent = LazyDescent(problem, start_of(weights, memory), squares, SQUARES, make, self.batch, self.seed)
+        run = Run(self.name, problem, memory, descent, seed=self.seed, steps=self.steps_per_epoch)
+        yield run.step()
+        run.eta = run.eta or self.eta or calibrate(run, self.calibration, Constant, self.samples)
+        while True:
+            yield run.run_epoch(Constant(run.eta))
