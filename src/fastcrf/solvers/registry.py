@@ -48,6 +48,7 @@ REGISTRY: dict[str, Line] = {
     "prox-svrg": Line("fastcrf.solvers.average_gradient.prox_svrg", "ProxSVRG"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
     "newton-cg": Line("fastcrf.solvers.newton.newton_cg", "NewtonCG"),
+    "newton-l1": Line("fastcrf.solvers.newton.newton_l1", "NewtonL1"),
 }
 
 
