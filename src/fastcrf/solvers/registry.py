@@ -62,6 +62,7 @@ REGISTRY: dict[str, Line] = {
     "eg": Line("fastcrf.solvers.dual.eg", "EG"),
     "sdca": Line("fastcrf.solvers.dual.sdca", "SDCA"),
     "newton-cg": Line("fastcrf.solvers.newton.newton_cg", "NewtonCG"),
+    "newton-l1": Line("fastcrf.solvers.newton.newton_l1", "NewtonL1"),
 }
 
 
