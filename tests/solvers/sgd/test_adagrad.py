@@ -43,7 +43,7 @@ def dense_epochs(problem, solver):
         epoch += 1
         order, online = epoch_permutation(SEED, epoch, loss.n), 0.0
         updates = dense_adagrad.adagrad(loss, w, squares, order, solver.eta, *penalty, solver.delta, solver.floor)
-        for i, (w, squares, before) in zip(order, updates, strict=True):  # noqa: B020
+        for i, (w, squares, before) in zip(order, updates, strict=True):
             online += before * loss.sizes[i]
         yield np.array(w), np.array(squares), online + problem.regulariser.value(np.array(w))
 

@@ -31,15 +31,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
-
 from fastcrf.draws.adaptive_vector import make_adaptive
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.options import check_choice, check_not_negative, check_positive, check_whole
 from fastcrf.solvers.sgd import run
-from fastcrf.solvers.sgd.lazy_descent import LazyDescent
-from fastcrf.solvers.sgd.run import Run, start_of
+from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
+from fastcrf.solvers.sgd.run import Run
 from fastcrf.solvers.sgd.schedules import Constant
 from fastcrf.solvers.sgd.step_size_trials import RECIPES, calibrate
 from fastcrf.types import Floats, Step
@@ -88,10 +86,9 @@ class AdaGrad:
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        squares = start_of(np.zeros_like(weights), memory, SQUARES)
         penalty = problem.regulariser.mean_scale(problem.n_sequences)
         make = partial(make_adaptive, penalty=penalty, delta=self.delta, floor=self.floor)
-        descent = LazyDescent(problem, start_of(weights, memory), squares, SQUARES, make, self.batch, self.seed)
+        descent = LazyDescent(problem, weights, memory, make, Keeping(SQUARES), self.batch, self.seed)
         run = Run(self.name, problem, memory, descent, seed=self.seed, steps=self.steps_per_epoch)
         yield run.step()
         run.eta = run.eta or self.eta or calibrate(run, self.calibration, Constant, self.samples)
