@@ -1,4 +1,4 @@
-"""The solvers of tsuruoka2009 with dense vectors, in plain Python, written from its section 3, Figure 2 and section 5."""
+"""The solvers of tsuruoka2009 with dense vectors, in plain Python, from its sections 3 and 5 and Figure 2."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from fastcrf.draws.proximal_vector import ProximalVector
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.sgd.averaged_vector import BETA, SUMMED, A, AveragedVector
 from fastcrf.solvers.sgd.run import start_of
 from fastcrf.solvers.sgd.sparse_vectors import CumulativeVector, L1BallVector, NaiveVector
 from fastcrf.types import Floats
@@ -49,6 +50,15 @@ def penalise_then_descend(vector, support, i, step, share, change, edge_change, 
     """The sub-gradient of the naive penalty is that before the step; u of the cumulative one has grown before it."""
     advance(vector, 1.0, step, lanes)
     turn(vector, support, i, 0.0, step * share, change, edge_change, n_labels, lanes)
+
+
+@descend.register(AveragedVector)
+def descend_and_sum(vector, support, i, step, share, change, edge_change, n_labels, lanes):
+    advance(vector, 1.0 - step * vector.lam, 0.0, lanes)
+    weight = vector.state[A] * step * share / vector.state[BETA]
+    turn(vector, support, i, weight, step * share, change, edge_change, n_labels, lanes)
+    vector.state[A] += vector.state[BETA]
+    vector.state[SUMMED] += 1.0
 
 
 @borrowing_kernel

@@ -23,7 +23,7 @@ Differs from the paper: it draws permutations; line 21 of Figure 2 belongs to bo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -32,21 +32,21 @@ from fastcrf.memory import WEIGHTS, Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.proximal import proximal_step
 from fastcrf.solvers.options import check_truth
-from fastcrf.solvers.sgd import run
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
-from fastcrf.solvers.sgd.sparse_options import SparseSGD
+from fastcrf.solvers.sgd.sparse_descent import SparseDescent
 from fastcrf.solvers.sgd.sparse_vectors import CumulativeVector, make_stored
+from fastcrf.solvers.sgd.stochastic_descent import KEEPS
 from fastcrf.types import Floats, Step
 
 KEEPING = Keeping("penalty_received", "penalty_due")
 
 
 @dataclass(frozen=True)
-class SGDL1(SparseSGD):
-    """finalize: whether the weights of a Step have received the whole penalty; others: see SparseSGD."""
+class SGDL1(SparseDescent):
+    """finalize: whether the weights of a Step have received the whole penalty; others: see SparseDescent."""
 
     name: ClassVar[str] = "sgd-l1"
-    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | {KEEPING.drift: WEIGHTS, KEEPING.number: Kept(low=0.0)}
+    keeps: ClassVar[Mapping[str, Kept]] = KEEPS | {KEEPING.drift: WEIGHTS, KEEPING.number: Kept(low=0.0)}
 
     schedule: str = "exponential"
     finalize: bool = False
@@ -60,11 +60,8 @@ class SGDL1(SparseSGD):
         make = partial(make_stored, cls=CumulativeVector, amount=lambda1)
         return LazyDescent(problem, weights, memory, make, KEEPING, self.batch, self.seed)
 
-    def iterate(
-        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
-    ) -> Iterator[Step]:
-        for step in super().iterate(problem, weights, memory):
-            yield finalized(step) if self.finalize else step
+    def reported(self, step: Step) -> Step:
+        return finalized(step) if self.finalize else step
 
 
 def finalized(step: Step) -> Step:

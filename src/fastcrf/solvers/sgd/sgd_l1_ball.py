@@ -1,7 +1,8 @@
 """Stochastic gradient descent within an L1 ball.
 
-Duchi, Shalev-Shwartz, Singer & Chandra (2008), "Efficient projections onto the l1-ball for learning in high dimensions",
-ICML, pp. 272-279, which Tsuruoka, Tsujii & Ananiadou (2009), section 5, name as the alternative to a penalty.
+Duchi, Shalev-Shwartz, Singer & Chandra (2008), "Efficient projections onto the l1-ball for learning in high
+dimensions", ICML, pp. 272-279, which Tsuruoka, Tsujii & Ananiadou (2009), section 5, name as the alternative to a
+penalty.
 
 Minimises   (1/n) sum_i -log p(y_i | x_i, w)   subject to   |w|_1 <= radius
 
@@ -25,14 +26,14 @@ from typing import Any, ClassVar
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.options import check_positive
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
-from fastcrf.solvers.sgd.sparse_options import SparseSGD
+from fastcrf.solvers.sgd.sparse_descent import SparseDescent
 from fastcrf.solvers.sgd.sparse_vectors import L1BallVector, make_stored
 from fastcrf.types import Floats
 
 
 @dataclass(frozen=True)
-class SGDL1Ball(SparseSGD):
-    """radius: of the ball; others: see SparseSGD."""
+class SGDL1Ball(SparseDescent):
+    """radius: of the ball; others: see SparseDescent."""
 
     name: ClassVar[str] = "sgd-l1-ball"
     handles: ClassVar[frozenset[str]] = frozenset({"none"})

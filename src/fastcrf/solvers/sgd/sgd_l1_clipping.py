@@ -10,9 +10,9 @@ Minimises   (1/n) sum_i -log p(y_i | x_i, w) + lambda1 |w|_1,   lambda1 = c1/n  
         a <- step size
         w <- soft(w - a grad nll_i(w), a lambda1)            every weight moves towards zero, and stops there
 
-A weight that a sequence does not have is caught up on when it is next needed: the clips that it missed are one long clip
-(draws/proximal_vector.py, with a drift of zero). A Step is one epoch; step sizes are eta / (1 + k/n) (eq. 5), or fall
-exponentially by schedule="exponential".
+A weight that a sequence does not have is caught up on when it is next needed: the clips that it missed are one long
+clip (draws/proximal_vector.py, with a drift of zero). A Step is one epoch; step sizes are eta / (1 + k/n) (eq. 5), or
+fall exponentially by schedule="exponential".
 
 Differs from the paper: it draws permutations.
 """
@@ -27,13 +27,13 @@ from typing import Any, ClassVar
 from fastcrf.draws.proximal_vector import make_proximal
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
-from fastcrf.solvers.sgd.sparse_options import SparseSGD
+from fastcrf.solvers.sgd.sparse_descent import SparseDescent
 from fastcrf.types import Floats
 
 
 @dataclass(frozen=True)
-class SGDL1Clipping(SparseSGD):
-    """See SparseSGD."""
+class SGDL1Clipping(SparseDescent):
+    """See SparseDescent."""
 
     name: ClassVar[str] = "sgd-l1-clipping"
 

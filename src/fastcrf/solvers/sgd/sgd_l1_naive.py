@@ -24,14 +24,14 @@ from typing import Any, ClassVar
 
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
-from fastcrf.solvers.sgd.sparse_options import SparseSGD
+from fastcrf.solvers.sgd.sparse_descent import SparseDescent
 from fastcrf.solvers.sgd.sparse_vectors import NaiveVector, make_stored
 from fastcrf.types import Floats
 
 
 @dataclass(frozen=True)
-class SGDL1Naive(SparseSGD):
-    """See SparseSGD."""
+class SGDL1Naive(SparseDescent):
+    """See SparseDescent."""
 
     name: ClassVar[str] = "sgd-l1-naive"
     promises: ClassVar[str] = "neighbourhood"

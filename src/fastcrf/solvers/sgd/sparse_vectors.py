@@ -4,8 +4,8 @@
     CumulativeVector   a weight that a draw uses receives what penalty it has not received yet          section 3.2
     L1BallVector       every update ends with the nearest point of the ball |w|_1 <= radius             section 5
 
-With u the whole penalty that a weight could have received and q what it has received, negative for positive weights, the
-cumulative penalty of a weight after its gradient step (Figure 2, lines 16 to 21) is
+With u the whole penalty that a weight could have received and q what it has received (below 0 for positive weights),
+the cumulative penalty of a weight after its gradient step (Figure 2, lines 16 to 21) is
 
     w > 0:  max(0, w - (u + q)),    w < 0:  min(0, w + (u - q)),    which both are    soft(w - q, u)
 
