@@ -34,6 +34,7 @@ LAYERS = {
     "model": 3,
     "solvers": 4,
     "training": 5,
+    "cluster": 6,
     "sklearn_manners": 6,
     "estimator": 7,
     "displays": 7,
@@ -74,6 +75,7 @@ SKLEARN_FREE = (
     "draws",
     "solvers",
     "training",
+    "cluster",
 )
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
