@@ -127,11 +127,16 @@ def default_penalty(solver: Solver) -> tuple[float, float]:
 
 def check(problem: Objective, solver: Solver) -> None:
     """Raise one sentence if `solver` cannot run on `problem`."""
-    missing = solver.needs - problem.provides
-    if missing:
-        provided = _listed(sorted(problem.provides)) or "nothing"
-        raise ValueError(f"{solver.name} needs {_listed(sorted(missing))} of the problem, which provides {provided}.")
+    check_needs(solver, problem.provides)
     check_penalty(solver, problem.c1, problem.c2)
+
+
+def check_needs(solver: Solver, provides: frozenset[str]) -> None:
+    """Raise one sentence if `solver` needs what a problem does not provide; needs no data, either."""
+    missing = solver.needs - provides
+    if missing:
+        provided = _listed(sorted(provides)) or "nothing"
+        raise ValueError(f"{solver.name} needs {_listed(sorted(missing))} of the problem, which provides {provided}.")
 
 
 def check_penalty(solver: Solver, c1: float, c2: float) -> None:
