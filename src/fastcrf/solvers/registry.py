@@ -31,6 +31,7 @@ REGISTRY: dict[str, Line] = {
     "auto": Line("fastcrf.solvers.policies.auto", "Auto"),
     "lbfgs": Line("fastcrf.solvers.batch.lbfgs", "LBFGS"),
     "owlqn": Line("fastcrf.solvers.batch.owlqn", "OWLQN"),
+    "prox-lbfgs": Line("fastcrf.solvers.batch.prox_lbfgs", "ProxLBFGS"),
     "sgd": Line("fastcrf.solvers.sgd.sgd", "SGD"),
     "l2sgd": Line("fastcrf.solvers.sgd.l2sgd", "L2SGD"),
     "adagrad": Line("fastcrf.solvers.sgd.adagrad", "AdaGrad"),
