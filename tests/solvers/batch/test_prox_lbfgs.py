@@ -7,8 +7,8 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from fastcrf.orthant import pseudo_gradient
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.batch.orthant import pseudo_gradient
 from fastcrf.solvers.batch.owlqn import OWLQN
 from fastcrf.solvers.batch.prox_lbfgs import ProxLBFGS, lowest_point
 from fastcrf.solvers.batch.sparse_model import compact_form
