@@ -4,6 +4,8 @@
     python benchmarks/scale.py growth    [--positions 10000,100000,1000000]
     python benchmarks/scale.py labels    [--labels 4,16,64,128,256,400]
     python benchmarks/scale.py features  [--features 100000,1000000,10000000]
+    python benchmarks/scale.py threads   [--threads 1,2]
+    python benchmarks/scale.py workers   [--sets brown-base,conll2000] [--all-states]
 
 Each run is a process of its own. Memory is the peak of its anonymous memory (RssAnon, looked at every 20 ms): pages
 of mapped files do not count, because the system takes them back when it needs them. Seconds are those of the fastest
@@ -41,7 +43,7 @@ NOTE = "FASTCRF_BENCHMARK "
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["mapped", "growth", "labels", "features", "child"])
+    parser.add_argument("what", choices=["mapped", "growth", "labels", "features", "threads", "workers", "child"])
     parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
     parser.add_argument("--scratch", help="folder for encoded corpora (default: the system's)")
     parser.add_argument("--copies", type=int, default=10)
@@ -50,15 +52,17 @@ def main() -> None:
     parser.add_argument("--positions", default="10000,100000,1000000")
     parser.add_argument("--labels", default="4,16,64,128,256,400")
     parser.add_argument("--features", default="100000,1000000,10000000")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--sets", default="brown-base")
+    parser.add_argument("--all-states", action="store_true", help="a weight for each attribute with each label")
+    parser.add_argument("--repeats", type=int, default=6)
     parser.add_argument("--work", help="(of a child) what to do, as JSON")
     arguments = parser.parse_args()
     if arguments.what == "child":
         print(NOTE + json.dumps(CHILDREN[(work := json.loads(arguments.work)).pop("do")](**work)))
         return
     with tempfile.TemporaryDirectory(dir=arguments.scratch) as folder:
-        {"mapped": mapped, "growth": growth, "labels": labels, "features": features}[arguments.what](
-            arguments, Path(folder)
-        )
+        KINDS[arguments.what](arguments, Path(folder))
 
 
 def mapped(arguments: argparse.Namespace, folder: Path) -> None:
@@ -98,9 +102,74 @@ def features(arguments: argparse.Namespace, folder: Path) -> None:
     print("slope of seconds:", slope([each["weights"] for each in found], [each["seconds"] for each in found]))
 
 
-def encode(data: str, path: str, positions: int | None) -> dict[str, Any]:
-    """gutenberg-seg, or as much of it, into a file."""
-    task = corpora.TASKS["gutenberg-seg"]._replace(positions=positions)
+def threads(arguments: argparse.Namespace, folder: Path) -> None:
+    sizes = numbers(arguments.threads)
+    for n in sizes:
+        show(f"{n} threads", run(do="synthetic", positions=200_000, labels=40, attributes=50_000, jobs=n))
+
+
+def workers(arguments: argparse.Namespace, folder: Path) -> None:
+    """Two Dask workers of one thread against one process of two threads, in turns, on the same encoded corpus."""
+    data = str(corpora.data_folder(arguments.data))
+    for name in arguments.sets.split(","):
+        path = str(folder / f"{name}.fcc")
+        show(f"encode {name}", run(do="encode", data=data, path=path, positions=None, name=name))
+        compared = run(do="compare", path=path, all_states=arguments.all_states, repeats=arguments.repeats)
+        show(f"two workers, {name}", compared)
+
+
+def compare(path: str, all_states: bool, repeats: int) -> dict[str, Any]:
+    from fastcrf.cluster.connection import connected
+    from fastcrf.cluster.placement import from_encoded
+    from fastcrf.cluster.problem import ClusterProblem
+    from fastcrf.cluster.shard import gradient_of
+
+    encoded = open_corpus(path)
+    options = {"all_states": all_states}
+    chosen = build_feature_map(encoded.corpus, len(encoded.attributes), len(encoded.labels), **options)
+    here = Problem(encoded.corpus, chosen, 0.0, 1.0, 2)
+    weights = np.random.default_rng(0).normal(size=here.n_weights) * 0.01
+    spent: dict[str, list[float]] = {}
+
+    def timed(name: str, work: Any) -> Any:
+        began = time.perf_counter()
+        found = work()
+        spent.setdefault(name, []).append(time.perf_counter() - began)
+        return found
+
+    with connected("local:2") as client:
+        there = ClusterProblem(client, from_encoded(encoded), 2, options, 0.0, 1.0)
+        there.gradient(weights)
+        difference = abs(there.gradient(weights)[0] - here.gradient(weights)[0])
+        for _ in range(repeats):
+            value = timed("process", lambda: here.gradient(weights)[0])
+            timed("workers", lambda: there.gradient(weights))
+            placed = timed("send", lambda: client.scatter(weights, broadcast=True, hash=False))
+            parts = [client.submit(seconds_of, gradient_of, shard, placed, pure=False) for shard in there.shards]
+            spent.setdefault("compute", []).append(max(client.gather(parts)))
+            whole = client.submit(np.array, placed, pure=False)
+            client.submit(len, whole, pure=False).result()
+            timed("receive", whole.result)
+            timed("latency", client.submit(len, (), pure=False).result)
+    best = {name: min(each) for name, each in spent.items()}
+    return {
+        "positions": encoded.corpus.n_positions,
+        "weights": here.n_weights,
+        **best,
+        "ratio": best["workers"] / best["process"],
+        "relative_difference": difference / abs(value),
+    }
+
+
+def seconds_of(function: Any, *arguments: Any) -> float:
+    began = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - began
+
+
+def encode(data: str, path: str, positions: int | None, name: str = "gutenberg-seg") -> dict[str, Any]:
+    """A corpus, or as much of it, into a file."""
+    task = corpora.TASKS[name]._replace(positions=positions)
     forms, golds = tee(corpora.sentences(Path(data), task, task.train))  # read in step
     began = time.perf_counter()
     written = write_corpus(path, [((X for X, _ in forms), (y for _, y in golds))])
@@ -173,7 +242,15 @@ def synthetic(positions: int, labels: int, attributes: int, jobs: int, all_state
     return {"weights": problem.n_weights, "seconds": best, "ns_per_position": 1e9 * best / positions}
 
 
-CHILDREN = {"encode": encode, "train": train, "synthetic": synthetic}
+CHILDREN = {"encode": encode, "train": train, "synthetic": synthetic, "compare": compare}
+KINDS = {
+    "mapped": mapped,
+    "growth": growth,
+    "labels": labels,
+    "features": features,
+    "threads": threads,
+    "workers": workers,
+}
 
 
 def run(**work: Any) -> dict[str, Any]:

@@ -24,6 +24,7 @@ LAYERS = {
     "generic": 1,
     "memory": 0,
     "proximal": 1,
+    "orthant": 1,
     "metrics": 0,
     "checks": 0,
     "data": 1,
@@ -34,6 +35,7 @@ LAYERS = {
     "model": 3,
     "solvers": 4,
     "training": 5,
+    "cluster": 6,
     "sklearn_manners": 6,
     "estimator": 7,
     "displays": 7,
@@ -66,6 +68,7 @@ SKLEARN_FREE = (
     "notice",
     "vectors",
     "proximal",
+    "orthant",
     "data",
     "chain",
     "interchange",
@@ -74,6 +77,7 @@ SKLEARN_FREE = (
     "draws",
     "solvers",
     "training",
+    "cluster",
 )
 POLICIES = "policies"  # solvers that choose among the families: they stand above them, and no family imports them
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

@@ -67,6 +67,8 @@ class CRF(BaseEstimator):
     callbacks: functions of a history row; one that returns True ends training.
     template: makes the attributes of raw rows such as ["the", "DT"], of which the sequences of X then consist: a file
         of CRF++, Wapiti or CRFsuite, or its text (none: X is items).
+    engine: where batch solvers evaluate: None (threads of this process), "dask" (the workers of the current client), the
+        address of a Dask scheduler, or "local:4" (four processes); `n_jobs` is then the number of shards.
     crfsuite_compat: drop pairs whose values sum to less than 0, as CRFsuite does.
     prior: a model whose weights are the mean of the L2 penalty, c2 |w - prior|^2: the path of its file, a fitted CRF or
         its `model_`. What the new data do not speak about stays as it has it.
@@ -119,6 +121,7 @@ class CRF(BaseEstimator):
         crfsuite_compat: bool = False,
         template: PathLike | None = None,
         prior: PathLike | Model | CRF | None = None,
+        engine: str | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.min_freq = min_freq
@@ -160,6 +163,7 @@ class CRF(BaseEstimator):
         self.crfsuite_compat = crfsuite_compat
         self.template = template
         self.prior = prior
+        self.engine = engine
 
     def fit(
         self,
@@ -184,7 +188,7 @@ class CRF(BaseEstimator):
             "start": self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None,
             "patience": self.patience,
             "callbacks": functions("callbacks", self.callbacks),
-            "n_jobs": usable_jobs(self.n_jobs),
+            "n_jobs": usable_jobs(self.n_jobs) if self.engine is None else self.n_jobs,
             "progress": Progress() if self.verbose else None,
             "options": {"parameters": self._saved_parameters()},
         }
@@ -208,7 +212,12 @@ class CRF(BaseEstimator):
         template = None if self.template is None else template_of(self.template)
         attributes = TemplateAttributes.empty(template) if template else NO_ITEMS
         features = self._feature_options() | {"transitions": template is None or template.transitions}
-        fit = fit_model(X, y, plan, attributes=attributes, sample_weight=sample_weight, features=features, **how)
+        if self.engine is not None:
+            from fastcrf.cluster.training import fit_sequences
+
+            fit = fit_sequences(self.engine, X, y, plan, attributes, sample_weight, features=features, **how)
+        else:
+            fit = fit_model(X, y, plan, attributes=attributes, sample_weight=sample_weight, features=features, **how)
         return fit if template is None else fit._replace(model=reading_rows(fit.model))
 
     def _fit_encoded(self, data: EncodedCorpus, y: Any, sample_weight: Any, plan: Plan, how: dict[str, Any]) -> Fit:
@@ -216,7 +225,12 @@ class CRF(BaseEstimator):
             if given is not None:
                 raise ValueError(f"An encoded corpus has its own {name}; leave {name} None.")
         features = self._feature_options() | {"transitions": data.transitions}
-        fit = fit_corpus(data.corpus, data.attributes, data.labels, plan, features=features, **how)
+        if self.engine is not None:
+            from fastcrf.cluster.training import fit_encoded
+
+            fit = fit_encoded(self.engine, data, plan, features=features, **how)
+        else:
+            fit = fit_corpus(data.corpus, data.attributes, data.labels, plan, features=features, **how)
         return fit._replace(model=replace(fit.model, input=data.input))
 
     def predict(self, X: Iterable[Any]) -> list[list[Any]]:

@@ -135,9 +135,7 @@ def test_what_a_prior_cannot_do_is_refused_with_a_sentence():
         make(prior[:3])
     with pytest.raises(ValueError, match="The prior holds a weight that is not finite"):
         make(prior * np.inf)
-    with pytest.raises(
-        ValueError, match="sag needs sequences of the problem, which provides counts, gradient"
-    ):
+    with pytest.raises(ValueError, match="sag needs sequences of the problem, which provides counts, gradient"):
         minimize(make(prior), registry.make("sag"), stop=[MaxSteps(1)])
     with pytest.raises(ValueError, match="A problem with a prior has no parts"):
         make(prior).part(prior)

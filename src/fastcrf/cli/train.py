@@ -93,7 +93,17 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Replace --model and --checkpoint even if they are no files of fastcrf.")
     ] = False,
-    jobs: Annotated[int | None, typer.Option(help="Number of threads.  [default: all cores]")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of threads; on a cluster, of shards.  [default: all cores]")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENGINE",
+            help="Train on Dask workers, which read DATA and --dev themselves: tcp://host:8786, or local:4 for four "
+            "processes here. Needs fastcrf[dask].",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
@@ -115,13 +125,13 @@ def train(
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
     fastcrf train corpus.fcc -m model.crf
+    fastcrf train /shared/part-*.txt -m model.crf --cluster tcp://host:8786
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
     """
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
-    from fastcrf.cli.reading_bar import read_labelled
     from fastcrf.cli.solver_options import read_option
-    from fastcrf.cli.training_data import open_training_data
+    from fastcrf.cli.training_data import held_out_data, open_training_data
     from fastcrf.model import Model
     from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.jobs import usable_jobs
@@ -136,11 +146,10 @@ def train(
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
     plan = make_plan_with({**given, "prior": prior}, options, seconds)
-    inputs = open_training_data(data, template, template_kind, items, quiet)
-    held_out = read_labelled(inputs.files, dev, quiet) if dev else None
+    inputs = open_training_data(data, template, template_kind, items, quiet, cluster)
     fit = inputs.fit(
         plan,
-        dev=(held_out.X, held_out.y) if held_out else None,
+        dev=held_out_data(inputs, dev, quiet, bool(cluster)),
         min_count=min_count,
         features={
             "min_freq": min_freq,
@@ -151,7 +160,7 @@ def train(
         start=Model.load(init) if init else None,
         prior=Model.load(prior) if prior else None,
         patience=patience,
-        n_jobs=usable_jobs(jobs),
+        n_jobs=jobs if cluster else usable_jobs(jobs),
         progress=None if quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},

@@ -133,7 +133,7 @@ def fingerprint(problem: Any, solver: Solver, start: Floats) -> dict[str, Any]:
         "corpus": digest(problem.corpus),
         "features": digest(problem.features),
         "penalty": [problem.c1, problem.c2],
-        "prior": None if problem.prior is None else digest([problem.prior]),
+        "prior": None if getattr(problem, "prior", None) is None else digest([problem.prior]),
         "solver": json.dumps([solver.name, options], default=repr),
         "number of threads": problem.n_jobs,
         "start": digest([start]),

@@ -9,8 +9,8 @@ per direction, block by block and on threads: once for the inner products of all
 argument, once for the combination.
 
 With a metric, H0 = (y.s / y.Dy) D for a diagonal matrix D: all happens as above in the variables w / sqrt(D), where D
-is the identity. With many pairs the time goes into reading them, so their rows may be in single precision: inner products
-are those of the rows as they are kept, summed in double precision, so H stays symmetric and positive.
+is the identity. With many pairs the time goes into reading them, so their rows may be in single precision: inner
+products are those of the rows as they are kept, summed in double precision, so H stays symmetric and positive.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy as np
 from fastcrf.kernel import borrowing_kernel, kernel
 from fastcrf.memory import Kept, MemoryMismatch, take
 from fastcrf.types import Floats
+from fastcrf.vectors import norm
 
 # A pair is kept when cos(s, y) exceeds this: below, y.s is mostly rounding and 1/y.s would be noise.
 LEAST_CURVATURE = 1e-10
@@ -117,6 +118,13 @@ class CurvaturePairs:
         coefficients = -on_rows, steepest, -on_steepest, self.scale
         self._on_shards(lambda first, last: combine(rows, *coefficients, first, last, direction))
         return direction
+
+    def refresh(self, steepest: Floats) -> float:
+        """Bring the inner products up to date, drop a newest pair without curvature; |sqrt(D) @ steepest|."""
+        steepest = steepest * self.scale if len(self.scale) else steepest
+        if self.order:
+            self._products(steepest)
+        return norm(steepest)
 
     def _products(self, vector: Floats) -> Floats:
         """Inner products of the rows with `vector`, and on the way those with the newest pair. Writes: gram, order."""

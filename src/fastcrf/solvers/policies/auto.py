@@ -11,7 +11,7 @@ Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2
         if F is lower there, go on from there
     else: G <- 1 + observed + expected counts of each feature
     D <- G^-1/4
-    L-BFGS with H0 = (y.s / y.Dy) D                                 (c1 > 0: OWL-QN with the same H)
+    L-BFGS with H0 = (y.s / y.Dy) D                                 (c1 > 0: proximal L-BFGS in the same metric)
 
 Why. Features differ in frequency by five orders of magnitude, and so does curvature; from H0 = I, L-BFGS spends half of
 its evaluations on learning that. G is the scale of each feature, from what has been computed anyway: AdaGrad's sums
@@ -37,7 +37,7 @@ import numpy as np
 from fastcrf.chain.feature_map import count_gold
 from fastcrf.memory import POINT, Kept
 from fastcrf.objective.capabilities import GradientProblem, SequenceProblem
-from fastcrf.solvers.batch import curvature_pairs, lbfgs, owlqn
+from fastcrf.solvers.batch import curvature_pairs, lbfgs, prox_lbfgs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.line_search import Start, begin, evaluate
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
@@ -152,7 +152,7 @@ class Auto:
         return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
 
     def _quasi_newton(self, problem: Both, start: Start, pairs: CurvaturePairs) -> Generator[Step, None, str]:
-        family = owlqn if problem.c1 > 0.0 else lbfgs
+        family = prox_lbfgs if problem.c1 > 0.0 else lbfgs
         return family.descend(self.name, problem, start, pairs, self.max_linesearch)
 
 
