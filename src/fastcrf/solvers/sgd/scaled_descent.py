@@ -11,12 +11,11 @@ one of which is 1. All sequences of an update see the same weights; their residu
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastcrf.chain.blocks import (
-    Blocks,
     add_rows,
     clear_rows,
     collect_change,
@@ -26,7 +25,7 @@ from fastcrf.chain.blocks import (
     refresh_edges,
 )
 from fastcrf.chain.expectations import score_block
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.draws.residuals import make_residuals
 from fastcrf.draws.scaled_vector import (
     descend_edges_scaled,
     descend_scaled,
@@ -40,19 +39,6 @@ from fastcrf.draws.scaled_vector import (
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.types import Floats
-
-
-class Residuals(NamedTuple):
-    """Expected minus observed, of the sequences of one update."""
-
-    nodes: np.ndarray  # [positions of an update, Kp]
-    edges: np.ndarray  # [Kp, Kp] summed over the update
-
-
-def make_residuals(blocks: Blocks, batch: int) -> Residuals:
-    """Room for any `batch` sequences, even the longest so many times. Pages that are never touched cost nothing."""
-    longest, Kp = blocks.widest[2], blocks.layout.padded
-    return Residuals(aligned_zeros(batch * longest, Kp), aligned_zeros(Kp, Kp))
 
 
 @borrowing_kernel
