@@ -57,9 +57,7 @@ class Discount(NamedTuple):
 
 
 def make_discount(kappa: float, alpha: float, beta: float) -> Discount:
-    return Discount(
-        kappa, alpha, (alpha + beta) / (alpha - beta) * kappa, 2.0 * (1.0 - alpha) / (alpha - beta) * kappa
-    )
+    return Discount(kappa, alpha, (alpha + beta) / (alpha - beta) * kappa, 2.0 * (1.0 - alpha) / (alpha - beta) * kappa)
 
 
 class Adaptation(Protocol):
