@@ -32,7 +32,7 @@ import numpy as np
 from fastcrf.chain.blocks import Blocks
 from fastcrf.chain.expectations import score_block
 from fastcrf.draws.lazy_vector import gather, turn
-from fastcrf.draws.masked_change import mask_change
+from fastcrf.draws.local_change import mask_change
 from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
 from fastcrf.draws.storage import bytes_by_form, make_gradients, stored_arrays
 from fastcrf.draws.stored_gradients import exchange

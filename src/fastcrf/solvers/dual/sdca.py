@@ -35,7 +35,7 @@ from fastcrf.chain.blocks import Blocks, clear_rows, collect_change, copy_rows
 from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, load, store
 from fastcrf.draws.evaluation import score_current
 from fastcrf.draws.lazy_vector import turn
-from fastcrf.draws.masked_change import mask_change
+from fastcrf.draws.local_change import mask_change
 from fastcrf.draws.sampling import build_sums, draw_mixture, epoch_uniforms, leaves_of, set_sum
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.memory import Kept

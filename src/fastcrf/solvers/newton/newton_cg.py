@@ -1,7 +1,7 @@
 """Newton's method with conjugate gradients (truncated Newton), in a trust region.
 
-Tsuboi, Unno, Kashima & Okazaki (2011), "Fast Newton-CG method for batch learning of conditional random fields", AAAI; the
-trust region of Lin, Weng & Keerthi (2008), "Trust region Newton method for logistic regression", JMLR 9, pp. 627-650.
+Tsuboi, Unno, Kashima & Okazaki (2011), "Fast Newton-CG method for batch learning of conditional random fields", AAAI;
+the trust region of Lin, Weng & Keerthi (2008), "Trust region Newton method for logistic regression", JMLR 9, pp. 627-650.
 
 Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
@@ -109,14 +109,17 @@ class NewtonCG:
             passes, known, number = passes + trial.trials, False, number + 1
             if in_ball:
                 radius = min(limit, norm(inner.step)) if number == 1 else limit
-                radius = next_radius(
-                    radius, norm(inner.step), trial.reduction, predicted, slope, inner.at_boundary
-                )
+                radius = next_radius(radius, norm(inner.step), trial.reduction, predicted, slope, inner.at_boundary)
             if trial.reduction > ACCEPTED * (predicted if in_ball else -trial.share * slope):
                 w, value, g, known = trial.weights, trial.value, trial.gradient, True
             elif not in_ball or radius <= SHORTEST * max(1.0, norm(w)):
                 break
-            info = {"products": inner.products, "step_size": trial.share, "radius": radius, "ratio": trial.reduction / predicted}
+            info = {
+                "products": inner.products,
+                "step_size": trial.share,
+                "radius": radius,
+                "ratio": trial.reduction / predicted,
+            }
         if passes:  # what the last, vain step cost
             yield Step(w, passes, value, g, {"products": inner.products}, state)
         return f"{self.name} has nothing left to gain: the gradient has the norm {norm(g):.3g}."
@@ -144,5 +147,3 @@ class NewtonCG:
             return of_sample
 
         return product, size / n
-
-

@@ -1,7 +1,7 @@
 """A step is tried: what it gains, from values where those can be trusted and from slopes where they cannot.
 
-Near the optimum a reduction drowns in the rounding of the objective. The mean of the slopes at both ends of a step stays
-accurate there, and is its reduction up to the third order.
+Near the optimum a reduction drowns in the rounding of the objective. The mean of the slopes at both ends of a step
+stays accurate there, and is its reduction up to the third order.
 """
 
 from __future__ import annotations

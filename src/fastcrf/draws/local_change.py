@@ -1,4 +1,4 @@
-"""A change by attribute without the slots that are no features, and how long it is."""
+"""The local table of a draw as a vector of features: without what is no feature, its length, its product with w."""
 
 from __future__ import annotations
 
@@ -27,3 +27,22 @@ def mask_change(support, i, change, edge_change, n_labels, lanes):
     for c in range(support.cell_starts[i + 1] - support.cell_starts[i]):
         of_cells += change.cells[c] * change.cells[c]
     return total(squares) + of_cells
+
+
+@standing_kernel
+def dot_change(support, i, change, edge_change, weights, edge_scores, n_labels, lanes):
+    """change . w, both local tables of block i with their transitions."""
+    Kp, W = edge_change.shape[1], len(lanes)
+    products = zeros(lanes)
+    for r in range(support.row_starts[i + 1] - support.row_starts[i]):
+        for b in range(0, Kp, W):
+            product = multiply(load(change.rows, r, b, lanes), load(weights.rows, r, b, lanes))
+            products = add(products, product)
+    for j in range(n_labels):
+        for b in range(0, Kp, W):
+            product = multiply(load(edge_change, j, b, lanes), load(edge_scores, j, b, lanes))
+            products = add(products, product)
+    of_cells = 0.0
+    for c in range(support.cell_starts[i + 1] - support.cell_starts[i]):
+        of_cells += change.cells[c] * weights.cells[c]
+    return total(products) + of_cells
