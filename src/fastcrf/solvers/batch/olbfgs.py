@@ -31,7 +31,7 @@ from fastcrf.objective.capabilities import AnyProblem
 from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.sample import Sample
-from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.solvers.options import check_not_negative, check_positive, check_whole
 from fastcrf.types import Diverged, Floats, Step
 from fastcrf.vectors import dot, norm
 
@@ -68,8 +68,7 @@ class OLBFGS:
             check_whole(self.name, option, getattr(self, option), 1)
         check_positive(self.name, "eta", self.eta)
         check_positive(self.name, "tau", self.tau)
-        if self.trust != 0.0:
-            check_positive(self.name, "trust", self.trust)
+        check_not_negative(self.name, "trust", self.trust)
         check_whole(self.name, "seed", self.seed, 0)
 
     def iterate(self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
