@@ -15,7 +15,7 @@ SOME = np.array([2, 0, 2])
 
 
 def case(seed, scale=1.0, plain=False, n_labels=3, n_jobs=1):
-    """(problem, point, direction, loss by enumeration); with scores 500 times as wide, sequences leave the usual road."""
+    """(problem, point, direction, loss by enumeration); scores 500 times as wide take sequences off the usual road."""
     corpus = random_corpus(seed, n_labels=n_labels, values=not plain, weights=not plain)
     features = random_features(seed, n_labels=n_labels)
     rng = np.random.default_rng(seed)

@@ -1,7 +1,8 @@
 """Newton's method with conjugate gradients (truncated Newton), in a trust region.
 
 Tsuboi, Unno, Kashima & Okazaki (2011), "Fast Newton-CG method for batch learning of conditional random fields", AAAI;
-the trust region of Lin, Weng & Keerthi (2008), "Trust region Newton method for logistic regression", JMLR 9, pp. 627-650.
+the trust region of Lin, Weng & Keerthi (2008), "Trust region Newton method for logistic regression", JMLR 9,
+pp. 627-650.
 
 Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
