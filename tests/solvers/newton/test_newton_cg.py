@@ -41,6 +41,19 @@ def test_the_end_is_superlinear(globalisation):
     assert all(after / before < 0.1 for before, after in pairwise(last))
 
 
+def test_a_preconditioner_is_a_change_of_variables():
+    """In the variables w / scales the ball is round, and the plain algorithm takes the same steps."""
+    toy = ToyProblem(c2=0.5, n=200)
+    toy.variance_bounds = lambda w, gradient: np.linspace(1.0, 9.0, toy.n_weights)
+    scales = toy.variance_bounds(None, None) ** -0.25
+    scaled = ToyProblem(c2=0.5, n=200)
+    scaled.gradient = lambda w: (toy.gradient(scales * w)[0], scales * toy.gradient(scales * w)[1])
+    scaled.hessian = lambda w: scales[:, None] * toy.hessian(scales * w) * scales
+    plain = [scales * w for w in trust_region_newton(scaled, np.zeros(toy.n_weights), 8)]
+    ours = [step.weights for step in steps(toy, NewtonCG(superlinear=False, preconditioner=True), 8)]
+    np.testing.assert_allclose(ours, plain[: len(ours)], rtol=1e-8, atol=1e-10)
+
+
 def test_a_ball_ends_conjugate_gradients_at_its_boundary():
     rng = np.random.default_rng(0)
     root = rng.normal(size=(8, 8))
