@@ -1,4 +1,4 @@
-"""Second-order solvers: what a product with the Hessian costs, newton-cg beside lbfgs, newton-l1 beside owlqn and CRFsuite.
+"""Second-order solvers: the cost of a product with the Hessian, newton-cg beside lbfgs, newton-l1 beside CRFsuite.
 
     python benchmarks/second_order.py [--data DIR] [--only products,newton,l1] [--sets conll2000,conll2002-esp]
                                       [--penalties 1:0,0.1:0.1] [--share 1.0] [--seconds 300] [--jobs 2] [--no-peer]
@@ -41,6 +41,8 @@ NEWTON = (
     ("newton-cg", {"cache": "all"}),
     ("newton-cg", {"cache": 4000}),
     ("newton-cg", {"cache": 0}),
+    ("newton-cg", {"hessian": "ad"}),
+    ("newton-cg", {"preconditioner": True}),
     ("newton-cg", {"globalisation": "line-search"}),
     ("newton-cg", {"sample": 0.1}),
     ("lbfgs", {"pairs": 5}),
@@ -70,6 +72,9 @@ def products(corpus: Corpus, features: FeatureMap, n_jobs: int, arguments: argpa
     for name, point in points.items():
         point.gradient(w)
         works[f"product, {name} kept"] = lambda point=point: point.product(direction)
+    differentiated = problem.differentiated_curvature()
+    differentiated.gradient(w)
+    works["product, differentiated"] = lambda: differentiated.product(direction)
     works["gradient that keeps all"] = lambda: points["all"].gradient(w)
     seconds = best_of_turns(works)
     for name, spent in seconds.items():

@@ -78,11 +78,11 @@ def corpus_problem(n_jobs=1):
     return Problem(corpus, random_features(0), c2=0.05, n_jobs=n_jobs)
 
 
-@pytest.mark.parametrize("cache", [0, 5])
-def test_what_is_kept_makes_no_difference(cache):
+@pytest.mark.parametrize("options", [{"cache": 0}, {"cache": 5}, {"hessian": "ad"}])
+def test_where_products_come_from_makes_no_difference(options):
     problem = corpus_problem()
     kept = [step.weights for step in steps(problem, NewtonCG(), 6)]
-    other = [step.weights for step in steps(problem, NewtonCG(cache=cache), 6)]
+    other = [step.weights for step in steps(problem, NewtonCG(**options), 6)]
     np.testing.assert_allclose(other, kept, rtol=1e-7, atol=1e-9)
 
 

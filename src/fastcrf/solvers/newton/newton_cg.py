@@ -52,7 +52,8 @@ class NewtonCG:
     gradient, and superlinear: whether it shrinks with the gradient; max_products: with the Hessian, in a step;
     preconditioner: whether equations are scaled by the root of about how much each feature varies (the whole of it
     measured worse); sample: the share of the sequences that products are over, drawn by seed; cache: the number of
-    sequences of which a gradient leaves behind what products need, or "all".
+    sequences of which a gradient leaves behind what products need, or "all"; hessian: products by the paper's "tables", or
+    by algorithmic differentiation, "ad", for comparison.
     """
 
     name: ClassVar[str] = "newton-cg"
@@ -69,6 +70,7 @@ class NewtonCG:
     sample: float = 1.0
     seed: int = 0
     cache: str | int = "all"
+    hessian: str = "tables"
 
     def __post_init__(self) -> None:
         check_choice(self.name, "globalisation", self.globalisation, ("trust-region", "line-search"))
@@ -78,13 +80,14 @@ class NewtonCG:
         check_truth(self.name, "preconditioner", self.preconditioner)
         check_share(self.name, "sample", self.sample)
         check_whole(self.name, "seed", self.seed, 0)
+        check_choice(self.name, "hessian", self.hessian, ("tables", "ad"))
         if self.cache != "all":
             check_whole(self.name, "cache", self.cache, 0)
 
     def iterate(
         self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
-        point = problem.curvature(self._kept())
+        point = problem.differentiated_curvature() if self.hessian == "ad" else problem.curvature(self._kept())
         w, value, g, passes = begin(self.name, point, weights, memory)
         radius, number, known = 0.0, 0, not memory  # known: whether `point` is at w
         if memory:
