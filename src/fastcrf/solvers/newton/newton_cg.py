@@ -52,7 +52,7 @@ class NewtonCG:
     gradient, and superlinear: whether it shrinks with the gradient; max_products: with the Hessian, in a step;
     preconditioner: whether equations are scaled by the root of about how much each feature varies (the whole of it
     measured worse); sample: the share of the sequences that products are over, drawn by seed; cache: the number of
-    sequences of which a gradient leaves behind what products need, or "all"; hessian: products by the paper's "tables", or
+    sequences of which a gradient leaves behind what products need, or "all"; hessian: by the paper's "tables", or
     by algorithmic differentiation, "ad", for comparison.
     """
 
