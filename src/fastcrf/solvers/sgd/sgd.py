@@ -48,6 +48,7 @@ class SGD:
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
     promises: ClassVar[str] = "neighbourhood"
     keeps: ClassVar[Mapping[str, Kept]] = descent.KEEPS
+    streams: ClassVar[bool] = True
 
     schedule: str = "bottou"
     eta: float | None = None
