@@ -214,11 +214,10 @@ class CRF(BaseEstimator):
         New attributes and labels extend what is there; `classes` may name labels before they turn up. "auto" is psa
         here; other solvers that can are staggered-aitken and sgd. After `fit` it goes on from its weights.
         """
-        began = hasattr(self, "_stream")
-        stream = self._stream if began else self._new_stream()
+        stream: Stream = self.__dict__.get("_stream") or self._new_stream()
+        history = list(self.__dict__["history_"]) if stream.chunks else []
         rows = stream.learn(X, y, classes, sample_weight)
-        self._stream, self.history_ = stream, [*(self.history_ if began else ()), *rows]
-        self.n_iter_ = stream.chunks
+        self._stream, self.history_, self.n_iter_ = stream, [*history, *rows], stream.chunks
         self.__dict__.pop("_model", None)
         return self
 

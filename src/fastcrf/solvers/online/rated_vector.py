@@ -63,7 +63,7 @@ class PayingVector(NamedTuple):
 
 
 RatedVector = ShrinkingVector | PayingVector
-PARTS = {ShrinkingVector: 4, PayingVector: 6}
+PARTS: dict[type, int] = {ShrinkingVector: 4, PayingVector: 6}
 
 
 def make_rated(kind: type, n_rows: int, n_cells: int, padded: int) -> tuple[RatedVector, np.ndarray]:
