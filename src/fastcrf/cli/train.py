@@ -80,6 +80,13 @@ def train(
     all_transitions: Annotated[
         bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
     ] = False,
+    online: Annotated[
+        bool, typer.Option("--online", help="Learn from everything once, in chunks, and keep none of it.")
+    ] = False,
+    chunk: Annotated[int, typer.Option(help="Sequences in a chunk of --online.")] = 1000,
+    expected: Annotated[
+        int | None, typer.Option(help="With --online: how many sequences there will be.  [default: those seen so far]")
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace --model and --checkpoint even if they are no files of fastcrf.")
     ] = False,
@@ -105,9 +112,11 @@ def train(
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
+    zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
     from fastcrf.cli.data_files import training_files
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
+    from fastcrf.cli.online import Chunks, refuse_with_online, train_online
     from fastcrf.cli.reading_bar import read_labelled
     from fastcrf.cli.solver_options import read_option
     from fastcrf.model import Model
@@ -115,6 +124,7 @@ def train(
     from fastcrf.training.fitting import fit_model
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.progress import Progress
+    from fastcrf.training.solver_choice import AUTO, ONLINE
 
     if resume and not checkpoint:
         raise typer.BadParameter("needs a checkpoint to continue from; add --checkpoint FILE.", param_hint="--resume")
@@ -122,11 +132,28 @@ def train(
     state = Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
     parameters |= {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol}
+    if online:
+        refuse_with_online(
+            {"dev": dev, "patience": patience, "init": init, "max_iterations": max_iterations, "tol": tol}
+            | {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol, "seconds": seconds}
+            | {"min_freq": min_freq or None, "min_count": min_count if min_count > 1 else None}
+        )
+        parameters["algorithm"] = ONLINE if algorithm == AUTO else algorithm
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
     plan = make_plan_with(given, options, seconds)
     inputs = training_files(template, template_kind, items)
     labelled = read_labelled(inputs.files, data, quiet)
+    features = {
+        "min_freq": min_freq,
+        "all_states": all_states,
+        "all_transitions": all_transitions,
+        "transitions": inputs.transitions,
+    }
+    if online:
+        chunks = Chunks(chunk, expected)
+        train_online(inputs, labelled, plan, chunks, features, model, state, given, quiet, as_json)
+        return
     held_out = read_labelled(inputs.files, dev, quiet) if dev else None
     fit = fit_model(
         labelled.X,
@@ -136,12 +163,7 @@ def train(
         sample_weight=labelled.weights,
         dev=(held_out.X, held_out.y) if held_out else None,
         min_count=min_count,
-        features={
-            "min_freq": min_freq,
-            "all_states": all_states,
-            "all_transitions": all_transitions,
-            "transitions": inputs.transitions,
-        },
+        features=features,
         start=Model.load(init) if init else None,
         patience=patience,
         n_jobs=usable_jobs(jobs),
