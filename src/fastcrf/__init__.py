@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     import os
 
     from fastcrf import displays, metrics, scorers
+    from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimator import CRF
     from fastcrf.model import Model
 
-__all__ = ["CRF", "Model", "__version__", "displays", "load", "metrics", "scorers"]
+__all__ = ["CRF", "Model", "__version__", "displays", "load", "metrics", "open_corpus", "scorers"]
 __version__ = "0.1.0"
 
 _HOMES = {"CRF": "fastcrf.estimator", "Model": "fastcrf.model"}
@@ -32,6 +33,13 @@ def load(path: str | os.PathLike[str]) -> Model:
     from fastcrf.model import Model
 
     return Model.load(path)
+
+
+def open_corpus(path: str | os.PathLike[str]) -> EncodedCorpus:
+    """The encoded corpus in a file that `fastcrf encode` wrote, mapped: `CRF.fit` takes it in place of X and y."""
+    from fastcrf.data.corpus_file.reading import open_corpus
+
+    return open_corpus(path)
 
 
 def __getattr__(name: str) -> Any:

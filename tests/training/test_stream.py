@@ -85,11 +85,11 @@ def test_attributes_that_turn_up_late_are_as_if_they_had_been_there_from_the_sta
     np.testing.assert_allclose(late.memory["rate"], known.memory["rate"], rtol=1e-10)
 
 
-@pytest.mark.parametrize("algorithm", [PSA(**QUICK), "staggered-aitken", "sgd"])
+@pytest.mark.parametrize("algorithm", [PSA(**QUICK), "staggered-aitken", "adagrad", "asg", "sgd"])
 @pytest.mark.parametrize("penalty", [{"c2": 0.5}, {"c1": 0.1, "c2": 0.0}])
 def test_saving_and_loading_in_mid_stream_continues_exactly(algorithm, penalty, tmp_path):
-    if algorithm == "sgd" and "c1" in penalty:
-        pytest.skip("sgd has no L1 penalty")
+    if algorithm in ("sgd", "asg") and "c1" in penalty:
+        pytest.skip("it has no L1 penalty")
     whole = CRF(algorithm, **penalty)
     for chunk in CHUNKS:
         whole.partial_fit(*chunk)

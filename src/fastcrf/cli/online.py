@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -14,7 +14,8 @@ import typer
 
 from fastcrf.checks import whole
 from fastcrf.cli.command_errors import INTERRUPTED
-from fastcrf.cli.data_files import Labelled, TrainingFiles
+from fastcrf.cli.data_files import Labelled, training_files
+from fastcrf.cli.training_data import one_behind_another
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.checkpoint_file import CheckpointError
 from fastcrf.training.plan import Plan
@@ -37,8 +38,8 @@ def refuse_with_online(options: Mapping[str, Any]) -> None:
 
 
 def train_online(
-    inputs: TrainingFiles,
-    labelled: Labelled,
+    paths: Sequence[str],
+    kind: tuple[str | None, str | None, bool],
     plan: Plan,
     chunks: Chunks,
     features: Mapping[str, Any],
@@ -48,7 +49,13 @@ def train_online(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Learn from one chunk after another, and save the model; after Ctrl-C, what was learnt until then."""
+    """Learn from one chunk after another, and save the model; after Ctrl-C, what was learnt until then.
+
+    kind: the arguments of `training_files`.
+    """
+    inputs = training_files(*kind)
+    labelled = one_behind_another(paths, inputs.files, quiet)
+    features = {**features, "transitions": inputs.transitions}
     expected = None if chunks.expected is None else whole("expected", chunks.expected, 1)
     stream = Stream(plan.solver, plan.c1, plan.c2, inputs.attributes, features, expected)
     options, interrupted, wrong, written = {"parameters": dict(parameters)}, False, None, time.monotonic()

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 
 def train(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Column file with the label last; - is standard input.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATA...",
+            help="Column files with the label last, or what `fastcrf encode` wrote; - is standard input.",
+        ),
+    ],
     model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="Where to save the model.")],
     template: Annotated[
         str | None,
@@ -90,12 +96,22 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Replace --model and --checkpoint even if they are no files of fastcrf.")
     ] = False,
-    jobs: Annotated[int | None, typer.Option(help="Number of threads.  [default: all cores]")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of threads; on a cluster, of shards.  [default: all cores]")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENGINE",
+            help="Train on Dask workers, which read DATA and --dev themselves: tcp://host:8786, or local:4 for four "
+            "processes here. Needs fastcrf[dask].",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
 ) -> None:
-    """Train a model on a column file.
+    """Train a model on column files, or on an encoded corpus.
 
     Without a template, attributes are made from the columns before the label: words, shapes, prefixes and suffixes of
     the token and its neighbours. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
@@ -111,17 +127,16 @@ def train(
     fastcrf train train.txt -m model.crf -a lbfgs -o pairs=20 --seconds 60
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
+    fastcrf train corpus.fcc -m model.crf
+    fastcrf train /shared/part-*.txt -m model.crf --cluster tcp://host:8786
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
-    from fastcrf.cli.data_files import training_files
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
-    from fastcrf.cli.online import Chunks, refuse_with_online, train_online
-    from fastcrf.cli.reading_bar import read_labelled
     from fastcrf.cli.solver_options import read_option
+    from fastcrf.cli.training_data import held_out_data, open_training_data
     from fastcrf.model import Model
     from fastcrf.training.checkpoint import Checkpoint
-    from fastcrf.training.fitting import fit_model
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.progress import Progress
     from fastcrf.training.solver_choice import AUTO, ONLINE
@@ -133,8 +148,17 @@ def train(
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
     parameters |= {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol}
     if online:
+        from fastcrf.cli.online import refuse_with_online
+
         refuse_with_online(
-            {"dev": dev, "patience": patience, "init": init, "max_iterations": max_iterations, "tol": tol}
+            {
+                "cluster": cluster,
+                "dev": dev,
+                "patience": patience,
+                "init": init,
+                "max_iterations": max_iterations,
+                "tol": tol,
+            }
             | {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol, "seconds": seconds}
             | {"min_freq": min_freq or None, "min_count": min_count if min_count > 1 else None}
         )
@@ -142,31 +166,24 @@ def train(
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
     plan = make_plan_with(given, options, seconds)
-    inputs = training_files(template, template_kind, items)
-    labelled = read_labelled(inputs.files, data, quiet)
-    features = {
-        "min_freq": min_freq,
-        "all_states": all_states,
-        "all_transitions": all_transitions,
-        "transitions": inputs.transitions,
-    }
+    features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions}
     if online:
+        from fastcrf.cli.online import Chunks, train_online
+
         chunks = Chunks(chunk, expected)
-        train_online(inputs, labelled, plan, chunks, features, model, state, given, quiet, as_json)
+        train_online(
+            data, (template, template_kind, items), plan, chunks, features, model, state, given, quiet, as_json
+        )
         return
-    held_out = read_labelled(inputs.files, dev, quiet) if dev else None
-    fit = fit_model(
-        labelled.X,
-        labelled.y,
+    inputs = open_training_data(data, template, template_kind, items, quiet, cluster)
+    fit = inputs.fit(
         plan,
-        attributes=inputs.attributes,
-        sample_weight=labelled.weights,
-        dev=(held_out.X, held_out.y) if held_out else None,
+        dev=held_out_data(inputs, dev, quiet, bool(cluster)),
         min_count=min_count,
-        features=features,
+        features=features | {"transitions": inputs.transitions},
         start=Model.load(init) if init else None,
         patience=patience,
-        n_jobs=usable_jobs(jobs),
+        n_jobs=jobs if cluster else usable_jobs(jobs),
         progress=None if quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
@@ -182,15 +199,16 @@ def train(
 
 
 def check_paths(
-    data: str, dev: str | None, template: str | None, model: str, checkpoint: str | None, force: bool
+    data: list[str], dev: str | None, template: str | None, model: str, checkpoint: str | None, force: bool
 ) -> None:
     """Refuse, before anything is read, to write where something would be lost or nothing can be written."""
     from fastcrf.data.files.atomic_write import check_replaceable
     from fastcrf.data.files.destinations import CHECKPOINT, MODELS, check_apart, check_ours
     from fastcrf.data.templates.dialects import BUILT_IN
 
+    numbers = range(1, len(data) + 1) if len(data) > 1 else [""]
     reads = {
-        "the training data": data,
+        **{f"the training data {number}".rstrip(): path for number, path in zip(numbers, data, strict=True)},
         "the held-out data": dev,
         "the template": None if template in BUILT_IN else template,
     }

@@ -122,4 +122,4 @@ def check_streams(solver: Solver) -> None:
         why = "measures what it does against one corpus that it can return to"
     else:
         why = "needs the whole corpus for every step"
-    raise ValueError(f"{solver.name} cannot learn on-line: it {why}; use psa, staggered-aitken or sgd.")
+    raise ValueError(f"{solver.name} cannot learn on-line: it {why}; use psa, staggered-aitken, adagrad, asg or sgd.")

@@ -26,6 +26,7 @@ def warm_up(problem: Problem, solver: Solver) -> None:
     """Run briefly on the first two sequences, once in a process for each solver, its options that are words (they
     choose kernels, numbers do not), whether there is an L1 penalty (which has kernels of its own), and lane width.
     """
+    solver = decided(solver, problem)
     words = (value for value in dataclasses.astuple(solver) if isinstance(value, str))  # type: ignore[call-overload]
     key = solver.name, *words, problem.c1 > 0.0, problem.likelihood.layout.width
     if key in WARM:
@@ -45,6 +46,11 @@ def run_briefly(problem: Problem, solver: Solver, watch: Mapping[str, Score] = N
             raise KeyboardInterrupt
 
 
+def decided(solver: Solver, problem: Problem) -> Solver:
+    """A policy decides by the size of the problem: on a few sequences it must go the way of the real run."""
+    return solver.decided(problem) if hasattr(solver, "decided") else solver
+
+
 def of_any_corpus(solver: Solver) -> Solver:
     """The solver with the defaults of options that hold a number for each sequence: they would not fit two."""
     fields = dataclasses.fields(solver)  # type: ignore[arg-type]
@@ -54,13 +60,4 @@ def of_any_corpus(solver: Solver) -> Solver:
 
 def first_sequences(corpus: Corpus, n: int) -> Corpus:
     """The first n sequences of a corpus, or all if it has fewer."""
-    starts = corpus.starts[: n + 1]
-    offsets = corpus.offsets[: starts[-1] + 1]
-    return Corpus(
-        starts=starts,
-        offsets=offsets,
-        attributes=corpus.attributes[: offsets[-1]],
-        values=corpus.values[: offsets[-1]],
-        labels=corpus.labels[: starts[-1]],
-        weights=corpus.weights[:n],
-    )
+    return corpus.stretch(0, min(n, corpus.n_sequences))
