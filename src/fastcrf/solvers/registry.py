@@ -50,6 +50,7 @@ REGISTRY: dict[str, Line] = {
     "psa": Line("fastcrf.solvers.online.psa", "PSA"),
     "staggered-aitken": Line("fastcrf.solvers.online.staggered_aitken", "StaggeredAitken"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+    "ngd": Line("fastcrf.solvers.sgd.ngd", "NGD"),
     "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
     "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
     "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),
