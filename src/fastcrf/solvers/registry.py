@@ -69,6 +69,7 @@ REGISTRY: dict[str, Line] = {
         "fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"gamma": 1, "componentwise": True, "limit": 0.9}
     ),
     "anderson-gis": Line("fastcrf.solvers.scaling.anderson_gis", "AndersonGIS"),
+    "ngd": Line("fastcrf.solvers.sgd.ngd", "NGD"),
     "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
     "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
     "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),
