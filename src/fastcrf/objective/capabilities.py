@@ -101,6 +101,10 @@ class HessianProblem(GradientProblem, Protocol):
         """A single product. One pass."""
         ...
 
+    def variance_bounds(self, weights: Floats, gradient: Floats) -> Floats:
+        """About the diagonal of the Hessian, from the gradient alone. No pass."""
+        ...
+
     def curvature(self, kept: int | None = None) -> PointOfCurvature:
         """For several products at a point. kept: sequences of which something is left behind; None: of all there is
         room for."""

@@ -179,4 +179,6 @@ def middles_of_shards(likelihood: Likelihood, kept: int | None) -> Longs:
     else:
         share = min(1.0, kept / likelihood.corpus.n_sequences)
         require_room(math.ceil(share * n_bytes), f"What {kept} sequences leave for products", "keep fewer of them")
-    return bounds[:-1] + np.diff(np.floor(share * bounds + 1e-9).astype(np.int64))
+    kept_before = np.floor(share * bounds + 1e-9).astype(np.int64)
+    middles: Longs = bounds[:-1] + kept_before[1:] - kept_before[:-1]
+    return middles

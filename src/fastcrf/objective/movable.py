@@ -68,13 +68,15 @@ def order_of_blocks(n: int, n_blocks: int, seed: int) -> tuple[np.ndarray, Longs
 
 
 def reorder(corpus: Corpus, order: np.ndarray) -> Corpus:
-    """The sequences of a corpus in another order; of a mapped corpus they are mapped, too."""
-    home, n_positions, n_occurrences = corpus.attributes, corpus.n_positions, len(corpus.attributes)
+    """Sequences of a corpus in any order and as often as they are named; of a mapped corpus they are mapped, too."""
+    home, occurrences = corpus.attributes, corpus.offsets[corpus.starts]  # first of each sequence
+    starts = np.concatenate(([0], np.cumsum(np.diff(corpus.starts)[order])))
+    n_positions, n_occurrences = int(starts[-1]), int(np.diff(occurrences)[order].sum())
     moved = Corpus(
-        starts=np.concatenate(([0], np.cumsum(np.diff(corpus.starts)[order]))),
+        starts=starts,
         offsets=empty_beside(home, n_positions + 1, np.int64),
         attributes=empty_beside(home, n_occurrences, np.int32),
-        values=empty_beside(home, len(corpus.values), np.float64),
+        values=empty_beside(home, n_occurrences if len(corpus.values) else 0, np.float64),
         labels=empty_beside(home, n_positions, np.int32),
         weights=corpus.weights[order] if len(corpus.weights) else corpus.weights,
     )

@@ -16,6 +16,7 @@ from fastcrf.objective.curvature import Curvature, HessianProducts
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.movable import MovablePart, occurring_features, partition
 from fastcrf.objective.regulariser import make_regulariser
+from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 
 SLICE_OF_POSITIONS = 30_000
@@ -123,6 +124,15 @@ class Problem:
     def sequence_hessian_product(self, weights: Floats, direction: Floats, sequences: Longs) -> Floats:
         """The same for the loss of some sequences, without the penalty. Their share of a pass."""
         return self._products.product_of_some(weights, direction, sequences)
+
+    def variance_bounds(self, weights: Floats, gradient: Floats) -> Floats:
+        """About how much each feature's count varies, from the gradient of the smooth part alone: no pass."""
+        expected = gradient - 2.0 * self.c2 * weights + self.likelihood.counts
+        return variance_bounds(expected, *self._moments) + 2.0 * self.c2
+
+    @cached_property
+    def _moments(self) -> tuple[Floats, Floats]:
+        return feature_moments(self.corpus, self.features)
 
     @cached_property
     def _products(self) -> HessianProducts:

@@ -28,10 +28,20 @@ class Line(NamedTuple):
 
 
 REGISTRY: dict[str, Line] = {
+    "auto": Line("fastcrf.solvers.policies.auto", "Auto"),
     "lbfgs": Line("fastcrf.solvers.batch.lbfgs", "LBFGS"),
     "owlqn": Line("fastcrf.solvers.batch.owlqn", "OWLQN"),
+    "prox-lbfgs": Line("fastcrf.solvers.batch.prox_lbfgs", "ProxLBFGS"),
     "sgd": Line("fastcrf.solvers.sgd.sgd", "SGD"),
     "l2sgd": Line("fastcrf.solvers.sgd.l2sgd", "L2SGD"),
+    "adagrad": Line("fastcrf.solvers.sgd.adagrad", "AdaGrad"),
+    "sg": Line("fastcrf.solvers.sgd.sgd", "SGD", {"schedule": "constant", "calibration": "powers"}),
+    "asg": Line("fastcrf.solvers.sgd.asg", "ASG"),
+    "pegasos": Line("fastcrf.solvers.sgd.pegasos", "Pegasos"),
+    "sgd-l1": Line("fastcrf.solvers.sgd.sgd_l1", "SGDL1"),
+    "sgd-l1-clipping": Line("fastcrf.solvers.sgd.sgd_l1_clipping", "SGDL1Clipping"),
+    "sgd-l1-naive": Line("fastcrf.solvers.sgd.sgd_l1_naive", "SGDL1Naive"),
+    "sgd-l1-ball": Line("fastcrf.solvers.sgd.sgd_l1_ball", "SGDL1Ball"),
     "sag": Line("fastcrf.solvers.average_gradient.sag", "SAG"),
     "sag-nus": Line("fastcrf.solvers.average_gradient.sag_nus", "SAGNUS"),
     "sag-nus-star": Line("fastcrf.solvers.average_gradient.sag_nus_star", "SAGNUSStar"),
@@ -49,6 +59,18 @@ REGISTRY: dict[str, Line] = {
     "psa": Line("fastcrf.solvers.online.psa", "PSA"),
     "staggered-aitken": Line("fastcrf.solvers.online.staggered_aitken", "StaggeredAitken"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+    "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
+    "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
+    "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),
+    "mira": Line("fastcrf.solvers.margin.mira", "MIRA"),
+    "arow": Line("fastcrf.solvers.margin.arow", "AROW"),
+    "hybrid": Line("fastcrf.solvers.batch.hybrid", "Hybrid"),
+    "olbfgs": Line("fastcrf.solvers.batch.olbfgs", "OLBFGS"),
+    "oeg": Line("fastcrf.solvers.dual.oeg", "OEG"),
+    "eg": Line("fastcrf.solvers.dual.eg", "EG"),
+    "sdca": Line("fastcrf.solvers.dual.sdca", "SDCA"),
+    "newton-cg": Line("fastcrf.solvers.newton.newton_cg", "NewtonCG"),
+    "newton-l1": Line("fastcrf.solvers.newton.newton_l1", "NewtonL1"),
 }
 
 

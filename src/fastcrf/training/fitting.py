@@ -41,7 +41,7 @@ class Fit(NamedTuple):
     model: Model
     result: Result
     converged: bool  # a goal was met: a convergence rule, or a certified gap within tol
-    asked: bool  # the user ended it: by Ctrl-C, a callback or patience
+    asked: bool  # the user ended it: by Ctrl-C, a callback or patience, or by a number of epochs and no other goal
 
 
 class Callbacks:
@@ -173,7 +173,8 @@ def fit_problem(
         progress=progress,
         checkpoint=checkpoint,
     )
-    asked = asking.asked or result.status == "interrupted" or (result.status == "finished" and bool(patience_rules))
+    done = result.status == "finished" and (bool(patience_rules) or not result.certificate.applies)
+    asked = asking.asked or result.status == "interrupted" or done
     if result.status == "interrupted" and progress is None:  # a display has said it
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
     pruned = prune(learnt, problem.features, result.weights)
@@ -198,10 +199,9 @@ def has_converged(result: Result, tol: float) -> bool:
 
 def summary(result: Result) -> dict[str, Any]:
     """The outcome in numbers and words that JSON can hold."""
-    last = result.trace[-1]
+    last, certificate = result.trace[-1], result.certificate
     return {
         "stop_reason": result.reason,
-        "objective": result.certificate.objective,
-        "relative_gap": result.certificate.relative,
+        **({"objective": certificate.objective, "relative_gap": certificate.relative} if certificate.applies else {}),
         **{name: last[name] for name in ("step", "passes", "seconds", DEV_SCORE) if name in last},
     }

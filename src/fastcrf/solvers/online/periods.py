@@ -33,7 +33,6 @@ from fastcrf.solvers.online.rated_vector import (
     N_ROWS,
     NOW,
     RATE,
-    SEEN_LATE,
     START,
     UNSEEN,
     WEIGHT,
