@@ -111,6 +111,10 @@ def train(
             "processes here. Needs fastcrf[dask].",
         ),
     ] = None,
+    local_epochs: Annotated[
+        int,
+        typer.Option(help="With --cluster: epochs that each shard learns alone before the first step, to save rounds."),
+    ] = 0,
     seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
@@ -148,6 +152,8 @@ def train(
 
     if resume and not checkpoint:
         raise typer.BadParameter("needs a checkpoint to continue from; add --checkpoint FILE.", param_hint="--resume")
+    if local_epochs and not cluster:
+        raise typer.BadParameter("is for shards; add --cluster ENGINE.", param_hint="--local-epochs")
     check_paths(data, dev, template, model, checkpoint, force)
     state = Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
@@ -194,6 +200,7 @@ def train(
         progress=None if quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
+        **({"local_epochs": local_epochs} if cluster else {}),
     )
     save(fit, inputs.files.remembered(), model)
     outcome = {**outcome_of(fit, plan), "model": model}
