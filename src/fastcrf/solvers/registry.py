@@ -59,6 +59,10 @@ REGISTRY: dict[str, Line] = {
     "psa": Line("fastcrf.solvers.online.psa", "PSA"),
     "staggered-aitken": Line("fastcrf.solvers.online.staggered_aitken", "StaggeredAitken"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+    "conjugate-gradient": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient"),
+    "steepest-descent": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient", {"beta": "none"}),
+    "rprop": Line("fastcrf.solvers.batch.rprop", "RPROP"),
+    "rprop-": Line("fastcrf.solvers.batch.rprop", "RPROP", {"backtrack": False}),
     "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
     "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
     "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),
