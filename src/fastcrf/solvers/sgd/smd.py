@@ -67,6 +67,8 @@ class SMD(StochasticDescent):
 class MetaDescent:
     """Dense weights, gains and directions; `kept` is where they were settled."""
 
+    probabilities: Floats | None = None
+
     def __init__(
         self,
         problem: AnyProblem,
