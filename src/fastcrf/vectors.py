@@ -22,17 +22,6 @@ def dot(a: Floats, b: Floats) -> float:
 
 
 @kernel
-def dot_with_three(row: Floats, a: Floats, b: Floats, c: Floats) -> tuple[float, float, float]:
-    """(row . a, row . b, row . c), reading `row` once."""
-    with_a, with_b, with_c = 0.0, 0.0, 0.0
-    for f in range(len(row)):
-        with_a += row[f] * a[f]
-        with_b += row[f] * b[f]
-        with_c += row[f] * c[f]
-    return with_a, with_b, with_c
-
-
-@kernel
 def add_scaled(scale: float, row: Floats, total: Floats) -> None:
     """total += scale * row. Writes: total."""
     for f in range(len(row)):

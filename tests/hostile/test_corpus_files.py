@@ -1,4 +1,4 @@
-"""Encoded corpora from strangers: every number that a kernel uses as an index is looked at, even under a good checksum."""
+"""Encoded corpora from strangers: every number that a kernel uses as an index is looked at."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from fastcrf import open_corpus
 from fastcrf.data.corpus_file import container
-from fastcrf.data.corpus_file.container import CorpusFileError, Spool
+from fastcrf.data.corpus_file.container import CorpusFileError
 from fastcrf.data.corpus_file.writing import write_corpus
+from fuzz.corpora import forge
 
 X, Y = [[["a", "b"], ["b"]], [["c"]]], [["P", "Q"], ["Q"]]
 
@@ -26,13 +27,7 @@ def content(tmp_path_factory):
 
 def forged(folder, arrays, header):
     """A file with a checksum that is right, whatever it holds."""
-    spools = {name: Spool(folder, array.dtype) for name, array in arrays.items()}
-    for name, array in arrays.items():
-        spools[name].append(array)
-    container.write(folder / "forged", spools, header)
-    for spool in spools.values():
-        spool.close()
-    return folder / "forged"
+    return forge(folder / "forged", arrays, header)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +70,9 @@ def test_arrays_that_are_missing_or_of_another_type_are_refused(content, tmp_pat
     arrays, header = content
     with pytest.raises(CorpusFileError, match=f"no array '{missing}'"):
         open_corpus(forged(tmp_path, {name: a for name, a in arrays.items() if name != missing}, header))
+    other = np.zeros(3, np.uint8 if missing != "attribute_names" else np.int64)
     with pytest.raises(CorpusFileError, match=f"no array '{missing}'"):
-        open_corpus(forged(tmp_path, {**arrays, missing: np.zeros(3, np.uint8 if missing != "attribute_names" else np.int64)}, header))
+        open_corpus(forged(tmp_path, {**arrays, missing: other}, header))
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,13 @@ def test_what_problems_make_of_a_mapped_corpus_is_mapped(encoded, everything_map
     features = build_feature_map(encoded.corpus, len(encoded.attributes), len(encoded.labels))
     problem = Problem(encoded.corpus, features, 0.0, 1.0)
     blocks = problem.part(np.zeros(problem.n_weights), n_blocks=2, seed=1).blocks
-    large = [*problem.likelihood.positions, blocks.local.rows, blocks.local.slots, blocks.support.rows, blocks.chains.labels]
+    large = [
+        *problem.likelihood.positions,
+        blocks.local.rows,
+        blocks.local.slots,
+        blocks.support.rows,
+        blocks.chains.labels,
+    ]
     assert all(mapped.folder_of(array) for array in large if len(array))
 
 

@@ -18,7 +18,7 @@ def test_a_solver_is_made_by_name_with_its_options():
 
 
 def test_an_unknown_name_is_answered_with_the_names_there_are():
-    with pytest.raises(ValueError, match="There is no solver 'lbgfs'; the solvers are lbfgs, owlqn"):
+    with pytest.raises(ValueError, match="There is no solver 'lbgfs'; the solvers are auto, lbfgs, owlqn"):
         registry.make("lbgfs")
 
 
@@ -58,9 +58,11 @@ def test_a_matching_penalty_passes_the_check(solver):
 
 
 def test_a_penalty_that_the_solver_does_not_handle_is_one_sentence_with_the_remedy():
-    with pytest.raises(ValueError, match=r"owlqn is for .* l1, l1\+l2, but .* l2 \(c1=0, c2=1\); .* or use lbfgs"):
+    with pytest.raises(
+        ValueError, match=r"owlqn is for .* l1, l1\+l2, but .* l2 \(c1=0, c2=1\); .* or use auto, lbfgs"
+    ):
         registry.check(ToyProblem(c1=0.0, c2=1.0), OWLQN())
-    with pytest.raises(ValueError, match=r"lbfgs is for .* none, l2, but .* l1\+l2 .* or use owlqn"):
+    with pytest.raises(ValueError, match=r"lbfgs is for .* none, l2, but .* l1\+l2 .* or use auto, owlqn"):
         registry.check(ToyProblem(c1=0.5, c2=1.0), LBFGS())
 
 

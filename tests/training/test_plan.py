@@ -12,6 +12,7 @@ from fastcrf.checks import functions, seed_of
 from fastcrf.solvers import registry
 from fastcrf.solvers.batch.lbfgs import LBFGS
 from fastcrf.solvers.batch.owlqn import OWLQN
+from fastcrf.solvers.policies.auto import Auto
 from fastcrf.training.plan import CRFSUITE, SYNONYMS, make_plan
 from fastcrf.training.slopes import LargestSlope, MeanSlope
 from fastcrf.training.stopping import (
@@ -33,8 +34,8 @@ def plan(**parameters):
     return make_plan(parameters)
 
 
-def test_auto_and_none_are_lbfgs_with_c2_1_and_a_certified_gap():
-    expected = (LBFGS(), 0.0, 1.0, (OURS, CertifiedGap(1e-3)), 1e-3)
+def test_none_is_auto_with_c2_1_and_a_certified_gap():
+    expected = (Auto(), 0.0, 1.0, (OURS, CertifiedGap(1e-3)), 1e-3)
     assert plan() == plan(algorithm=None) == plan(algorithm="auto") == expected
 
 
@@ -46,12 +47,14 @@ def test_names_are_taken_in_any_case():
     assert plan(algorithm="L-BFGS".replace("-", "")) == plan(algorithm="lbfgs")
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "lbfgs"])
-def test_an_l1_penalty_makes_owlqn_of_lbfgs_and_keeps_its_default_c2(algorithm):
+@pytest.mark.parametrize(
+    ("algorithm", "smooth", "sparse"), [("lbfgs", LBFGS(), OWLQN()), ("auto", Auto(), Auto())], ids=["lbfgs", "auto"]
+)
+def test_an_l1_penalty_makes_owlqn_of_lbfgs_and_keeps_its_default_c2(algorithm, smooth, sparse):
     """As in CRFsuite, where c2 stays 1 unless it is given."""
-    assert plan(algorithm=algorithm, c1=0.5)[:3] == (OWLQN(), 0.5, 1.0)
-    assert plan(algorithm=algorithm, c1=0.5, c2=0)[:3] == (OWLQN(), 0.5, 0.0)
-    assert plan(algorithm=algorithm, c1=0.0)[:3] == (LBFGS(), 0.0, 1.0)
+    assert plan(algorithm=algorithm, c1=0.5)[:3] == (sparse, 0.5, 1.0)
+    assert plan(algorithm=algorithm, c1=0.5, c2=0)[:3] == (sparse, 0.5, 0.0)
+    assert plan(algorithm=algorithm, c1=0.0)[:3] == (smooth, 0.0, 1.0)
 
 
 def test_without_penalties_a_solver_has_its_own():
@@ -60,7 +63,9 @@ def test_without_penalties_a_solver_has_its_own():
 
 
 def test_crfsuites_options_reach_the_solver_under_its_names():
-    assert plan(num_memories=3, max_linesearch=7, linesearch="Backtracking").solver == LBFGS(3, 7)
+    given = {"num_memories": 3, "max_linesearch": 7, "linesearch": "Backtracking"}
+    assert plan(**given).solver == Auto(pairs=3, max_linesearch=7)
+    assert plan(algorithm="lbfgs", **given).solver == LBFGS(3, 7)
     assert plan(algorithm="owlqn", num_memories=np.int64(4)).solver == OWLQN(4)
 
 
@@ -130,8 +135,8 @@ def test_a_stopping_rule_that_crfsuite_does_not_have_is_refused():
         ({"algorithm": LBFGS}, "algorithm must be a name or a Solver object"),
         ({"algorithm": LBFGS(), "num_memories": 3}, "num_memories=3 has no effect on a Solver object"),
         ({"algorithm": LBFGS(), "linesearch": "Backtracking"}, "linesearch='Backtracking' has no effect on a Solver"),
-        ({"calibration_eta": 0.1}, "lbfgs does not know the parameter calibration_eta=0.1; leave it None"),
-        ({"pa_type": 0, "c1": 1.0}, "owlqn does not know the parameter pa_type=0"),
+        ({"calibration_eta": 0.1}, "auto does not know the parameter calibration_eta=0.1; leave it None"),
+        ({"pa_type": 0, "c1": 1.0}, "auto does not know the parameter pa_type=0"),
         ({"linesearch": "Newton"}, "linesearch must be one of MoreThuente, Backtracking, StrongBacktracking"),
         ({"algorithm": "sag", "num_memories": 3}, "sag does not know the parameter num_memories=3; leave it None"),
         ({"num_memories": 0}, "pairs must be a whole number of at least 1"),

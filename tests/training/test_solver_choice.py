@@ -7,15 +7,15 @@ import pytest
 from fastcrf.training.solver_choice import able_solvers, solver_behind, usual_solvers
 
 
-@pytest.mark.parametrize("name", ["auto", "lbfgs"])
-def test_an_l1_penalty_makes_owlqn_of_auto_and_of_lbfgs(name):
-    assert solver_behind(name, c1=0.0) == "lbfgs"
-    assert solver_behind(name, c1=0.1) == "owlqn"
+def test_an_l1_penalty_makes_owlqn_of_lbfgs():
+    assert solver_behind("lbfgs", c1=0.0) == "lbfgs"
+    assert solver_behind("lbfgs", c1=0.1) == "owlqn"
 
 
 def test_every_other_name_stands_for_itself():
     assert solver_behind("owlqn", c1=0.0) == "owlqn"
     assert solver_behind("sag", c1=0.1) == "sag"
+    assert solver_behind("auto", c1=0.1) == "auto"
 
 
 @pytest.mark.parametrize(("c1", "c2"), [(0.0, 1.0), (1.0, 0.0), (0.5, 0.5), (0.0, 0.0)])

@@ -8,6 +8,7 @@ frequency is at least `min_freq`. CRFsuite thereby drops pairs whose values sum 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ class Occurrences(NamedTuple):
 
     bounds: Longs  # [A + 1] first occurrence of each attribute
     labels: Ints  # [occurrences] gold label of the position
-    amounts: Floats  # [occurrences] weight · value, or [0] when every one is 1 or nobody needs them
+    amounts: Floats  # [occurrences] weight · value, or [0] when every one is 1
 
 
 class Pairs(NamedTuple):
@@ -29,7 +30,15 @@ class Pairs(NamedTuple):
 
     offsets: Longs  # [A + 1] first pair of each attribute
     labels: Ints  # [pairs]
-    frequencies: Floats  # [pairs] Σ weight · value, or how often, where nobody needs that
+    frequencies: Floats  # [pairs] Σ weight · value
+
+
+class FeatureCounts(NamedTuple):
+    """How often what may become a feature occurs."""
+
+    pairs: Pairs
+    frequency: Floats  # [K, K] of each label bigram
+    observed: np.ndarray  # [K, K] whether it occurs at all: its weight may be 0
 
 
 class Seen(NamedTuple):
@@ -55,31 +64,67 @@ def build_feature_map(
     `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram; what they
     add has frequency 0 and is subject to `min_freq` like the rest. Without `transitions` there are no label bigrams.
     """
+    counts = count_features(corpus, n_attributes, n_labels)
+    return choose_features(
+        counts,
+        n_labels,
+        all_states=all_states,
+        all_transitions=all_transitions,
+        min_freq=min_freq,
+        drop_negative=drop_negative,
+        transitions=transitions,
+    )
+
+
+def count_features(corpus: Corpus, n_attributes: int, n_labels: int) -> FeatureCounts:
+    """What a labelled corpus says of its features."""
+    return FeatureCounts(count_pairs(corpus, n_attributes, n_labels), *count_bigrams(corpus, n_labels))
+
+
+def choose_features(
+    counts: FeatureCounts,
+    n_labels: int,
+    *,
+    all_states: bool = False,
+    all_transitions: bool = False,
+    min_freq: float = 0.0,
+    drop_negative: bool = False,
+    transitions: bool = True,
+) -> FeatureMap:
+    """The features of counts, of one corpus or of several that were joined; options as of `build_feature_map`."""
     threshold = float(min_freq) if min_freq > 0 or drop_negative else -np.inf
-    offsets, labels = state_features(corpus, n_attributes, n_labels, bool(all_states), threshold)
-    frequency, observed = count_bigrams(corpus, n_labels)
-    possible = (observed | bool(all_transitions)) & bool(transitions)
-    sources, targets = np.nonzero(possible & (frequency >= threshold))
+    pairs = with_every_label(counts.pairs, n_labels) if all_states else counts.pairs
+    kept = pairs.frequencies >= threshold
+    kept_before = np.concatenate(([0], np.cumsum(kept)))
+    possible = (counts.observed | bool(all_transitions)) & bool(transitions)
+    sources, targets = np.nonzero(possible & (counts.frequency >= threshold))
+    offsets, labels = kept_before[pairs.offsets], pairs.labels[kept]
     return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels))
 
 
-def state_features(
-    corpus: Corpus, n_attributes: int, n_labels: int, all_states: bool, threshold: float
-) -> tuple[Longs, Ints]:
-    """The kept labels of each attribute: where they begin, and which they are."""
-    pairs = count_pairs(corpus, n_attributes, n_labels, with_amounts=threshold > -np.inf)
-    if all_states:
-        pairs = with_every_label(pairs, n_labels)
-    kept = pairs.frequencies >= threshold
-    kept_before = np.concatenate(([0], np.cumsum(kept)))
-    return kept_before[pairs.offsets], pairs.labels[kept]
+def join_counts(counts: Sequence[FeatureCounts], n_labels: int) -> FeatureCounts:
+    """The counts of several corpora together, added in their order."""
+    sizes = [np.diff(each.pairs.offsets) for each in counts]
+    keys = [
+        np.repeat(np.arange(len(size)), size) * n_labels + each.pairs.labels
+        for size, each in zip(sizes, counts, strict=True)
+    ]
+    known, place = np.unique(np.concatenate(keys), return_inverse=True)
+    frequencies = np.zeros(len(known))
+    np.add.at(frequencies, place, np.concatenate([each.pairs.frequencies for each in counts]))
+    offsets = np.searchsorted(known, np.arange(len(sizes[0]) + 1) * n_labels)
+    return FeatureCounts(
+        Pairs(offsets, (known % n_labels).astype(np.int32), frequencies),
+        np.sum([each.frequency for each in counts], axis=0),
+        np.any([each.observed for each in counts], axis=0),
+    )
 
 
-def count_pairs(corpus: Corpus, n_attributes: int, n_labels: int, with_amounts: bool) -> Pairs:
+def count_pairs(corpus: Corpus, n_attributes: int, n_labels: int) -> Pairs:
     """The pairs of a labelled corpus. Stretch by stretch, because sorting takes as much memory as what is sorted."""
     pairs = Pairs(np.zeros(n_attributes + 1, np.int64), np.empty(0, np.int32), np.empty(0))
     for stretch in corpus.stretches():
-        occurrences = occurrences_by_attribute(stretch, n_attributes, with_amounts)
+        occurrences = occurrences_by_attribute(stretch, n_attributes)
         most = min(len(pairs.labels) + len(occurrences.labels), n_attributes * n_labels)
         more = Pairs(np.zeros(n_attributes + 1, np.int64), np.empty(most, np.int32), np.empty(most))
         add_pairs(occurrences, pairs, Seen(np.zeros(n_labels), np.full(n_labels, -1)), more)
@@ -99,10 +144,10 @@ def with_every_label(pairs: Pairs, n_labels: int) -> Pairs:
     return Pairs(offsets, np.tile(np.arange(n_labels, dtype=np.int32), n_rows), frequencies.reshape(-1))
 
 
-def occurrences_by_attribute(corpus: Corpus, n_attributes: int, with_amounts: bool) -> Occurrences:
+def occurrences_by_attribute(corpus: Corpus, n_attributes: int) -> Occurrences:
     """The attribute occurrences of a labelled corpus, sorted."""
     n_occurrences = len(corpus.attributes)
-    with_amounts = with_amounts and (len(corpus.values) > 0 or len(corpus.weights) > 0)
+    with_amounts = len(corpus.values) > 0 or len(corpus.weights) > 0
     occurrences = Occurrences(
         bounds=np.zeros(n_attributes + 1, np.int64),
         labels=np.empty(n_occurrences, np.int32),
@@ -189,7 +234,7 @@ def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
     """
     counts = np.zeros(features.n_weights)
     for stretch in corpus.stretches():
-        occurrences = occurrences_by_attribute(stretch, features.n_attributes, with_amounts=True)
+        occurrences = occurrences_by_attribute(stretch, features.n_attributes)
         count_gold_states(occurrences, features, np.zeros(features.n_labels), counts)
     frequency, _ = count_bigrams(corpus, features.n_labels)
     counts[features.n_state :] = frequency[features.sources, features.targets]

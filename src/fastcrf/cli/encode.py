@@ -1,4 +1,4 @@
-"""`fastcrf encode`: files of any size in, an encoded corpus out that training maps instead of reading it into memory."""
+"""`fastcrf encode`: files of any size in, an encoded corpus out, which training maps into memory."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ step that follows it are
     G <- G + g^2,   w <- w - (eta / R) g,   w <- soft(w, eta lambda1 / R) / (1 + eta lambda2 / R)
 
 (Duchi, Hazan & Singer 2011). The G of a weight that no draw touches stays, so that all the proximal steps it misses are
-the same map of |w|: a share p = eta lambda2 / (R + eta lambda2) is taken off, and then as much of the threshold. What is
-zero stays zero; so k of them take off the share P = 1 - (1 - p)^k, found in log2 k squarings, and then the threshold
+the same map of |w|: a share p = eta lambda2 / (R + eta lambda2) is taken off, and then a threshold. What is zero stays
+zero; so k of them take off the share P = 1 - (1 - p)^k, found in log2 k squarings, and then the threshold
 (lambda1 / lambda2) P, or k eta lambda1 / R without an L2 penalty. P instead of 1 - P, because it may be tiny.
 The memory is that of lazy_vector.py, with G in the place of d.
 """

@@ -125,11 +125,11 @@ def spelled(algorithm: str) -> str:
 
 def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float, float]]:
     """Solver and penalty for a name. The penalty decides between lbfgs and owlqn, so it is settled first."""
-    known = ", ".join((AUTO, *registry.names()))
-    if name != AUTO and name not in registry.names():
+    known = ", ".join(registry.names())
+    if name not in registry.names():
         raise ValueError(f"There is no algorithm {algorithm!r}; use one of {known}, or a Solver object.")
     penalty = _penalty(given, registry.default_penalty(registry.solver_class(solver_behind(name, c1=0.0))))
-    name = solver_behind(name, penalty[0])
+    name = solver_behind(name, penalty[0], "prior" in given)
     return registry.make(name, **_options(name, given)), penalty
 
 

@@ -26,6 +26,7 @@ def warm_up(problem: Problem, solver: Solver) -> None:
     """Run briefly on the first two sequences, once in a process for each solver, its options that are words (they
     choose kernels, numbers do not), whether there is an L1 penalty (which has kernels of its own), and lane width.
     """
+    solver = decided(solver, problem)
     words = (value for value in dataclasses.astuple(solver) if isinstance(value, str))  # type: ignore[call-overload]
     key = solver.name, *words, problem.c1 > 0.0, problem.likelihood.layout.width
     if key in WARM:
@@ -43,6 +44,11 @@ def run_briefly(problem: Problem, solver: Solver, watch: Mapping[str, Score] = N
     with suppress(Exception):
         if driver.minimize(problem, of_any_corpus(solver), stop=[MaxSteps(STEPS)], watch=watch).status == "interrupted":
             raise KeyboardInterrupt
+
+
+def decided(solver: Solver, problem: Problem) -> Solver:
+    """A policy decides by the size of the problem: on a few sequences it must go the way of the real run."""
+    return solver.decided(problem) if hasattr(solver, "decided") else solver
 
 
 def of_any_corpus(solver: Solver) -> Solver:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
+from reference.plain_adaptive import two_loop_in_metric
 from reference.plain_quasi_newton import two_loop
 
 
@@ -146,3 +147,20 @@ def test_restoring_more_pairs_than_there_is_room_for_is_refused_in_a_sentence():
     add_all(pairs, weights, gradients)
     with pytest.raises(ValueError, match="5 curvature pairs, which cannot be continued with pairs=2"):
         CurvaturePairs(2, 4).restore("lbfgs", pairs.state())
+
+
+@pytest.mark.parametrize(("dtype", "error"), [(np.float64, 1e-10), (np.float32, 1e-4)])
+def test_in_a_metric_the_direction_is_that_of_the_scaled_recursion(dtype, error):
+    rng = np.random.default_rng(3)
+    weights, gradients = walk(rng, 8, 11)
+    metric = rng.uniform(0.1, 3.0, 11)
+    pairs = CurvaturePairs(5, 11, dtype=dtype, metric=metric)
+    np.testing.assert_allclose(pairs.direction(weights[0]), -metric * weights[0])
+    add_all(pairs, weights, gradients)
+    vector = rng.normal(size=11)
+    expected = -two_loop_in_metric(plain_pairs(weights, gradients)[-5:], vector, metric)
+    np.testing.assert_allclose(pairs.direction(vector), expected, rtol=error, atol=error)
+    assert not pairs.is_plain
+    pairs.forget_metric()
+    np.testing.assert_array_equal(pairs.direction(vector), -vector)
+    assert pairs.is_plain

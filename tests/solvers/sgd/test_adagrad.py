@@ -43,7 +43,8 @@ def dense_epochs(problem, solver):
         epoch += 1
         order, online = epoch_permutation(SEED, epoch, loss.n), 0.0
         updates = dense_adagrad.adagrad(loss, w, squares, order, solver.eta, *penalty, solver.delta, solver.floor)
-        for i, (w, squares, before) in zip(order, updates, strict=True):  # noqa: B020
+        for i, after in zip(order, updates, strict=True):
+            w, squares, before = after
             online += before * loss.sizes[i]
         yield np.array(w), np.array(squares), online + problem.regulariser.value(np.array(w))
 

@@ -74,7 +74,9 @@ class Entry(NamedTuple):
 def write(path: PathLike, spools: Mapping[str, Spool], header: Mapping[str, Any]) -> None:
     """Write a corpus file; an older file of this name stays whole until the new one is complete."""
     names = sorted(spools, key=lambda name: (-spools[name].dtype.itemsize, name))  # so that every array is aligned
-    entries = {name: Entry(NAMES[spools[name].dtype], len(spools[name]), spools[name].sha256.hexdigest()) for name in names}
+    entries = {
+        name: Entry(NAMES[spools[name].dtype], len(spools[name]), spools[name].sha256.hexdigest()) for name in names
+    }
     text = json.dumps(header)
     described: dict[str, Any] = {
         "__metadata__": {

@@ -70,16 +70,15 @@ def write_corpus(
             raise DataError("There is nothing to encode: the data contain no sequence with at least one item.")
         known = learnt()
         arrays, described = pack_attributes(known)
+        labels = [saved_label(label) for label in label_ids]
         header = {
-            "labels": [saved_label(label) for label in label_ids],
+            "labels": labels,
             "attributes": described,
             "transitions": bool(transitions),
             "input": dict(remembered()),
         }
         write(path, spooled.complete(arrays), header)
-        return Written(
-            spooled.sequences, spooled.positions, len(spooled.of["attributes"]), len(known), len(header["labels"])
-        )
+        return Written(spooled.sequences, spooled.positions, len(spooled.of["attributes"]), len(known), len(labels))
 
 
 def pieces(part: Part, gatherer: Gatherer, label_ids: Mapping[Hashable, int]) -> Iterator[Corpus]:

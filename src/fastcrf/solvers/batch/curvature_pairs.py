@@ -7,6 +7,10 @@ All it ever forms are combinations of the 2m stored vectors and the argument, so
 (Chen, Wang & Zhou 2014, "Large-scale L-BFGS using MapReduce"). The pairs are the rows of one array, which is read twice
 per direction, block by block and on threads: once for the inner products of all rows with the newest pair and the
 argument, once for the combination.
+
+With a metric, H0 = (y.s / y.Dy) D for a diagonal matrix D: all happens as above in the variables w / sqrt(D), where D
+is the identity. With many pairs the time goes into reading them, so their rows may be in single precision: inner
+products are those of the rows as they are kept, summed in double precision, so H stays symmetric and positive.
 """
 
 from __future__ import annotations
@@ -17,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel, kernel
 from fastcrf.memory import Kept, MemoryMismatch, take
 from fastcrf.types import Floats
-from fastcrf.vectors import add_scaled, dot_with_three
+from fastcrf.vectors import norm
 
 # A pair is kept when cos(s, y) exceeds this: below, y.s is mostly rounding and 1/y.s would be noise.
 LEAST_CURVATURE = 1e-10
@@ -30,14 +34,28 @@ SHARD = 1 << 15  # weights that make it worth waking a thread
 
 
 KEEPS = {"basis": Kept("weights", n_axes=2), "gram": Kept(n_axes=2), "order": Kept(dtype="int64", low=0, n_axes=1)}
+SCALE = Kept("weights", fill=1.0, low=0.0)  # sqrt(D), kept where there is a metric
 
 
 class CurvaturePairs:
-    """The newest `capacity` pairs. Slot i holds s in row 2i and y in row 2i + 1 of `basis`."""
+    """The newest `capacity` pairs. Slot i holds s in row 2i and y in row 2i + 1 of `basis`.
 
-    def __init__(self, capacity: int, n_weights: int, n_jobs: int = 1) -> None:
-        self.capacity = capacity
-        self.basis = np.empty((0, n_weights))  # grows with the slots that are used: a capacity alone takes no memory
+    dtype: of the rows; metric: D, the identity when not given; averaged: whether H0 is (y.s / y.y) I in the mean of all
+    pairs, instead of the newest one's.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        n_weights: int,
+        n_jobs: int = 1,
+        dtype: type = np.float64,
+        metric: Floats | None = None,
+        averaged: bool = False,
+    ) -> None:
+        self.capacity, self.averaged = capacity, averaged
+        self.scale = np.empty(0) if metric is None else np.sqrt(metric)  # w = scale * (what the rows are about)
+        self.basis: np.ndarray = np.empty((0, n_weights), dtype)  # grows: a capacity alone takes no memory
         self.gram = np.zeros((0, 0))  # inner products of the rows of `basis`
         self._reserve(min(capacity, FIRST_SLOTS))
         self.order: list[int] = []  # slots that hold a pair, oldest first
@@ -52,8 +70,8 @@ class CurvaturePairs:
     def add(self, weights: Floats, weights_before: Floats, gradient: Floats, gradient_before: Floats) -> None:
         """Keep the pair of this move in place of the oldest. The next `direction` looks whether it can be used."""
         slot = self._free_slot()
-        np.subtract(weights, weights_before, out=self.basis[2 * slot])
-        np.subtract(gradient, gradient_before, out=self.basis[2 * slot + 1])
+        points, s, y = (weights, weights_before, gradient, gradient_before), *self.basis[2 * slot : 2 * slot + 2]
+        self._on_shards(lambda first, last: lay_pair(*points, self.scale, first, last, s, y))
         self.order.append(slot)
 
     def _free_slot(self) -> int:
@@ -70,24 +88,43 @@ class CurvaturePairs:
         if 2 * slots <= before:
             return
         rows = min(2 * self.capacity, max(2 * slots, 2 * before))
-        basis, gram = np.empty((rows, self.basis.shape[1])), np.zeros((rows, rows))
+        basis, gram = np.empty((rows, self.basis.shape[1]), self.basis.dtype), np.zeros((rows, rows))
         basis[:before], gram[:before, :before] = self.basis, self.gram
         self.basis, self.gram = basis, gram
 
     def forget(self) -> None:
-        """Drop every pair: H becomes the identity."""
+        """Drop every pair: H becomes the metric."""
         self.order.clear()
         self.used = 0
 
+    def forget_metric(self) -> None:
+        """Drop the metric, and the pairs with it: H becomes the identity."""
+        self.forget()
+        self.scale = np.ones_like(self.scale)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether H is the identity."""
+        return not self.order and bool((self.scale == 1.0).all())
+
     def direction(self, steepest: Floats) -> Floats:
-        """-H @ steepest, a fresh array; without pairs -steepest. A newest pair without curvature is dropped first."""
+        """-H @ steepest, a fresh array; H is D without pairs. A newest pair without curvature is dropped first."""
+        steepest = steepest * self.scale if len(self.scale) else steepest
         products = self._products(steepest) if self.order else None
         if products is None or not self.order:
-            return -steepest
+            return -steepest * self.scale if len(self.scale) else -steepest
         rows, direction = self.basis[: 2 * self.used], np.empty_like(steepest)
         on_rows, on_steepest = self._two_loop(products)
-        self._on_shards(lambda first, last: combine(rows, -on_rows, steepest, -on_steepest, first, last, direction))
+        coefficients = -on_rows, steepest, -on_steepest, self.scale
+        self._on_shards(lambda first, last: combine(rows, *coefficients, first, last, direction))
         return direction
+
+    def refresh(self, steepest: Floats) -> float:
+        """Bring the inner products up to date, drop a newest pair without curvature; |sqrt(D) @ steepest|."""
+        steepest = steepest * self.scale if len(self.scale) else steepest
+        if self.order:
+            self._products(steepest)
+        return norm(steepest)
 
     def _products(self, vector: Floats) -> Floats:
         """Inner products of the rows with `vector`, and on the way those with the newest pair. Writes: gram, order."""
@@ -110,14 +147,14 @@ class CurvaturePairs:
             s, y = 2 * slot, 2 * slot + 1
             alpha[slot] = (products[s] + gram[s] @ on_rows) / gram[s, y]
             on_rows[y] -= alpha[slot]
-        s, y = 2 * self.order[-1], 2 * self.order[-1] + 1
-        scale = gram[s, y] / gram[y, y]  # H0 = (y.s / y.y) I of the newest pair
-        on_rows *= scale
+        used = self.order if self.averaged else self.order[-1:]
+        scale = float(np.mean([gram[2 * slot, 2 * slot + 1] / gram[2 * slot + 1, 2 * slot + 1] for slot in used]))
+        on_rows *= scale  # H0 = (y.s / y.y) I
         for slot in self.order:
             s, y = 2 * slot, 2 * slot + 1
             beta = (scale * products[y] + gram[y] @ on_rows) / gram[s, y]
             on_rows[s] += alpha[slot] - beta
-        return on_rows, float(scale)
+        return on_rows, scale
 
     def _on_shards(self, work: Callable[[int, int], Any]) -> list[Any]:
         """work(first, last) for each range of weights, the first here and the others in the pool."""
@@ -129,8 +166,9 @@ class CurvaturePairs:
 
     def state(self) -> dict[str, Any]:
         """The named arrays that `restore` takes. Live: copy to keep."""
-        rows = 2 * self.used
-        return {"basis": self.basis[:rows], "gram": self.gram[:rows, :rows], "order": np.array(self.order, np.int64)}
+        rows, scale = 2 * self.used, {"scale": self.scale} if len(self.scale) else {}
+        order = np.array(self.order, np.int64)
+        return {"basis": self.basis[:rows], "gram": self.gram[:rows, :rows], "order": order, **scale}
 
     def restore(self, name: str, state: Mapping[str, Any]) -> None:
         """Go on from a copy of `state`, bit for bit; `name` is that of the solver, for messages."""
@@ -146,32 +184,71 @@ class CurvaturePairs:
         if sorted(order) != sorted(set(order) & set(range(rows // 2))):
             raise MemoryMismatch(name, f"'order' holds {order}, but there are {rows // 2} curvature pairs")
         self.used, self.order = rows // 2, order
+        if "scale" in state:
+            self.scale = np.array(state["scale"])
+
+
+@borrowing_kernel
+def lay_pair(weights, weights_before, gradient, gradient_before, scale, first, last, s, y):
+    """The rows of a pair over weights first:last. Writes: s, y."""
+    if len(scale) > 0:
+        for f in range(first, last):
+            s[f] = (weights[f] - weights_before[f]) / scale[f]
+            y[f] = (gradient[f] - gradient_before[f]) * scale[f]
+    else:
+        for f in range(first, last):
+            s[f] = weights[f] - weights_before[f]
+            y[f] = gradient[f] - gradient_before[f]
 
 
 @kernel
-def row_products(rows: Floats, s: Floats, y: Floats, vector: Floats, first: int, last: int) -> Floats:
-    """Inner products over weights first:last of each row with s, y and vector, [rows, 3]."""
-    products = np.zeros((len(rows), 3))
+def row_products(rows, s, y, vector, first, last):
+    """Inner products over weights first:last of each row with s, y and vector, [rows, 3]. There is an even number."""
+    products, pair = np.zeros((len(rows), 3)), np.empty((2, BLOCK))
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
-        for i in range(len(rows)):
-            with_s, with_y, with_vector = dot_with_three(
-                rows[i, start:stop], s[start:stop], y[start:stop], vector[start:stop]
-            )
-            products[i, 0] += with_s
-            products[i, 1] += with_y
-            products[i, 2] += with_vector
+        for f in range(start, stop):  # the newest pair in double precision, once for all rows
+            pair[0, f - start], pair[1, f - start] = s[f], y[f]
+        for i in range(0, len(rows), 2):
+            add_products(rows[i], rows[i + 1], pair[0], pair[1], vector, start, stop, products[i], products[i + 1])
     return products
 
 
-@kernel
-def combine(
-    rows: Floats, on_rows: Floats, vector: Floats, on_vector: float, first: int, last: int, total: Floats
-) -> None:
-    """total = on_rows @ rows + on_vector * vector over weights first:last. Writes: total."""
+@borrowing_kernel
+def add_products(row, next_row, s, y, vector, start, stop, products, next_products):
+    """Add those of two rows over weights start:stop; s and y begin at `start`. Writes: products, next_products."""
+    a, b, c, d, e, g = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for f in range(start, stop):
+        here, there = np.float64(row[f]), np.float64(next_row[f])
+        a += here * s[f - start]
+        b += here * y[f - start]
+        c += here * vector[f]
+        d += there * s[f - start]
+        e += there * y[f - start]
+        g += there * vector[f]
+    products[0] += a
+    products[1] += b
+    products[2] += c
+    next_products[0] += d
+    next_products[1] += e
+    next_products[2] += g
+
+
+@borrowing_kernel
+def combine(rows, on_rows, vector, on_vector, scale, first, last, total):
+    """total = scale * (on_rows @ rows + on_vector * vector) over weights first:last. Writes: total."""
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
-        total[start:stop] = 0.0
-        add_scaled(on_vector, vector[start:stop], total[start:stop])
-        for i in range(len(rows)):
-            add_scaled(on_rows[i], rows[i, start:stop], total[start:stop])
+        for f in range(start, stop):
+            total[f] = on_vector * vector[f]
+        for i in range(0, len(rows) - 2, 4):
+            a, b, c, d = on_rows[i], on_rows[i + 1], on_rows[i + 2], on_rows[i + 3]
+            for f in range(start, stop):
+                total[f] += a * rows[i, f] + b * rows[i + 1, f] + c * rows[i + 2, f] + d * rows[i + 3, f]
+        if len(rows) % 4 == 2:
+            i = len(rows) - 2
+            for f in range(start, stop):
+                total[f] += on_rows[i] * rows[i, f] + on_rows[i + 1] * rows[i + 1, f]
+        if len(scale) > 0:
+            for f in range(start, stop):
+                total[f] *= scale[f]

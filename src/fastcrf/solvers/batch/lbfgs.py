@@ -29,7 +29,7 @@ from fastcrf.memory import POINT, Kept
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.batch.line_search import Search, SmoothRay, begin, strong_wolfe
+from fastcrf.solvers.batch.line_search import Search, SmoothRay, Start, begin, strong_wolfe
 from fastcrf.solvers.options import check_whole
 from fastcrf.types import Floats, Step
 from fastcrf.vectors import dot, norm
@@ -58,33 +58,49 @@ class LBFGS:
         self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         pairs = CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs)
-        w, value, g, passes = begin(self.name, problem, weights, memory)
+        start = begin(self.name, problem, weights, memory)
         if memory:
             pairs.restore(self.name, memory)
-        info: dict[str, float] = {}
-        while True:
-            state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
-            yield Step(w, passes, value, g, info, state)
-            found, passes = self._search(problem, w, value, g, pairs)
-            if found is None:
-                break
-            pairs.add(found.weights, w, found.gradient, g)
-            w, value, g = found.weights, found.value, found.gradient
-            info = {"step_size": found.step, "trials": passes, "pairs": len(pairs)}
-        if passes:  # what the last, vain search cost
-            yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes, "pairs": 0}, state)
-        return f"lbfgs has nothing left to gain: there is no lower point along the gradient of norm {norm(g):.3g}."
+        return (yield from descend(self.name, problem, start, pairs, self.max_linesearch))
 
-    def _search(self, problem: GradientProblem, w: Floats, value: float, g: Floats, pairs: CurvaturePairs) -> Search:
-        """Along the quasi-Newton direction; if that fails, along steepest descent after forgetting the pairs."""
-        direction = pairs.direction(g)
-        slope = dot(g, direction)
-        search = Search(None, 0)
-        if slope < -NOTHING_TO_GAIN * max(1.0, abs(value)):
-            first = 1.0 if len(pairs) else min(1.0, 1.0 / math.sqrt(-slope))
-            search = strong_wolfe(SmoothRay(problem, w, direction), value, slope, first, max_trials=self.max_linesearch)
-        if search.found is None and len(pairs):
+
+def descend(
+    name: str, problem: GradientProblem, start: Start, pairs: CurvaturePairs, max_linesearch: int
+) -> Generator[Step, None, str]:
+    """The steps of L-BFGS from an evaluated start, with the pairs that there are; `name` is that of the solver."""
+    w, value, g, passes = start
+    info: dict[str, float] = {}
+    while True:
+        state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
+        yield Step(w, passes, value, g, info, state)
+        found, passes = search(problem, w, value, g, pairs, max_linesearch)
+        if found is None:
+            break
+        pairs.add(found.weights, w, found.gradient, g)
+        w, value, g = found.weights, found.value, found.gradient
+        info = {"step_size": found.step, "trials": passes, "pairs": len(pairs)}
+    if passes:  # what the last, vain search cost
+        yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes, "pairs": 0}, state)
+    return f"{name} has nothing left to gain: there is no lower point along the gradient of norm {norm(g):.3g}."
+
+
+def search(
+    problem: GradientProblem, w: Floats, value: float, g: Floats, pairs: CurvaturePairs, max_linesearch: int
+) -> Search:
+    """Along the quasi-Newton direction; if that fails, along steepest descent after forgetting the pairs, first in
+    their metric and then without it."""
+    direction = pairs.direction(g)
+    slope = dot(g, direction)
+    found, trials = Search(None, 0)
+    if slope < -NOTHING_TO_GAIN * max(1.0, abs(value)):
+        first = 1.0 if len(pairs) else min(1.0, 1.0 / math.sqrt(-slope))
+        ray = SmoothRay(problem, w, direction)
+        found, trials = strong_wolfe(ray, value, slope, first, max_trials=max_linesearch)
+    if found is None and not pairs.is_plain:
+        if len(pairs):
             pairs.forget()
-            again = self._search(problem, w, value, g, pairs)
-            return Search(again.found, search.trials + again.trials)
-        return search
+        else:
+            pairs.forget_metric()
+        again = search(problem, w, value, g, pairs, max_linesearch)
+        return Search(again.found, trials + again.trials)
+    return Search(found, trials)

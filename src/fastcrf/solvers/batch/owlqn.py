@@ -27,10 +27,10 @@ import numpy as np
 
 from fastcrf.memory import POINT, Kept
 from fastcrf.objective.capabilities import GradientProblem
+from fastcrf.orthant import keep_descending, pseudo_gradient
 from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.batch.line_search import OrthantRay, Search, backtrack, begin
-from fastcrf.solvers.batch.orthant import keep_descending, pseudo_gradient
+from fastcrf.solvers.batch.line_search import OrthantRay, Search, Start, backtrack, begin
 from fastcrf.solvers.options import check_whole
 from fastcrf.types import Floats, Step
 from fastcrf.vectors import norm
@@ -57,39 +57,48 @@ class OWLQN:
         self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         pairs = CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs)
-        w, value, g, passes = begin(self.name, problem, weights, memory)
+        start = begin(self.name, problem, weights, memory)
         if memory:
             pairs.restore(self.name, memory)
-        info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
-        while True:
-            state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
-            yield Step(w, passes, value, g, info, state)
-            steepest = pseudo_gradient(w, g, float(problem.c1))
-            found, passes = self._search(problem, w, value, steepest, pairs)
-            if found is None:
-                break
-            pairs.add(found.weights, w, found.gradient, g)
-            w, value, g = found.weights, found.value, found.gradient
-            info = {"step_size": found.step, "trials": passes, "non_zeros": int(np.count_nonzero(w))}
-        if passes:  # what the last, vain search cost
-            yield Step(w, passes, value, g, info | {"step_size": 0.0, "trials": passes}, state)
-        return f"owlqn found no lower point along the pseudo-gradient of norm {norm(steepest):.3g}."
+        return (yield from descend(self.name, problem, start, pairs, self.max_linesearch))
 
-    def _search(
-        self, problem: GradientProblem, w: Floats, value: float, steepest: Floats, pairs: CurvaturePairs
-    ) -> Search:
-        """Along the quasi-Newton direction; if that fails, along the pseudo-gradient after forgetting the pairs."""
-        direction = pairs.direction(steepest)
-        keep_descending(direction, steepest)
-        ray = OrthantRay(problem, w, direction, steepest)
-        length = norm(direction)
-        search = Search(None, 0)
-        if length > 0.0 and len(pairs):
-            search = backtrack(ray, value, 1.0, shrink=0.5, max_trials=self.max_linesearch)
-        elif length > 0.0:
-            search = backtrack(ray, value, min(1.0, 1.0 / length), shrink=0.1, max_trials=self.max_linesearch)
-        if search.found is None and len(pairs):
-            pairs.forget()
-            again = self._search(problem, w, value, steepest, pairs)
-            return Search(again.found, search.trials + again.trials)
-        return search
+
+def descend(
+    name: str, problem: GradientProblem, start: Start, pairs: CurvaturePairs, max_linesearch: int
+) -> Generator[Step, None, str]:
+    """The steps of OWL-QN from an evaluated start, with the pairs that there are; `name` is that of the solver."""
+    w, value, g, passes = start
+    info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
+    while True:
+        state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
+        yield Step(w, passes, value, g, info, state)
+        steepest = pseudo_gradient(w, g, float(problem.c1))
+        found, passes = search(problem, w, value, steepest, pairs, max_linesearch)
+        if found is None:
+            break
+        pairs.add(found.weights, w, found.gradient, g)
+        w, value, g = found.weights, found.value, found.gradient
+        info = {"step_size": found.step, "trials": passes, "non_zeros": int(np.count_nonzero(w))}
+    if passes:  # what the last, vain search cost
+        yield Step(w, passes, value, g, info | {"step_size": 0.0, "trials": passes}, state)
+    return f"{name} found no lower point along the pseudo-gradient of norm {norm(steepest):.3g}."
+
+
+def search(
+    problem: GradientProblem, w: Floats, value: float, steepest: Floats, pairs: CurvaturePairs, max_linesearch: int
+) -> Search:
+    """Along the quasi-Newton direction; if that fails, along the pseudo-gradient after forgetting the pairs."""
+    direction = pairs.direction(steepest)
+    keep_descending(direction, steepest)
+    ray = OrthantRay(problem, w, direction, steepest)
+    length = norm(direction)
+    found, trials = Search(None, 0)
+    if length > 0.0 and len(pairs):
+        found, trials = backtrack(ray, value, 1.0, shrink=0.5, max_trials=max_linesearch)
+    elif length > 0.0:
+        found, trials = backtrack(ray, value, min(1.0, 1.0 / length), shrink=0.1, max_trials=max_linesearch)
+    if found is None and len(pairs):
+        pairs.forget()
+        again = search(problem, w, value, steepest, pairs, max_linesearch)
+        return Search(again.found, trials + again.trials)
+    return Search(found, trials)

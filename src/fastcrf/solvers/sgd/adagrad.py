@@ -26,74 +26,53 @@ Differs from the paper: the penalty is the whole of the composite term; blocks a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
-
 from fastcrf.draws.adaptive_vector import make_adaptive
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_choice, check_not_negative, check_positive, check_whole
-from fastcrf.solvers.sgd import run
-from fastcrf.solvers.sgd.lazy_descent import LazyDescent
-from fastcrf.solvers.sgd.run import Run, start_of
-from fastcrf.solvers.sgd.schedules import Constant
-from fastcrf.solvers.sgd.step_size_trials import RECIPES, calibrate
-from fastcrf.types import Floats, Step
+from fastcrf.solvers.options import check_not_negative
+from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
+from fastcrf.solvers.sgd.run import Descent
+from fastcrf.solvers.sgd.schedules import Constant, Schedule
+from fastcrf.solvers.sgd.stochastic_descent import KEEPS, StochasticDescent
+from fastcrf.types import Floats
 
-SQUARES = "squared_gradients"
+KEEPING = Keeping("squared_gradients")
 
 
 @dataclass(frozen=True)
-class AdaGrad:
-    """eta: step size, or None to calibrate it; delta: added to the root of G; floor: added to G under the root (one of
-    them must be above 0); batch: sequences a draw (at most); calibration: recipe (bottou, crfsuite, powers, tsuboi);
-    samples: sequences it may use; seed: of the order, and of what is drawn together; steps_per_epoch: Steps in an
-    epoch, to see the course of the first pass.
+class AdaGrad(StochasticDescent):
+    """delta: added to the root of G; floor: added to G under the root (one of them must be above 0); others: see
+    StochasticDescent.
     """
 
     name: ClassVar[str] = "adagrad"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
-    promises: ClassVar[str] = "neighbourhood"
-    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | {SQUARES: Kept("weights", low=0.0)}
+    keeps: ClassVar[Mapping[str, Kept]] = KEEPS | {KEEPING.drift: Kept("weights", low=0.0)}
+    streams: ClassVar[bool] = True
 
     eta: float | None = 0.2
+    calibration: str = "powers"
     delta: float = 0.0
     floor: float = 1.0
-    batch: int = 1
-    calibration: str = "powers"
-    samples: int = 1000
-    seed: int = 0
-    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
-        if self.eta is not None:
-            check_positive(self.name, "eta", self.eta)
+        super().__post_init__()
         check_not_negative(self.name, "delta", self.delta)
         check_not_negative(self.name, "floor", self.floor)
         if self.delta + self.floor == 0.0:
             raise ValueError(
                 f"{self.name}: delta and floor are both 0, so that the first step of a weight has no bound; set one."
             )
-        check_whole(self.name, "batch", self.batch, 1)
-        check_choice(self.name, "calibration", self.calibration, RECIPES)
-        check_whole(self.name, "samples", self.samples, 1)
-        check_whole(self.name, "seed", self.seed, 0)
-        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
-    def iterate(
-        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
-    ) -> Iterator[Step]:
-        squares = start_of(np.zeros_like(weights), memory, SQUARES)
+    def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> LazyDescent:
         penalty = problem.regulariser.mean_scale(problem.n_sequences)
         make = partial(make_adaptive, penalty=penalty, delta=self.delta, floor=self.floor)
-        descent = LazyDescent(problem, start_of(weights, memory), squares, SQUARES, make, self.batch, self.seed)
-        run = Run(self.name, problem, memory, descent, seed=self.seed, steps=self.steps_per_epoch)
-        yield run.step()
-        run.eta = run.eta or self.eta or calibrate(run, self.calibration, Constant, self.samples)
-        while True:
-            yield run.run_epoch(Constant(run.eta))
+        return LazyDescent(problem, weights, memory, make, KEEPING, self.batch, self.seed)
+
+    def rates(self, descent: Descent, eta: float) -> Schedule:
+        return Constant(eta)

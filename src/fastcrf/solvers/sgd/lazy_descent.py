@@ -8,7 +8,8 @@ says `descend`, for each type.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +18,13 @@ from fastcrf.draws.adaptive_vector import AdaptiveVector
 from fastcrf.draws.evaluation import score_current
 from fastcrf.draws.lazy_vector import advance, turn
 from fastcrf.draws.lazy_weights import LazyWeights, Make
+from fastcrf.draws.proximal_vector import ProximalVector
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.sgd.averaged_vector import BETA, SUMMED, A, AveragedVector
+from fastcrf.solvers.sgd.run import start_of
+from fastcrf.solvers.sgd.sparse_vectors import CumulativeVector, L1BallVector, NaiveVector
 from fastcrf.types import Floats
 
 
@@ -32,6 +37,28 @@ def descend(vector, support, i, step, share, change, edge_change, n_labels, lane
 def descend_adaptive(vector, support, i, step, share, change, edge_change, n_labels, lanes):
     turn(vector, support, i, share * share, step * share, change, edge_change, n_labels, lanes)
     advance(vector, 1.0, step, lanes)
+
+
+@descend.register(ProximalVector, L1BallVector)
+def descend_then_penalise(vector, support, i, step, share, change, edge_change, n_labels, lanes):
+    turn(vector, support, i, 0.0, step * share, change, edge_change, n_labels, lanes)
+    advance(vector, 1.0, step, lanes)
+
+
+@descend.register(NaiveVector, CumulativeVector)
+def penalise_then_descend(vector, support, i, step, share, change, edge_change, n_labels, lanes):
+    """The sub-gradient of the naive penalty is that before the step; u of the cumulative one has grown before it."""
+    advance(vector, 1.0, step, lanes)
+    turn(vector, support, i, 0.0, step * share, change, edge_change, n_labels, lanes)
+
+
+@descend.register(AveragedVector)
+def descend_and_sum(vector, support, i, step, share, change, edge_change, n_labels, lanes):
+    advance(vector, 1.0 - step * vector.lam, 0.0, lanes)
+    weight = vector.state[A] * step * share / vector.state[BETA]
+    turn(vector, support, i, weight, step * share, change, edge_change, n_labels, lanes)
+    vector.state[A] += vector.state[BETA]
+    vector.state[SUMMED] += 1.0
 
 
 @borrowing_kernel
@@ -53,20 +80,38 @@ def lazy_updates(blocks, order, steps, vector, space, lanes):
     return loss
 
 
+class Keeping(NamedTuple):
+    """How a memory names what a lazy vector holds besides the weights."""
+
+    drift: str = ""  # the second number of each weight; "" where there is none
+    number: str = ""  # state[1], where it must be kept
+
+
 class LazyDescent:
-    """Weights that go downhill in a lazy vector, whose second numbers ("drift") go into a memory as `kept`."""
+    """Weights that go downhill in a lazy vector. `batch`: sequences a draw, put together by `seed`."""
 
     unit = 1
 
     def __init__(
-        self, problem: SequenceProblem, weights: Floats, drift: Floats, kept: str, make: Make, batch: int, seed: int
+        self,
+        problem: SequenceProblem,
+        weights: Floats,
+        memory: Mapping[str, Any] | None,
+        make: Make,
+        keeping: Keeping,
+        batch: int = 1,
+        seed: int = 0,
     ) -> None:
-        self.n_draws = -(-problem.n_sequences // batch)
+        self.n_draws, self.n = -(-problem.n_sequences // batch), problem.n_sequences
+        weights = start_of(weights, memory)
+        drift = start_of(np.zeros_like(weights), memory if keeping.drift else None, keeping.drift)
         part = problem.part(weights, self.n_draws, seed)
-        self.blocks, self.regulariser, self.kept = part.blocks, problem.regulariser, kept
-        self.n, self.lam = problem.n_sequences, problem.regulariser.mean_scale(problem.n_sequences)[1]
+        self.blocks, self.regulariser, self.keeping = part.blocks, problem.regulariser, keeping
+        self.lam = problem.regulariser.mean_scale(self.n)[1]
         self.sizes = np.diff(self.blocks.chains.bounds)
         self.lazy = LazyWeights(part, weights, drift, make)
+        self.number = float(memory[keeping.number]) if memory and keeping.number else 0.0
+        self.lazy.vector.state[1] = self.number
         self.space, self.evaluations = make_workspace(self.blocks), 0
 
     @property
@@ -91,9 +136,12 @@ class LazyDescent:
 
     def settle(self) -> None:
         self.lazy.settle(0.0)
+        self.number = float(self.lazy.vector.state[1])
 
     def restore(self) -> None:
         self.lazy.restore()
+        self.lazy.vector.state[1] = self.number
 
     def state(self) -> dict[str, Any]:
-        return {"weights": self.lazy.weights, self.kept: self.lazy.drift}
+        named = {self.keeping.drift: self.lazy.drift, self.keeping.number: self.number}
+        return {"weights": self.lazy.weights} | {name: value for name, value in named.items() if name}

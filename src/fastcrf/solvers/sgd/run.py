@@ -20,6 +20,8 @@ KEEPS = {
     **dict.fromkeys(("epoch", "drawn", "updates"), COUNT),
     "loss": Kept(),
 }
+SCORES = "calibration_scores"
+TUNED = {SCORES: Kept(n_axes=1, infinite=True, optional=True)}  # where step sizes are chosen by whole runs
 
 
 def start_of(weights: Floats, memory: Mapping[str, Any] | None, item: str = "weights") -> Floats:
@@ -89,6 +91,7 @@ class Run:
         self.eta = float(known["eta"])  # the first step size; 0 until it is known
         self.epoch, self.updates = int(known["epoch"]), int(known["updates"])  # of those that are done
         self.loss = float(known["loss"])  # of the epoch so far
+        self.scores = [float(score) for score in known.get(SCORES, ())]  # of whole runs that were tried
         n, done = descent.n_draws, min(int(known["drawn"]), descent.n_draws)
         size = max(1, problem.slice_size * n // problem.n_sequences)
         self.draws = Slices(n, size, self._told_to_stop, steps, unit=descent.unit, done=done)
@@ -121,6 +124,10 @@ class Run:
                 "try a smaller eta."
             )
         passes, self.descent.evaluations = self.descent.evaluations / self.problem.n_sequences, 0
+        return Step(self.descent.weights, passes, info=info, memory=self.memory())
+
+    def memory(self) -> dict[str, Any]:
+        """What a Step remembers, of a run that is settled."""
         numbers = {"eta": self.eta, "epoch": self.epoch, "updates": self.updates, "loss": self.loss}
-        memory = {**self.descent.state(), "drawn": self.draws.done, **numbers}
-        return Step(self.descent.weights, passes, info=info, memory=memory)
+        scores = {SCORES: np.array(self.scores)} if self.scores else {}
+        return {**self.descent.state(), "drawn": self.draws.done, **numbers, **scores}

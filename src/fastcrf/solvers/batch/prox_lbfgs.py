@@ -1,0 +1,144 @@
+"""Proximal L-BFGS: quasi-Newton models of the smooth part, minimised together with the L1 penalty.
+
+Lee, Sun & Saunders (2014), "Proximal Newton-type methods for minimizing composite functions", SIAM J. Optimization
+24(3), pp. 1420-1443; Scheinberg & Tang (2016), "Practical inexact proximal quasi-Newton method with global complexity
+analysis", Mathematical Programming 160, pp. 495-529.
+
+Minimises   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
+
+    repeat
+        d ← argmin  grad f(w).d + d.B d / 2 + c1 |w + d|_1          B of the last m pairs; `sparse_model.py`
+        t ← first of 1, 1/2, 1/4, ...  with  F(w + t d) <= F(w) + 1e-4 t (grad f(w).d + c1 |w + d|_1 - c1 |w|_1)
+        s ← t d, y ← difference of the smooth gradients;  w ← w + t d
+
+OWL-QN takes the direction of the smooth problem and cuts it off at zero, which spoils the curvature it has learnt; here
+the kinks are part of the model, so that more pairs mean fewer evaluations.
+
+Differs from the papers: the model is minimised by semi-smooth Newton over the weights that can move, to its end as a
+rule, not by some sweeps of coordinate descent; pairs may have a metric (`curvature_pairs.py`) and are kept in single
+precision; if no step is found, pairs and then metric are dropped before the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fastcrf.memory import POINT, Kept
+from fastcrf.objective.capabilities import GradientProblem
+from fastcrf.orthant import pseudo_gradient
+from fastcrf.solvers.batch import curvature_pairs
+from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
+from fastcrf.solvers.batch.line_search import Search, Start, Trial, backtrack, begin, evaluate
+from fastcrf.solvers.batch.sparse_model import lowest, make_model
+from fastcrf.solvers.options import check_whole
+from fastcrf.types import Floats, Step
+from fastcrf.vectors import norm
+
+
+@dataclass(frozen=True)
+class ProxLBFGS:
+    """pairs: how many curvature pairs are kept; max_linesearch: gradient evaluations per line search."""
+
+    name: ClassVar[str] = "prox-lbfgs"
+    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
+    handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
+    promises: ClassVar[str] = "optimum"
+    keeps: ClassVar[Mapping[str, Kept]] = {
+        **POINT,
+        **curvature_pairs.KEEPS,
+        "basis": curvature_pairs.KEEPS["basis"]._replace(dtype="float32"),
+        "scale": curvature_pairs.SCALE,
+    }
+
+    pairs: int = 20
+    max_linesearch: int = 20
+
+    def __post_init__(self) -> None:
+        check_whole(self.name, "pairs", self.pairs, 1)
+        check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
+
+    def iterate(
+        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Generator[Step, None, str]:
+        n = problem.n_weights
+        pairs = CurvaturePairs(self.pairs, n, problem.n_jobs, np.float32, np.ones(n))
+        start = begin(self.name, problem, weights, memory)
+        if memory:
+            pairs.restore(self.name, memory)
+        return (yield from descend(self.name, problem, start, pairs, self.max_linesearch))
+
+
+def descend(
+    name: str, problem: GradientProblem, start: Start, pairs: CurvaturePairs, max_linesearch: int
+) -> Generator[Step, None, str]:
+    """The steps from an evaluated start, with the pairs that there are; `name` is that of the solver."""
+    w, value, g, passes = start
+    info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
+    while True:
+        state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
+        yield Step(w, passes, value, g, info, state)
+        found, passes = search(problem, w, value, g, pairs, max_linesearch)
+        if found is None:
+            break
+        pairs.add(found.weights, w, found.gradient, g)
+        w, value, g = found.weights, found.value, found.gradient
+        info = {"step_size": found.step, "trials": passes, "non_zeros": int(np.count_nonzero(w))}
+    if passes:  # what the last, vain search cost
+        yield Step(w, passes, value, g, info | {"step_size": 0.0, "trials": passes}, state)
+    steepest = norm(pseudo_gradient(w, g, float(problem.c1)))
+    return (
+        f"{name} has nothing left to gain: there is no lower point, and the pseudo-gradient's norm is {steepest:.3g}."
+    )
+
+
+def search(
+    problem: GradientProblem, w: Floats, value: float, g: Floats, pairs: CurvaturePairs, max_linesearch: int
+) -> Search:
+    """Along the step to the model's lowest point; if that fails, again without the pairs, then without the metric."""
+    target = lowest_point(w, g, float(problem.c1), pairs)
+    found, trials = Search(None, 0)
+    if target is not None:
+        found, trials = backtrack(ProximalRay(problem, w, target, g), value, 1.0, max_trials=max_linesearch)
+    if found is None and not pairs.is_plain:
+        if len(pairs):
+            pairs.forget()
+        else:
+            pairs.forget_metric()
+        again = search(problem, w, value, g, pairs, max_linesearch)
+        return Search(again.found, trials + again.trials)
+    return Search(found, trials)
+
+
+def lowest_point(w: Floats, g: Floats, c1: float, pairs: CurvaturePairs) -> Floats | None:
+    """The weights at which the model is lowest, a fresh array; None if it promises no gain."""
+    steepest = pseudo_gradient(w, g, c1)
+    candidates = np.flatnonzero((w != 0.0) | (steepest != 0.0))
+    length = pairs.refresh(steepest)  # without pairs the step has about length 1 in the metric
+    step = lowest(make_model(pairs, candidates, w, g, c1, length)) if length > 0.0 else None
+    if step is None:
+        return None
+    target = w.copy()
+    places = w[candidates] / pairs.scale[candidates]
+    target[candidates] = np.where(step.step == -places, 0.0, w[candidates] + pairs.scale[candidates] * step.step)
+    return target
+
+
+class ProximalRay(NamedTuple):
+    """F on the way from `weights` to `target`; trial.slope is what the gradient and the penalty promise."""
+
+    problem: GradientProblem
+    weights: Floats
+    target: Floats
+    gradient: Floats
+
+    def at(self, step: float) -> Trial:
+        way = self.target - self.weights
+        moved = self.target if step == 1.0 else self.weights + step * way
+        promised = float((self.gradient * way).sum())
+        promised += self.problem.c1 * float((np.abs(self.target) - np.abs(self.weights)).sum())
+        value, gradient = evaluate(self.problem, moved)
+        return Trial(step, value, step * promised, moved, gradient)

@@ -1,0 +1,161 @@
+"""The default: quasi-Newton with many pairs, a metric of the features' own scales and, for long fits, a flying start.
+
+L-BFGS after Liu & Nocedal (1989), "On the limited memory BFGS method for large scale optimization", Mathematical
+Programming 45, pp. 503-528; its start and metric after Duchi, Hazan & Singer (2011), "Adaptive subgradient methods for
+online learning and stochastic optimization", JMLR 12, pp. 2121-2159.
+
+Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2
+
+    evaluate F at the start
+    if the start is zero and a fit will take seconds: one pass of AdaGrad over the sequences; G <- its sums of squares
+        if F is lower there, go on from there
+    else: G <- 1 + observed + expected counts of each feature
+    D <- G^-1/4
+    L-BFGS with H0 = (y.s / y.Dy) D                                 (c1 > 0: proximal L-BFGS in the same metric)
+
+Why. Features differ in frequency by five orders of magnitude, and so does curvature; from H0 = I, L-BFGS spends half of
+its evaluations on learning that. G is the scale of each feature, from what has been computed anyway: AdaGrad's sums
+are squares of gradients, and counts bound the curvature that a feature can have. Full curvature, D = 1 / G, is wrong
+where features go together: a root is between it and the identity, and a fourth root was good on every set that was
+tried. Many pairs save evaluations as long as reading them costs little beside an evaluation: `effort.py` says how many.
+One pass of AdaGrad costs what two or three evaluations cost and is worth ten to fifty; its compiled code has to be
+loaded (or compiled once a machine), so fits of a second or two do without.
+
+Safeguards: F never rises. Where the pass does not pay, its weights are dropped. A line search that fails drops the
+pairs; if that does not help, the metric; then this is steepest descent. A start other than zero is taken for a good one
+and not left for AdaGrad's. The same seed and number of threads give the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from fastcrf.chain.feature_map import count_gold
+from fastcrf.memory import POINT, Kept
+from fastcrf.objective.capabilities import GradientProblem, SequenceProblem
+from fastcrf.solvers.batch import curvature_pairs, lbfgs, prox_lbfgs
+from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
+from fastcrf.solvers.batch.line_search import Start, begin, evaluate
+from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.solvers.policies.adaptive_pass import adaptive_pass
+from fastcrf.solvers.policies.effort import affordable_pairs, gradient_seconds
+from fastcrf.types import Floats, Step
+
+LONG = 0.02  # seconds of a gradient on one core: a fit takes about a hundred of them
+LEAST_PAIRS, MOST_PAIRS = 20, 50
+SHARE = 0.25  # of a gradient, that a direction may cost
+POWER = -0.25  # D = G^POWER
+SMALLEST_PART = 500  # sequences that a thread needs to learn something in the pass
+MOST_PARTS = 8  # threads of the pass: each sees so much less of the data
+WHEN = ("if long", "always", "never")
+
+
+class Both(GradientProblem, SequenceProblem, Protocol):
+    """What the policy asks of a problem."""
+
+
+class Prepared(NamedTuple):
+    """Where quasi-Newton begins, and in which metric."""
+
+    start: Start
+    metric: Floats
+
+
+def optional(kept: Kept, **changes: Any) -> Kept:
+    return kept._replace(optional=True, **changes)
+
+
+@dataclass(frozen=True)
+class Auto:
+    """adaptive_pass: whether to begin with a pass of AdaGrad (if long, always, never); pairs: how many curvature pairs
+    are kept, or None for as many as are cheap; max_linesearch: gradient evaluations per line search; eta: step size of
+    the pass; seed: of its order.
+    """
+
+    name: ClassVar[str] = "auto"
+    needs: ClassVar[frozenset[str]] = frozenset({"gradient", "sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
+    promises: ClassVar[str] = "optimum"
+    keeps: ClassVar[Mapping[str, Kept]] = {  # the start alone, until it is decided where quasi-Newton begins
+        **POINT,
+        "basis": optional(curvature_pairs.KEEPS["basis"], dtype="float32"),
+        "gram": optional(curvature_pairs.KEEPS["gram"]),
+        "order": optional(curvature_pairs.KEEPS["order"]),
+        "scale": optional(curvature_pairs.SCALE),
+    }
+
+    adaptive_pass: str = "if long"
+    pairs: int | None = None
+    max_linesearch: int = 20
+    eta: float = 0.3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "adaptive_pass", self.adaptive_pass, WHEN)
+        if self.pairs is not None:
+            check_whole(self.name, "pairs", self.pairs, 1)
+        check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
+        check_positive(self.name, "eta", self.eta)
+        check_whole(self.name, "seed", self.seed, 0)
+
+    def decided(self, problem: SequenceProblem) -> Auto:
+        """The same with what depends on the size of the problem settled, so that a smaller one takes the same way."""
+        is_long = self.adaptive_pass == "always" or (
+            self.adaptive_pass == "if long" and gradient_seconds(problem) >= LONG
+        )
+        pairs = self.pairs or affordable_pairs(problem, SHARE, LEAST_PAIRS, MOST_PAIRS)
+        return replace(self, adaptive_pass="always" if is_long else "never", pairs=pairs)
+
+    def iterate(
+        self, problem: Both, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Generator[Step, None, str]:
+        settled = self.decided(problem)
+        start = begin(self.name, problem, weights, memory)
+        if memory and "scale" in memory:
+            pairs = settled._pairs(problem, np.ones(problem.n_weights))
+            pairs.restore(self.name, memory)
+            return (yield from settled._quasi_newton(problem, start, pairs))
+        point = {"weights": start.weights, "value": start.value, "gradient": start.gradient}
+        yield Step(start.weights, start.passes, start.value, start.gradient, memory=point)
+        while (prepared := settled._prepare(problem, start)) is None:  # asked to stop within the pass
+            yield Step(start.weights, 1.0, start.value, start.gradient, memory=point)
+        steps = settled._quasi_newton(problem, prepared.start, settled._pairs(problem, prepared.metric))
+        if prepared.start.passes == 0:
+            next(steps)  # the start, which has been told
+        return (yield from steps)
+
+    def _prepare(self, problem: Both, start: Start) -> Prepared | None:
+        """Where to begin: after a pass of AdaGrad if that is due and pays. None if asked to stop before it is over."""
+        expected = start.gradient - 2.0 * problem.c2 * start.weights + (observed := self._observed(problem))
+        stay = Prepared(start._replace(passes=0), metric_of(1.0 + observed + np.maximum(expected, 0.0)))
+        if self.adaptive_pass == "never" or start.weights.any():
+            return stay
+        n_parts = max(1, min(problem.n_jobs, MOST_PARTS, problem.n_sequences // SMALLEST_PART))
+        reached = adaptive_pass(problem, start.weights, n_parts=n_parts, eta=self.eta, seed=self.seed)
+        if reached is None:
+            return None
+        weights, squares = reached
+        value, gradient = evaluate(problem, weights)
+        if not value < start.value:  # also true for a NaN
+            return stay._replace(start=start._replace(passes=2))
+        return Prepared(Start(weights, value, gradient, 2), metric_of(squares))
+
+    @staticmethod
+    def _observed(problem: Both) -> Floats:
+        return count_gold(problem.corpus, problem.features)
+
+    def _pairs(self, problem: Both, metric: Floats) -> CurvaturePairs:
+        return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
+
+    def _quasi_newton(self, problem: Both, start: Start, pairs: CurvaturePairs) -> Generator[Step, None, str]:
+        family = prox_lbfgs if problem.c1 > 0.0 else lbfgs
+        return family.descend(self.name, problem, start, pairs, self.max_linesearch)
+
+
+def metric_of(scales: Floats) -> Floats:
+    """D for the scales G of the features."""
+    return scales**POWER

@@ -1,0 +1,31 @@
+"""AdaGrad one sequence at a time on dense vectors, and L-BFGS in a metric: written from the papers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference.plain_quasi_newton import two_loop
+
+
+def adagrad_pass(gradient_of, n_weights, orders, eta):
+    """Duchi, Hazan & Singer (2011), figure 1, with the diagonal matrix 1 + G; a run for each of `orders`.
+
+    The runs are mixed by the squares that each has seen (McDonald, Hall & Mann 2010). Returns (weights, 1 + squares).
+    """
+    runs = []
+    for order in orders:
+        w, squares = np.zeros(n_weights), np.zeros(n_weights)
+        for i in order:
+            g = gradient_of(i, w)
+            squares = squares + g**2
+            w = w - eta * g / np.sqrt(1.0 + squares)
+        runs.append((w, squares))
+    seen = sum(squares for _, squares in runs)
+    weighted = sum(squares * w for w, squares in runs)
+    return np.divide(weighted, seen, out=np.zeros(n_weights), where=seen > 0), 1.0 + seen
+
+
+def two_loop_in_metric(pairs, vector, metric):
+    """Nocedal (1980) with H0 = (y.s / y.Dy) D, D the diagonal `metric`."""
+    root = np.sqrt(metric)
+    return root * two_loop([(s / root, y * root) for s, y in pairs], root * vector)

@@ -1,0 +1,111 @@
+"""Proximal L-BFGS: its model against dense matrices and coordinate descent, its end against the sub-gradient."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from fastcrf.orthant import pseudo_gradient
+from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
+from fastcrf.solvers.batch.owlqn import OWLQN
+from fastcrf.solvers.batch.prox_lbfgs import ProxLBFGS, lowest_point
+from fastcrf.solvers.batch.sparse_model import compact_form
+from reference.plain_proximal_newton import bfgs_matrix, lowest_of_model
+from reference.toy_problem import ToyProblem
+
+
+def walk(seed, n_moves, n_weights):
+    """Weights and gradients of a quadratic along a random walk: float32 holds them exactly enough."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n_weights, n_weights))
+    hessian = root @ root.T / n_weights + 0.3 * np.eye(n_weights)
+    weights = np.cumsum(rng.normal(size=(n_moves + 1, n_weights)), axis=0)
+    return weights, weights @ hessian
+
+
+def filled_pairs(weights, gradients, metric):
+    pairs = CurvaturePairs(len(weights), weights.shape[1], 1, np.float32, metric)
+    for k in range(1, len(weights)):
+        pairs.add(weights[k], weights[k - 1], gradients[k], gradients[k - 1])
+        pairs.refresh(gradients[k])
+    return pairs
+
+
+def dense_matrix(pairs):
+    """B in the variables of the rows, by the updates of BFGS."""
+    rows = np.asarray(pairs.basis, float)
+    stored = [(rows[2 * slot], rows[2 * slot + 1]) for slot in pairs.order]
+    s, y = stored[-1]
+    return bfgs_matrix(stored, (y @ y) / (s @ y) * np.eye(rows.shape[1])), stored
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_the_compact_form_is_the_matrix_of_the_updates(m):
+    weights, gradients = walk(m, m, 8)
+    pairs = filled_pairs(weights, gradients, np.ones(8))
+    B, stored = dense_matrix(pairs)
+    W = np.array([s for s, _ in stored] + [y for _, y in stored])
+    sigma, lengths, middle = compact_form(W @ W.T)
+    scaled = W.T * lengths
+    np.testing.assert_allclose(sigma * np.eye(8) - scaled @ np.linalg.solve(middle, scaled.T), B, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("c1", [0.05, 0.5, 3.0])
+def test_the_lowest_point_is_that_of_coordinate_descent(seed, c1):
+    """As far as candidates may move: the others are at zero, and their gradient does not pull them away."""
+    rng = np.random.default_rng(seed)
+    weights, gradients = walk(seed, 4, 12)
+    metric = rng.uniform(0.3, 2.0, 12)
+    pairs = filled_pairs(weights, gradients, metric)
+    B, _ = dense_matrix(pairs)
+    w = np.where(rng.uniform(size=12) < 0.4, 0.0, rng.normal(size=12))
+    g = rng.normal(size=12)
+    found = lowest_point(w, g, c1, pairs)
+    moves = np.flatnonzero((w != 0) | (pseudo_gradient(w, g, c1) != 0))
+    scale = np.sqrt(metric)
+    u = lowest_of_model(B[np.ix_(moves, moves)], (g * scale)[moves], (w / scale)[moves], (c1 * scale)[moves])
+    expected = w.copy()
+    expected[moves] += scale[moves] * u
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(found[np.abs(expected) < 1e-9], 0.0)
+
+
+@pytest.mark.parametrize(("c1", "c2"), [(0.5, 0.1), (2.0, 0.0), (5.0, 1.0)])
+def test_it_ends_where_owlqn_ends_with_the_same_zeros(c1, c2):
+    toy = ToyProblem(c1=c1, c2=c2)
+    ours = list(islice(ProxLBFGS().iterate(toy, np.zeros(toy.n_weights)), 120))[-1]
+    theirs = list(islice(OWLQN().iterate(toy, np.zeros(toy.n_weights)), 2000))[-1]
+    assert ours.objective <= theirs.objective * (1 + 1e-9)
+    np.testing.assert_allclose(ours.weights, theirs.weights, atol=1e-3)
+    assert np.count_nonzero(ours.weights) <= np.count_nonzero(theirs.weights)
+
+
+def test_the_objective_falls_with_every_step():
+    toy = ToyProblem(c1=0.5, c2=0.1)
+    objectives = [step.objective for step in islice(ProxLBFGS(pairs=3).iterate(toy, np.zeros(toy.n_weights)), 30)]
+    assert objectives == sorted(objectives, reverse=True)
+
+
+def test_where_the_penalty_holds_every_weight_at_zero_nothing_is_left_to_gain():
+    toy = ToyProblem(c1=1e4, c2=1.0)
+    run = ProxLBFGS().iterate(toy, np.zeros(toy.n_weights))
+    next(run)
+    with pytest.raises(StopIteration, match="prox-lbfgs has nothing left to gain"):
+        next(run)
+
+
+def test_pairs_that_mislead_are_dropped():
+    """Curvature of another function: far too small, so that no step along the model's gains."""
+    toy = ToyProblem(c1=0.5, c2=0.1)
+    run = ProxLBFGS(max_linesearch=2).iterate(toy, np.zeros(toy.n_weights))
+    there = list(islice(run, 4))[-1]
+    memory = {name: np.array(value) for name, value in there.memory.items()}
+    memory["basis"][1::2] *= 1e-6
+    factors = np.where(np.arange(len(memory["gram"])) % 2, 1e-6, 1.0)
+    memory["gram"] *= np.outer(factors, factors)
+    first, second = islice(ProxLBFGS(max_linesearch=2).iterate(toy, np.zeros(toy.n_weights), memory), 2)
+    assert second.objective < first.objective
+    assert len(second.memory["order"]) == 1

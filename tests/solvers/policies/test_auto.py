@@ -1,0 +1,159 @@
+"""The policy `auto`: its start, its metric, its safeguards."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from fastcrf.draws.sampling import epoch_permutation
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers.policies import auto
+from fastcrf.solvers.policies.adaptive_pass import adaptive_pass
+from fastcrf.solvers.policies.auto import Auto
+from fastcrf.solvers.policies.effort import affordable_pairs, gradient_seconds
+from fastcrf.training.driver import minimize
+from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.training.warm_up import decided, first_sequences
+from fastcrf.types import Corpus
+from reference.plain_adaptive import adagrad_pass
+from reference.random_corpora import learnable_corpus, random_features
+
+
+def small_problem(c1=0.0, c2=0.5, **options):
+    return Problem(learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 3), random_features(0), c1, c2, **options)
+
+
+def zeros(problem):
+    return np.zeros(problem.n_weights)
+
+
+def gradient_of_one(problem):
+    """The gradient of the loss of sequence i, by a problem that holds nothing else."""
+    corpus = problem.corpus
+
+    def of(i, w):
+        first, last = corpus.starts[i], corpus.starts[i + 1]
+        offsets = corpus.offsets[first : last + 1]
+        alone = Corpus(
+            starts=np.array([0, last - first]),
+            offsets=offsets - offsets[0],
+            attributes=corpus.attributes[offsets[0] : offsets[-1]],
+            values=corpus.values[offsets[0] : offsets[-1]],
+            labels=corpus.labels[first:last],
+            weights=corpus.weights[i : i + 1],
+        )
+        return Problem(alone, problem.features).gradient(w)[1]
+
+    return of
+
+
+@pytest.mark.parametrize("n_parts", [1, 2])
+def test_the_pass_takes_the_steps_of_its_twin(n_parts):
+    problem = small_problem()
+    order = epoch_permutation(3, 1, problem.n_sequences)
+    orders = [order[k::n_parts] for k in range(n_parts)]
+    expected = adagrad_pass(gradient_of_one(problem), problem.n_weights, orders, eta=0.3)
+    found = adaptive_pass(problem, zeros(problem), n_parts=n_parts, eta=0.3, seed=3)
+    assert found is not None
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("c1", [0.0, 0.3])
+@pytest.mark.parametrize("when", ["always", "never"])
+def test_it_reaches_the_optimum_with_and_without_the_pass(c1, when):
+    problem = small_problem(c1=c1)
+    result = minimize(problem, Auto(adaptive_pass=when), stop=[CertifiedGap(1e-6), MaxSteps(300)])
+    assert result.status == "converged"
+    objectives = [row["objective"] for row in result.trace]
+    assert objectives == sorted(objectives, reverse=True)
+    assert result.trace[1]["passes"] >= (3.0 if when == "always" else 2.0)
+
+
+def test_every_pass_over_the_data_is_counted(monkeypatch):
+    problem, evaluations = small_problem(), []
+    gradient = problem.gradient
+    monkeypatch.setattr(problem, "gradient", lambda w: evaluations.append(1) or gradient(w))
+    steps = list(islice(Auto(adaptive_pass="always").iterate(problem, zeros(problem)), 9))
+    assert sum(step.passes for step in steps) == len(evaluations) + 1
+
+
+def test_a_pass_that_does_not_pay_is_dropped():
+    problem = small_problem(c2=300.0)  # the penalty holds the weights near zero, and the pass knows nothing of it
+    start, back, *rest = islice(Auto(adaptive_pass="always", eta=5.0).iterate(problem, zeros(problem)), 6)
+    np.testing.assert_array_equal(back.weights, start.weights)
+    assert back.passes == 2
+    assert rest[-1].objective < start.objective
+
+
+def test_a_start_that_is_not_zero_is_not_left_for_the_pass():
+    problem = small_problem()
+    best = minimize(problem, Auto(), stop=[CertifiedGap(1e-8), MaxSteps(300)])
+    for step in islice(Auto(adaptive_pass="always").iterate(problem, best.weights.copy()), 4):
+        assert step.objective <= best.trace[-1]["objective"] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_a_run_with_a_pass_goes_on_bit_for_bit(k):
+    problem, solver = small_problem(), Auto(adaptive_pass="always", seed=5)
+    run = solver.iterate(problem, zeros(problem))
+    there = next(islice(run, k, None))
+    memory = {name: np.array(value) for name, value in there.memory.items()}
+    rest = [step.weights.copy() for step in islice(run, 4)]
+    resumed = solver.iterate(problem, zeros(problem), memory)
+    assert next(resumed).passes == 0
+    for expected, step in zip(rest, resumed, strict=False):
+        np.testing.assert_array_equal(step.weights, expected)
+
+
+def test_a_pass_that_is_broken_off_begins_again(monkeypatch):
+    problem, solver = small_problem(), Auto(adaptive_pass="always")
+    undisturbed = [step.weights.copy() for step in islice(solver.iterate(problem, zeros(problem)), 3)]
+    run = solver.iterate(problem, zeros(problem))
+    start = next(run).weights.copy()
+    monkeypatch.setattr(problem, "asked_to_stop", lambda: True)
+    np.testing.assert_array_equal(next(run).weights, start)
+    monkeypatch.setattr(problem, "asked_to_stop", lambda: False)
+    for expected, step in zip(undisturbed[1:], run, strict=False):
+        np.testing.assert_array_equal(step.weights, expected)
+
+
+def test_a_warm_up_on_two_sequences_goes_the_way_of_the_whole(monkeypatch):
+    problem = small_problem()
+    monkeypatch.setattr(auto, "LONG", gradient_seconds(problem))
+    solver = decided(Auto(), problem)
+    small = Problem(first_sequences(problem.corpus, 2), problem.features, 0.0, 0.5)
+    assert decided(Auto(), small).adaptive_pass == "never"
+    assert decided(solver, small) == solver
+    assert solver.adaptive_pass == "always"
+
+
+def test_pairs_are_as_many_as_are_cheap():
+    problem = small_problem()
+    all_of_it, half = (affordable_pairs(problem, share, 0, 10**9) for share in (1.0, 0.5))
+    assert all_of_it == pytest.approx(2 * half, abs=1)
+    assert [affordable_pairs(problem, share, 3, half) for share in (0.0, 1.0)] == [3, half]
+
+
+def test_a_metric_that_leads_nowhere_is_dropped(monkeypatch):
+    problem = small_problem()
+    monkeypatch.setattr(auto, "metric_of", np.zeros_like)
+    result = minimize(problem, Auto(), stop=[CertifiedGap(1e-4), MaxSteps(400)])
+    assert result.status == "converged"
+    np.testing.assert_array_equal(result.memory["scale"], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"adaptive_pass": "yes"}, "adaptive_pass must be one of if long, always, never"),
+        ({"pairs": 0}, "pairs"),
+        ({"eta": 0.0}, "eta"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_wrong_options_are_refused_with_a_sentence(options, message):
+    with pytest.raises(ValueError, match=f"auto: {message}"):
+        Auto(**options)
