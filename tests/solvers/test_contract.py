@@ -100,6 +100,9 @@ class Counted:
     def curvature(self, kept=None):
         return CountedCurvature(self, self.problem.curvature(kept))
 
+    def differentiated_curvature(self):
+        return CountedCurvature(self, self.problem.differentiated_curvature())
+
 
 class CountedCurvature:
     """A point of curvature whose gradients and products count, one pass each, in the passes of its problem."""

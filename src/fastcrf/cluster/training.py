@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from fastcrf.checks import whole
 from fastcrf.cluster.connection import check_engine, connected
+from fastcrf.cluster.local_learning import averaged_start
 from fastcrf.cluster.placement import Place, from_client, from_encoded, pieces_of
 from fastcrf.cluster.problem import ClusterProblem
 from fastcrf.cluster.shard import Share
@@ -68,6 +69,7 @@ def fit_on_cluster(
     plan: Plan,
     *,
     n_shards: int | None = None,
+    local_epochs: int = 0,
     dev: HeldOutFiles | None = None,
     min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
@@ -78,6 +80,7 @@ def fit_on_cluster(
     """Train on shards that `place` puts on the workers of an engine.
 
     n_shards: as many shards, each of which is evaluated by one thread; as many as there are threads if None;
+    local_epochs: let each shard learn alone for so many epochs, and start from the mean (local_learning.py);
     dev:      held-out files that workers read; features: options of `choose_features`;
     how:      what `fit_problem` takes besides.
     """
@@ -92,6 +95,6 @@ def fit_on_cluster(
         if dev:
             paths, read = dev
             held_out = problem.held_out([piece for k in range(shards) for piece in pieces_of(paths, read, k, shards)])
-        return fit_problem(
-            problem, problem.attributes, problem.labels, plan, held_out=held_out, patience=patience, **how
-        )
+        start = averaged_start(problem, local_epochs) if whole("local_epochs", local_epochs, 0) else None
+        names = problem.attributes, problem.labels
+        return fit_problem(problem, *names, plan, held_out=held_out, weights=start, patience=patience, **how)

@@ -111,6 +111,10 @@ class HessianProblem(GradientProblem, Protocol):
         room for."""
         ...
 
+    def differentiated_curvature(self) -> PointOfCurvature:
+        """The same by algorithmic differentiation, for comparison."""
+        ...
+
 
 @runtime_checkable
 class SequenceHessianProblem(SequenceProblem, Protocol):

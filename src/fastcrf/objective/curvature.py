@@ -17,6 +17,7 @@ import numpy as np
 
 from fastcrf.chain.expectations import Expected, expect
 from fastcrf.chain.forward_backward import Edges, Lattice
+from fastcrf.chain.forward_mode import multiply_by_differentiation
 from fastcrf.chain.kept_inference import ROWS, Left, expect_and_keep, make_left
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import expand_weights
@@ -27,6 +28,7 @@ from fastcrf.objective.likelihood import Likelihood, split
 from fastcrf.types import Floats, Longs
 
 BYTES = 8
+NEEDS_A_GRADIENT = "A product needs a gradient before it, at the point where the Hessian is wanted."
 
 
 class Bench(NamedTuple):
@@ -114,6 +116,33 @@ class HessianProducts:
         return this.collect(changed, self.nothing, direction, ridge)[0]
 
 
+class DifferentiatedCurvature:
+    """The same interface as Curvature's by algorithmic differentiation (chain/forward_mode.py). Nothing is kept."""
+
+    def __init__(self, products: HessianProducts, c2: float = 0.0) -> None:
+        self.products, self.c2 = products, c2
+        self.weights: Floats | None = None
+
+    def gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """loss + c2 |w|^2 and its gradient (a fresh array). One pass."""
+        loss, gradient, square = self.products.likelihood.gradient(weights, 2.0 * self.c2)
+        self.weights = weights.copy()
+        return loss + self.c2 * square, gradient
+
+    def product(self, direction: Floats) -> Floats:
+        """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
+        if self.weights is None:
+            raise ValueError(NEEDS_A_GRADIENT)
+        this = self.products.likelihood
+
+        def multiply_shard(k: int, edges: Edges, along: Direction, bench: Bench) -> None:
+            work = bench.left, along, bench.lattice, bench.change, bench.point, bench.product
+            data, shape = (this.positions, this.corpus.weights), (this.layout.n_labels, this.lanes)
+            multiply_by_differentiation(*data, *this.shard(k), this.table, edges, *work, *shape)
+
+        return self.products.multiply_by(multiply_shard, self.weights, direction, 2.0 * self.c2)
+
+
 class Curvature:
     """loss + c2 |w|^2 at a point: its gradient, which leaves something behind, and products with its Hessian there.
 
@@ -155,7 +184,7 @@ class Curvature:
     def product(self, direction: Floats) -> Floats:
         """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
         if self.weights is None:
-            raise ValueError("A product needs a gradient before it, at the point where the Hessian is wanted.")
+            raise ValueError(NEEDS_A_GRADIENT)
         this = self.products.likelihood
 
         def multiply_shard(k: int, edges: Edges, along: Direction, bench: Bench) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import make_layout, make_positions
 from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_gap
-from fastcrf.objective.curvature import Curvature, HessianProducts
+from fastcrf.objective.curvature import Curvature, DifferentiatedCurvature, HessianProducts
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.movable import MovablePart, occurring_features, partition
@@ -163,6 +163,10 @@ class Problem:
     def curvature(self, kept: int | None = None) -> Curvature:
         """The smooth part, with gradients that leave behind what products with the Hessian need."""
         return Curvature(self._products, self.c2, kept)
+
+    def differentiated_curvature(self) -> DifferentiatedCurvature:
+        """The same by algorithmic differentiation: nothing is left behind, and products repeat inference."""
+        return DifferentiatedCurvature(self._products, self.c2)
 
     def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
         """The Hessian of the smooth part at `weights`, times `direction` (a fresh array). One pass."""

@@ -164,6 +164,7 @@ def fit_problem(
     held_out: HeldOutScore | None = None,
     start: Model | None = None,
     mean: Floats | float = 0.0,
+    weights: Floats | None = None,
     patience: int | None = None,
     callbacks: Iterable[Callable[[Row], Any]] = (),
     progress: Display | None = None,
@@ -173,14 +174,14 @@ def fit_problem(
     """Solve a problem, of this process or of others, and make a model of the weights.
 
     held_out: data whose token accuracy is in each row of the trace;
-    start:    a model whose weights are the starting point;
+    start:    a model whose weights are the starting point; weights: the starting point itself, where there is no model;
     mean:     the prior of the problem, if it has one: its weights are differences from it;
     patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
     checkpoint: where the run is saved from time to time, and from where it may go on;
     options:  what the model remembers of its making, besides the outcome.
     """
     patience_rules = early_stop(patience, held_out is not None)
-    first = starting_weights(start, learnt, labels, problem.features) - mean if start else None
+    first = starting_weights(start, learnt, labels, problem.features) - mean if start else weights
     if checkpoint and held_out:
         checkpoint.held_out = held_out.fingerprint()
     asking = Callbacks(callbacks)

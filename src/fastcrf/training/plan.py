@@ -47,7 +47,7 @@ CRFSUITE = {
 }
 SYNONYMS = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
 OURS = StoppingDefaults(1000)
-LIMITS = CRFSUITE | {"perceptron": CRFSUITE["ap"], "mira": CRFSUITE["pa"]}
+LIMITS = CRFSUITE | {"perceptron": CRFSUITE["ap"], "mira": CRFSUITE["pa"], "ngd": CRFSUITE["l2sgd"]}
 NO_GOAL = StoppingDefaults(100, period=None, delta=None, epsilon=None)  # of other solvers that minimise no objective
 DEFAULT_TOL = 1e-3
 

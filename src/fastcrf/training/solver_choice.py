@@ -6,6 +6,7 @@ from fastcrf.objective.regulariser import make_regulariser
 from fastcrf.solvers.registry import names, solver_class
 
 AUTO = "auto"
+ONLINE = "psa"  # what `auto` stands for where sequences come in a stream: docs/online.md has the rows
 USUAL = (AUTO, "lbfgs", "l2sgd", "sgd", "sag-nus-star")  # what one would choose among in practice
 USUAL_SPARSE = (AUTO, "owlqn", "prox-saga", "prox-svrg")  # the same where there is an L1 penalty
 
