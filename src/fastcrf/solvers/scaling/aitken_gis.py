@@ -21,9 +21,9 @@ Presets: `triple-jump` is estimate 2; `componentwise-triple-jump` (CTJPIS) has a
 
 Differs from the paper: this is the batch form, with the exact penalised step. Ratios are limited to 0.9999 (those of
 long sentences exceed 0.99, where all estimates would be one), and no acceleration is tried where both moves point away
-from each other. Haemmerlin & Hoffmann's r = 2 / (2 - l_max - l_min) takes the
-third and the first estimate for the extreme eigenvalues, of which the paper says nothing. F(v) is compared with F(w'),
-which is known, rather than with F(w''), which is not: F never rises, and an evaluation is saved.
+from each other. Haemmerlin & Hoffmann's r = 2 / (2 - l_max - l_min) takes the third and the first estimate for the
+extreme eigenvalues, of which the paper says nothing. F(v) is compared with F(w'), which is known, rather than with
+F(w''), which is not: F never rises, and an evaluation is saved.
 """
 
 from __future__ import annotations
