@@ -50,6 +50,8 @@ def test_our_own_parameters_are_by_keyword():
         "callbacks",
         "crfsuite_compat",
         "template",
+        "prior",
+        "engine",
     ]
 
 

@@ -14,6 +14,7 @@ from fastcrf.cluster.shard import Share
 from fastcrf.data.corpus_file.reading import EncodedCorpus
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.model import Model
 from fastcrf.solvers.registry import check_needs
 from fastcrf.training.fitting import Fit, early_stop, fit_problem
 from fastcrf.training.plan import Plan
@@ -57,6 +58,8 @@ def check_before(engine: str, plan: Plan, how: Mapping[str, Any]) -> None:
     """Refuse what cannot be before anything is read."""
     check_engine(engine)
     check_needs(plan.solver, ClusterProblem.provides)
+    if how.get("prior") is not None:
+        raise ValueError("A prior is for data in one process; on a cluster, train without it.")
     early_stop(how.get("patience"), how.get("dev") is not None)
 
 
@@ -71,6 +74,7 @@ def fit_on_cluster(
     min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
     patience: int | None = None,
+    prior: Model | None = None,
     **how: Any,
 ) -> Fit:
     """Train on shards that `place` puts on the workers of an engine.
@@ -80,7 +84,7 @@ def fit_on_cluster(
     dev:      held-out files that workers read; features: options of `choose_features`;
     how:      what `fit_problem` takes besides.
     """
-    check_before(engine, plan, {"patience": patience, "dev": dev})
+    check_before(engine, plan, {"patience": patience, "dev": dev, "prior": prior})
     if whole("min_count", min_count, 1) > 1:
         raise ValueError(f"min_count={min_count} is for data in one process; on a cluster, use min_freq.")
     with connected(engine) as client:

@@ -14,7 +14,7 @@ from fastcrf.draws.sampling import epoch_permutation
 from fastcrf.draws.slices import Slices
 from fastcrf.memory import COUNT, WEIGHTS, Kept
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.margin.mistakes import make_path, visit_sequences
+from fastcrf.solvers.margin.mistakes import visit_sequences
 from fastcrf.types import NOTHING, Diverged, Floats, Step
 from fastcrf.vectors import norm
 
@@ -43,7 +43,8 @@ class MistakeRun:
         self.epoch, self.visits, self.loss = int(known["epoch"]), int(known["visits"]), float(known["loss"])
         self.part = problem.part(weights)
         self.lazy = LazyWeights(self.part, weights, numbers, make_drifting)
-        self.space, self.path = make_workspace(self.part.blocks), make_path(self.part.blocks)
+        self.space = make_workspace(self.part.blocks)
+        self.labels = np.zeros(self.part.blocks.widest[2], np.int32)  # the best ones of one sequence
         n = problem.n_sequences
         self.draws = Slices(n, problem.slice_size, lambda: problem.asked_to_stop(), done=min(int(known["drawn"]), n))
         self.visited = 0  # since the last Step
@@ -54,7 +55,7 @@ class MistakeRun:
         order = epoch_permutation(self.seed, self.epoch, n)
         for some in self.draws:
             self.loss += visit_sequences(
-                self.part.blocks, order[some], self.visits, self.rule, self.lazy.vector, self.space, self.path,
+                self.part.blocks, order[some], self.visits, self.rule, self.lazy.vector, self.space, self.labels,
                 self.lazy.lanes,
             )  # fmt: skip
             self.visits += some.stop - some.start
