@@ -20,11 +20,17 @@ if TYPE_CHECKING:
     from fastcrf import displays, metrics, scorers
     from fastcrf.estimator import CRF
     from fastcrf.model import Model
+    from fastcrf.regularization import CRFCV, path
 
-__all__ = ["CRF", "Model", "__version__", "displays", "load", "metrics", "scorers"]
+__all__ = ["CRF", "CRFCV", "Model", "__version__", "displays", "load", "metrics", "path", "scorers"]
 __version__ = "0.1.0"
 
-_HOMES = {"CRF": "fastcrf.estimator", "Model": "fastcrf.model"}
+_HOMES = {
+    "CRF": "fastcrf.estimator",
+    "CRFCV": "fastcrf.regularization",
+    "Model": "fastcrf.model",
+    "path": "fastcrf.regularization",
+}
 
 
 def load(path: str | os.PathLike[str]) -> Model:

@@ -45,8 +45,8 @@ class CRF(BaseEstimator):
     first 28 parameters are those of `sklearn_crfsuite.CRF`, in its order; None means the default. docs/parameters.md
     tells all about each; in short:
 
-    algorithm: "auto" (needs no tuning: docs/how-to-choose.md), the name of a solver (`fastcrf solvers` lists them), or a Solver
-        object such as LBFGS(pairs=10). CRFsuite's names come with CRFsuite's stopping rules.
+    algorithm: "auto" (no tuning: docs/how-to-choose.md), the name of a solver (`fastcrf solvers` lists them), or a
+        Solver object such as LBFGS(pairs=10). CRFsuite's names come with CRFsuite's stopping rules.
     min_freq, all_possible_states, all_possible_transitions: which features there are (0, False, False).
     c1, c2: penalties (the solver's own: for "auto" and "lbfgs" c1=0, c2=1).
     max_iterations: maximum number of steps (no limit for "lbfgs", else 1000).

@@ -46,6 +46,10 @@ def train(
         float | None, typer.Option(help="Weight of the L1 penalty |w|, which makes the model sparse.")
     ] = None,
     c2: Annotated[float | None, typer.Option(help="Weight of the L2 penalty |w|^2.  [default: 1]")] = None,
+    cv: Annotated[
+        int | None,
+        typer.Option(metavar="FOLDS", help="Choose c2 among ten values from 10 to 0.01 by so many folds."),
+    ] = None,
     dev: Annotated[
         str | None, typer.Option(metavar="FILE", help="Held-out data; their token accuracy is shown after each step.")
     ] = None,
@@ -101,6 +105,7 @@ def train(
     fastcrf train train.txt -m model.crf
     fastcrf train train.txt.gz -m model.crf --dev dev.txt --patience 5
     fastcrf train train.txt -m sparse.crf --c1 0.5 --c2 0 --tol 1e-4
+    fastcrf train train.txt -m model.crf --cv 5
     fastcrf train train.txt -m model.crf -a lbfgs -o pairs=20 --seconds 60
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
@@ -124,9 +129,14 @@ def train(
     parameters |= {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol}
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
+    if cv is not None:
+        check_cv(c2, template)
     plan = make_plan_with(given, options, seconds)
     inputs = training_files(template, template_kind, items)
     labelled = read_labelled(inputs.files, data, quiet)
+    if cv is not None:
+        labelled, given["c2"] = with_chosen_c2(labelled, cv, given, jobs, quiet or as_json)
+        plan = make_plan_with(given, options, seconds)
     held_out = read_labelled(inputs.files, dev, quiet) if dev else None
     fit = fit_model(
         labelled.X,
@@ -178,6 +188,29 @@ def check_paths(
             check_replaceable(path)
             if not force:
                 check_ours(path, kinds)
+
+
+def check_cv(c2: float | None, template: str | None) -> None:
+    """--cv chooses c2, on items."""
+    if c2 is not None:
+        raise typer.BadParameter("chooses c2, which is given too; remove one of them.", param_hint="--cv")
+    if template is not None:
+        raise typer.BadParameter("works on attributes, not with a template; leave one of them out.", param_hint="--cv")
+
+
+def with_chosen_c2(labelled: Any, cv: int, given: dict[str, Any], jobs: int | None, silent: bool) -> tuple[Any, float]:
+    """The data, read, and the c2 with the highest held-out likelihood."""
+    from fastcrf.estimator import CRF
+    from fastcrf.regularization import CRFCV
+
+    X, y = map(list, zip(*zip(labelled.X, labelled.y, strict=True), strict=True))
+    labelled = labelled._replace(X=X, y=y)
+    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"))
+    search = CRFCV(base, cv=cv, n_jobs=jobs, random_state=given["random_state"])
+    c2 = search.choose(X, y).c2_
+    if not silent:
+        typer.echo(f"c2={c2:.3g}: held-out log-likelihood of a token {search.best_score_:.4f} in {cv} folds.", err=True)
+    return labelled, c2
 
 
 def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

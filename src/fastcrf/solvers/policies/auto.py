@@ -44,6 +44,7 @@ from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.solvers.policies.adaptive_pass import adaptive_pass
 from fastcrf.solvers.policies.effort import affordable_pairs, gradient_seconds
 from fastcrf.types import Floats, Step
+from fastcrf.vectors import dot
 
 LONG = 0.02  # seconds of a gradient on one core: a fit takes about a hundred of them
 LEAST_PAIRS, MOST_PAIRS = 20, 50
@@ -51,6 +52,7 @@ SHARE = 0.25  # of a gradient, that a direction may cost
 POWER = -0.25  # D = G^POWER
 SMALLEST_PART = 500  # sequences that a thread needs to learn something in the pass
 MOST_PARTS = 8  # threads of the pass: each sees so much less of the data
+SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
 WHEN = ("if long", "always", "never")
 
 
@@ -128,6 +130,18 @@ class Auto:
             next(steps)  # the start, which has been told
         return (yield from steps)
 
+    @staticmethod
+    def carried(memory: Mapping[str, Any], before: Both, now: Both) -> dict[str, Any]:
+        """The memory of a run on `before`, for one on `now`, the same data with another penalty: exactly what it would
+        hold if all that it knows had been evaluated with that penalty. Costs no pass."""
+        ridge, sparsity = now.c2 - before.c2, now.c1 - before.c1
+        w, carried = memory["weights"], dict(memory)
+        carried["value"] = memory["value"] + ridge * dot(w, w) + sparsity * float(np.abs(w).sum())
+        carried["gradient"] = memory["gradient"] + 2.0 * ridge * w
+        if "scale" in memory and (ridge != 0.0 or before.c1 > 0.0 == now.c1):  # L1 leaves some products out
+            carried |= with_ridge(memory["basis"], memory["scale"], 2.0 * ridge)
+        return carried
+
     def _prepare(self, problem: Both, start: Start) -> Prepared | None:
         """Where to begin: after a pass of AdaGrad if that is due and pays. None if asked to stop before it is over."""
         expected = start.gradient - 2.0 * problem.c2 * start.weights + (observed := self._observed(problem))
@@ -159,3 +173,14 @@ class Auto:
 def metric_of(scales: Floats) -> Floats:
     """D for the scales G of the features."""
     return scales**POWER
+
+
+def with_ridge(basis: np.ndarray, scale: Floats, ridge: float) -> dict[str, np.ndarray]:
+    """The rows of pairs and their inner products after y <- y + ridge s."""
+    moved = basis.copy()
+    moved[1::2] += (ridge * scale * scale).astype(basis.dtype) * basis[::2]
+    gram = np.zeros((len(moved), len(moved)))
+    for first in range(0, moved.shape[1], SLICE):
+        some = moved[:, first : first + SLICE].astype(np.float64)
+        gram += some @ some.T
+    return {"basis": moved, "gram": gram}
