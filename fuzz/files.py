@@ -20,7 +20,7 @@ from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template, recognise
 from fastcrf.model import Model
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.registry import make
+from fastcrf.solvers import registry
 from fastcrf.training import checkpoint_file
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
@@ -47,8 +47,6 @@ ROWS = [[["the", "DT"], ["Dog", "NN"], ["sees", "VB"]], [["a", "DT"]]]
 X = [[["a", "b"], ["b"], ["c", "a"]], [["c"], ["a", "b"]], [["d"]]]
 Y = [["P", "Q", "P"], ["Q", "R"], ["R"]]
 TAGGED: list[list[Any]] = [[["a"], {"b": 2.0, "zz": 1.0}, ["c", "d"]], [], [["unknown"]]]
-SIGNED_SOLVERS = ("lbfgs", "owlqn")
-SOLVERS = (*SIGNED_SOLVERS, "sgd", "sag-nus-star", "svrg")
 
 
 def columns(rng: random.Random, folder: Path) -> Work:
@@ -122,13 +120,13 @@ def model_bytes(corpus: Any, attributes: Any, labels: list[Any]) -> bytes:
 
 
 def checkpoints(rng: random.Random, folder: Path) -> Work:
-    solver = rng.choice(SOLVERS)
+    solver = rng.choice(registry.names())
     path = written(folder / "state", mutated([saved_state(solver, folder)], rng, longest=1 << 20))
     return lambda: go_on(solver, path)
 
 
 def signed_checkpoints(rng: random.Random, folder: Path) -> Work:
-    solver = rng.choice(SIGNED_SOLVERS)
+    solver = rng.choice(registry.names())
     path = written(folder / "state", saved_state(solver, folder))
     arrays, header = changed(*checkpoint_file.read(path), rng)
     written(path, checkpoint_file.to_bytes(arrays, header))
@@ -139,19 +137,21 @@ def signed_checkpoints(rng: random.Random, folder: Path) -> Work:
 def saved_state(solver: str, folder: Path) -> bytes:
     path = folder / "first"
     path.unlink(missing_ok=True)
-    minimize(problem(solver), make(solver), stop=[MaxSteps(4)], checkpoint=Checkpoint(path, 0.0))
+    minimize(problem(solver), registry.make(solver), stop=[MaxSteps(4)], checkpoint=Checkpoint(path, 0.0))
     return path.read_bytes()
 
 
 @cache
 def problem(solver: str) -> Problem:
     corpus, learnt, labels = encode_training(X, Y)
-    return Problem(corpus, build_feature_map(corpus, len(learnt), len(labels)), float(solver == "owlqn"), 0.5)
+    penalty = registry.default_penalty(registry.solver_class(solver))
+    return Problem(corpus, build_feature_map(corpus, len(learnt), len(labels)), *penalty)
 
 
 def go_on(solver: str, path: Path) -> None:
     """Two steps more; what was accepted must lead on."""
-    result = minimize(problem(solver), make(solver), stop=[MaxSteps(6)], checkpoint=Checkpoint(path, 1e9, resume=True))
+    go_on_from = Checkpoint(path, 1e9, resume=True)
+    result = minimize(problem(solver), registry.make(solver), stop=[MaxSteps(6)], checkpoint=go_on_from)
     assert np.isfinite(result.weights).all()
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzz import files, values
+from fuzz import corpora, files, values
 
 Target = Callable[[random.Random, Path], Callable[[], object]]  # makes an input; the rest is what uses it
 
@@ -16,6 +16,8 @@ TARGETS: dict[str, Target] = {
     "templates": files.templates,
     "models": files.models,
     "signed-models": files.signed_models,
+    "encoded-corpora": corpora.encoded_corpora,
+    "signed-corpora": corpora.signed_corpora,
     "checkpoints": files.checkpoints,
     "signed-checkpoints": files.signed_checkpoints,
     "data-values": values.data_values,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fastcrf.chain.score_range import ScoreOverflow
+from fastcrf.data.corpus_file.container import CorpusFileError
 from fastcrf.data.encoding.items import ItemError
 from fastcrf.data.errors import DataError
 from fastcrf.data.files.destinations import DestinationError
@@ -12,7 +13,16 @@ from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.memory_room import TooLarge
 from fastcrf.training.checkpoint import CheckpointError
 
-REFUSALS = (ValueError, DataError, ModelFileError, CheckpointError, DestinationError, TooLarge, ScoreOverflow)
+REFUSALS = (
+    ValueError,
+    DataError,
+    ModelFileError,
+    CorpusFileError,
+    CheckpointError,
+    DestinationError,
+    TooLarge,
+    ScoreOverflow,
+)
 
 ACCEPTED, REFUSED = "accepted", "refused"
 

@@ -6,6 +6,9 @@ type of data that generic functions have a meaning for, and the precision of sto
 
 Hypothesis tries the same examples in every run, so that the same code has the same verdict; HYPOTHESIS_PROFILE=explore
 tries new ones.
+
+With `-n auto` the suite runs in as many processes as there are cores. Tests that need the same kernels go to the same
+process, so that nothing is compiled twice: those of a file or, of the contract, those of a solver.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ hypothesis.settings.register_profile("explore", derandomize=False)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 FORGIVEN = defaultdict(set)  # {kernel: signatures that a test caused on purpose}
+COMPILED = defaultdict(set)  # {kernel: its signatures apart from the lane width}, of all processes of the session
 
 
 def compiled_kernels():
@@ -52,15 +56,22 @@ def kind(argument):
     return str(argument).replace("float32", "float64")
 
 
-def kernels_with_several_signatures():
-    """{kernel: its signatures apart from the lane width}, where there is more than one."""
+def signatures_that_count():
+    """{kernel: its signatures apart from the lane width}, of this process."""
     found = {}
     for name, kernel in compiled_kernels().items():
         counted = signatures_of(kernel) - FORGIVEN[name]
-        signatures = {", ".join(map(kind, signature)) for signature in counted}
-        if len(signatures) > 1:
-            found[name] = sorted(signatures)
+        found[name] = {", ".join(map(kind, signature)) for signature in counted}
     return found
+
+
+def add_to_compiled(found):
+    for name, signatures in found.items():
+        COMPILED[name].update(signatures)
+
+
+def kernels_with_several_signatures():
+    return {name: sorted(signatures) for name, signatures in COMPILED.items() if len(signatures) > 1}
 
 
 @pytest.fixture
@@ -72,9 +83,27 @@ def strange_arrays_on_purpose():
         FORGIVEN[name] |= signatures_of(kernel) - before.get(name, set())
 
 
+def pytest_collection_modifyitems(items):
+    for item in items:
+        solver = (
+            item.callspec.params.get("name")
+            if item.path.stem == "test_contract" and hasattr(item, "callspec")
+            else None
+        )
+        item.add_marker(pytest.mark.xdist_group(solver or str(item.path)))
+
+
 def pytest_sessionfinish(session, exitstatus):
-    if exitstatus == pytest.ExitCode.OK and kernels_with_several_signatures():
+    add_to_compiled(signatures_that_count())
+    if hasattr(session.config, "workeroutput"):  # one of several processes: the first one has the last word
+        session.config.workeroutput["compiled"] = {name: sorted(found) for name, found in COMPILED.items()}
+    elif exitstatus == pytest.ExitCode.OK and kernels_with_several_signatures():
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    add_to_compiled(getattr(node, "workeroutput", {}).get("compiled", {}))
 
 
 def pytest_terminal_summary(terminalreporter):

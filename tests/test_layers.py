@@ -19,10 +19,12 @@ LAYERS = {
     "kernel_cache": -2,
     "kernel": 0,
     "memory_room": 0,
+    "mapped": 0,
     "vectors": 1,
     "generic": 1,
     "memory": 0,
     "proximal": 1,
+    "orthant": 1,
     "metrics": 0,
     "checks": 0,
     "data": 1,
@@ -33,6 +35,7 @@ LAYERS = {
     "model": 3,
     "solvers": 4,
     "training": 5,
+    "cluster": 6,
     "sklearn_manners": 6,
     "estimator": 7,
     "displays": 7,
@@ -43,11 +46,20 @@ LAYERS = {
     "cli": 9,
     "__main__": 10,
 }
-ROOMS_OF_DATA = {"errors": 0, "encoding": 1, "files": 2, "templates": 3, "model_file": 4, "corpora": 4}
+ROOMS_OF_DATA = {
+    "errors": 0,
+    "encoding": 1,
+    "files": 2,
+    "templates": 3,
+    "model_file": 4,
+    "corpora": 4,
+    "corpus_file": 5,
+}
 SKLEARN_FREE = (
     "generic",
     "memory",
     "memory_room",
+    "mapped",
     "kernel_cache",
     "checks",
     "source_closure",
@@ -57,6 +69,7 @@ SKLEARN_FREE = (
     "notice",
     "vectors",
     "proximal",
+    "orthant",
     "data",
     "chain",
     "interchange",
@@ -65,6 +78,7 @@ SKLEARN_FREE = (
     "draws",
     "solvers",
     "training",
+    "cluster",
 )
 POLICIES = "policies"  # solvers that choose among the families: they stand above them, and no family imports them
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

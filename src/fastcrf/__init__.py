@@ -18,11 +18,23 @@ if TYPE_CHECKING:
     import os
 
     from fastcrf import displays, metrics, scorers
+    from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimator import CRF
     from fastcrf.model import Model
     from fastcrf.regularization import CRFCV, path
 
-__all__ = ["CRF", "CRFCV", "Model", "__version__", "displays", "load", "metrics", "path", "scorers"]
+__all__ = [
+    "CRF",
+    "CRFCV",
+    "Model",
+    "__version__",
+    "displays",
+    "load",
+    "metrics",
+    "open_corpus",
+    "path",
+    "scorers",
+]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -38,6 +50,13 @@ def load(path: str | os.PathLike[str]) -> Model:
     from fastcrf.model import Model
 
     return Model.load(path)
+
+
+def open_corpus(path: str | os.PathLike[str]) -> EncodedCorpus:
+    """The encoded corpus in a file that `fastcrf encode` wrote, mapped: `CRF.fit` takes it in place of X and y."""
+    from fastcrf.data.corpus_file.reading import open_corpus
+
+    return open_corpus(path)
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from fastcrf.checks import finite, functions
+from fastcrf.data.corpus_file.reading import EncodedCorpus
 from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.files.atomic_write import check_replaceable
 from fastcrf.data.templates.attributes import TemplateAttributes
@@ -22,9 +23,9 @@ from fastcrf.model import Model
 from fastcrf.sklearn_manners import once, refuse_stock_metric, warn_early_end
 from fastcrf.solvers.contract import Solver
 from fastcrf.training.crfsuite_log import training_log
-from fastcrf.training.fitting import Fit, fit_model
+from fastcrf.training.fitting import Fit, fit_corpus, fit_model
 from fastcrf.training.jobs import usable_jobs
-from fastcrf.training.plan import make_plan
+from fastcrf.training.plan import Plan, make_plan
 from fastcrf.training.progress import Progress
 from fastcrf.training.saved_parameters import permitted
 from fastcrf.training.trace import Row
@@ -66,6 +67,8 @@ class CRF(BaseEstimator):
     callbacks: functions of a history row; one that returns True ends training.
     template: makes the attributes of raw rows such as ["the", "DT"], of which the sequences of X then consist: a file
         of CRF++, Wapiti or CRFsuite, or its text (none: X is items).
+    engine: where batch solvers evaluate: None (threads of this process), "dask" (the workers of the current client), the
+        address of a Dask scheduler, or "local:4" (four processes); `n_jobs` is then the number of shards.
     crfsuite_compat: drop pairs whose values sum to less than 0, as CRFsuite does.
 
     After `fit`: `classes_` (in order of first appearance), `attributes_`, `state_features_`, `transition_features_`,
@@ -115,6 +118,7 @@ class CRF(BaseEstimator):
         callbacks: Sequence[Callable[[Row], Any]] | None = None,
         crfsuite_compat: bool = False,
         template: PathLike | None = None,
+        engine: str | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.min_freq = min_freq
@@ -155,45 +159,74 @@ class CRF(BaseEstimator):
         self.callbacks = callbacks
         self.crfsuite_compat = crfsuite_compat
         self.template = template
+        self.engine = engine
 
     def fit(
         self,
-        X: Iterable[Any],
-        y: Iterable[Any],
+        X: Iterable[Any] | EncodedCorpus,
+        y: Iterable[Any] | None = None,
         X_dev: Iterable[Any] | None = None,
         y_dev: Iterable[Any] | None = None,
         sample_weight: Iterable[float] | None = None,
     ) -> CRF:
         """Train on sequences X of items (dicts, or lists of strings) with labels y; `sample_weight` is per sequence.
 
-        The token accuracy on X_dev, y_dev is in each row of `history_`.
+        X may be an encoded corpus (`fastcrf.open_corpus`), which brings labels, weights and template of its own. The
+        token accuracy on X_dev, y_dev is in each row of `history_`.
         """
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
         if self.model_filename is not None:
             check_replaceable(self.model_filename)  # now, not when training is done
-        template = None if self.template is None else template_of(self.template)
-        fit = fit_model(
-            X,
-            y,
-            make_plan(self.get_params(deep=False)),
-            attributes=TemplateAttributes.empty(template) if template else NO_ITEMS,
-            sample_weight=sample_weight,
-            dev=None if X_dev is None or y_dev is None else (X_dev, y_dev),
-            features=self._feature_options() | {"transitions": template is None or template.transitions},
-            start=self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None,
-            patience=self.patience,
-            callbacks=functions("callbacks", self.callbacks),
-            n_jobs=usable_jobs(self.n_jobs),
-            progress=Progress() if self.verbose else None,
-            options={"parameters": self._saved_parameters()},
-        )
+        how = {
+            "dev": None if X_dev is None or y_dev is None else (X_dev, y_dev),
+            "start": self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None,
+            "patience": self.patience,
+            "callbacks": functions("callbacks", self.callbacks),
+            "n_jobs": usable_jobs(self.n_jobs) if self.engine is None else self.n_jobs,
+            "progress": Progress() if self.verbose else None,
+            "options": {"parameters": self._saved_parameters()},
+        }
+        plan = make_plan(self.get_params(deep=False))
+        if isinstance(X, EncodedCorpus):
+            fit = self._fit_encoded(X, y, sample_weight, plan, how)
+        else:
+            fit = self._fit_sequences(X, y, sample_weight, plan, how)
         self._keep(fit)
         if self.model_filename is not None:
             self.save(self.model_filename)
         if not (fit.converged or fit.asked):
             warn_early_end(fit)
         return self
+
+    def _fit_sequences(self, X: Any, y: Any, sample_weight: Any, plan: Plan, how: dict[str, Any]) -> Fit:
+        if y is None:
+            raise ValueError(
+                "y is None; give one list of labels per sequence of X, or an encoded corpus, which has its own."
+            )
+        template = None if self.template is None else template_of(self.template)
+        attributes = TemplateAttributes.empty(template) if template else NO_ITEMS
+        features = self._feature_options() | {"transitions": template is None or template.transitions}
+        if self.engine is not None:
+            from fastcrf.cluster.training import fit_sequences
+
+            fit = fit_sequences(self.engine, X, y, plan, attributes, sample_weight, features=features, **how)
+        else:
+            fit = fit_model(X, y, plan, attributes=attributes, sample_weight=sample_weight, features=features, **how)
+        return fit if template is None else fit._replace(model=reading_rows(fit.model))
+
+    def _fit_encoded(self, data: EncodedCorpus, y: Any, sample_weight: Any, plan: Plan, how: dict[str, Any]) -> Fit:
+        for name, given in (("y", y), ("sample_weight", sample_weight), ("template", self.template)):
+            if given is not None:
+                raise ValueError(f"An encoded corpus has its own {name}; leave {name} None.")
+        features = self._feature_options() | {"transitions": data.transitions}
+        if self.engine is not None:
+            from fastcrf.cluster.training import fit_encoded
+
+            fit = fit_encoded(self.engine, data, plan, features=features, **how)
+        else:
+            fit = fit_corpus(data.corpus, data.attributes, data.labels, plan, features=features, **how)
+        return fit._replace(model=replace(fit.model, input=data.input))
 
     def predict(self, X: Iterable[Any]) -> list[list[Any]]:
         """The best labels of each sequence."""
@@ -316,7 +349,7 @@ class CRF(BaseEstimator):
 
     def _keep(self, fit: Fit) -> None:
         result = fit.result
-        self._model = fit.model if self.template is None else reading_rows(fit.model)
+        self._model = fit.model
         self.history_ = result.trace
         self.n_iter_ = result.n_steps
         self.converged_ = fit.converged

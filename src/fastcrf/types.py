@@ -6,7 +6,7 @@ Letters used everywhere: N sequences, P positions (tokens), K labels, A attribut
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+STRETCH = 1 << 23  # attribute occurrences that are worked on together where a whole corpus would take too much memory
 
 
 class Corpus(NamedTuple):
@@ -37,6 +38,27 @@ class Corpus(NamedTuple):
     @property
     def n_positions(self) -> int:
         return int(self.starts[-1])
+
+    def stretch(self, first: int, last: int) -> Corpus:
+        """Sequences first..last-1 as a corpus of their own; its starts and offsets are copies, the rest are views."""
+        starts = self.starts[first : last + 1]
+        offsets = self.offsets[starts[0] : starts[-1] + 1]
+        return Corpus(
+            starts=starts - starts[0],
+            offsets=offsets - offsets[0],
+            attributes=self.attributes[offsets[0] : offsets[-1]],
+            values=self.values[offsets[0] : offsets[-1]],
+            labels=self.labels[starts[0] : starts[-1]],
+            weights=self.weights[first:last],
+        )
+
+    def stretches(self, occurrences: int = STRETCH) -> Iterator[Corpus]:
+        """The whole corpus in its order, about so many attribute occurrences at a time."""
+        reached = self.offsets[self.starts]
+        targets = np.arange(occurrences, max(int(reached[-1]), 1), occurrences)
+        bounds = np.unique(np.concatenate(([0], np.searchsorted(reached, targets), [self.n_sequences])))
+        for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            yield self.stretch(first, last)
 
 
 class FeatureMap(NamedTuple):

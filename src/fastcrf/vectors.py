@@ -21,6 +21,13 @@ def dot(a: Floats, b: Floats) -> float:
     return total
 
 
+@kernel
+def add_scaled(scale: float, row: Floats, total: Floats) -> None:
+    """total += scale * row. Writes: total."""
+    for f in range(len(row)):
+        total[f] += scale * row[f]
+
+
 def norm(a: Floats) -> float:
     """The Euclidean length."""
     return math.sqrt(dot(a, a))

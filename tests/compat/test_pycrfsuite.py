@@ -91,16 +91,6 @@ def test_parameters_have_the_same_names_and_defaults(algorithm):
     assert trainer.get("feature.minfreq") == 0.0
 
 
-def test_an_algorithm_that_is_not_there_yet_ends_in_a_sentence(tmp_path):
-    from fastcrf.solvers import registry
-
-    if "arow" in registry.names():
-        trained(ours, tmp_path / "m.crfsuite", {}, "arow")
-        return
-    with pytest.raises(ValueError, match="algorithm='arow' is not part of this version of fastcrf"):
-        trained(ours, tmp_path / "m.crfsuite", {}, "arow")
-
-
 def recorded(module, path, **options):
     """The messages of training, without what differs in any two runs."""
 

@@ -16,10 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from fastcrf.solvers import registry
-
 NOT_HERE = "the source distribution of {} is not there; FASTCRF_SDISTS must name a folder that holds it"
-NEEDED = {"pa": "pa", "ap": "ap", "arow": "arow"}  # parameter of a test: the solver that it needs
 
 
 def their_tests(project, folder):
@@ -43,17 +40,7 @@ def outcomes(tests, folder):
 
 
 @pytest.mark.parametrize(("project", "least"), [("python_crfsuite", 50), ("sklearn_crfsuite", 45)])
-def test_their_tests_pass_but_for_what_is_explained(project, least, tmp_path):
+def test_their_tests_pass(project, least, tmp_path):
     passed = outcomes(their_tests(project, tmp_path), tmp_path)
     assert len(passed) >= least
-    assert {name for name, fine in passed.items() if not fine} == {
-        name for name in passed if project == "sklearn_crfsuite" and waits_for_a_solver(name)
-    }
-
-
-def waits_for_a_solver(name):
-    """Whether a test trains by an algorithm that fastcrf does not have (yet). One test only predicts before a fit."""
-    _, _, parameters = name.partition("[")
-    words = parameters.rstrip("]").split("-")
-    missing = any(NEEDED[word] not in registry.names() for word in words if word in NEEDED)
-    return missing and not name.startswith("test_predict_without_fit")
+    assert [name for name, fine in passed.items() if not fine] == []

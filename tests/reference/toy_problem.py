@@ -14,7 +14,7 @@ from fastcrf.objective.certificate import Certificate
 class ToyProblem:
     """F(W) = sum_i -log softmax(x_i W)[y_i] + c1 |W|_1 + c2 |W|_2^2, with W flattened. Counts its evaluations."""
 
-    provides = frozenset({"gradient"})
+    provides = frozenset({"gradient", "hessian"})
 
     def __init__(self, c1=0.0, c2=1.0, n=60, n_inputs=7, n_labels=3, seed=0):
         rng = np.random.default_rng(seed)
@@ -37,6 +37,26 @@ class ToyProblem:
         slope = (self.x.T @ (np.exp(log_p) - self.gold)).ravel()
         return float(loss + self.c2 * (w @ w)), slope + 2.0 * self.c2 * w
 
+    def hessian(self, w):
+        """The matrix itself."""
+        p = np.exp(self._log_probabilities(w))
+        H = 2.0 * self.c2 * np.eye(len(w))
+        for x, q in zip(self.x, p, strict=True):
+            H += np.kron(np.outer(x, x), np.diag(q) - np.outer(q, q))
+        return H
+
+    def hessian_product(self, w, direction):
+        return self.hessian(w) @ direction
+
+    def curvature(self, kept=None):
+        return ToyCurvature(self)
+
+    def variance_bounds(self, w, gradient):
+        return np.diag(self.hessian(w)).copy()
+
+    def asked_to_stop(self):
+        return False
+
     def value(self, w):
         return self.gradient(w)[0] + self.c1 * float(np.abs(w).sum())
 
@@ -52,3 +72,18 @@ class ToyProblem:
         if self.c2 > 0:
             bound -= (np.maximum(slope - self.c1, 0.0) ** 2).sum() / (4.0 * self.c2)
         return Certificate(float(objective), float(bound))
+
+
+class ToyCurvature:
+    """The toy problem at the point of the last gradient. Products count as evaluations."""
+
+    def __init__(self, toy):
+        self.toy, self.weights = toy, None
+
+    def gradient(self, w):
+        self.weights = w.copy()
+        return self.toy.gradient(w)
+
+    def product(self, direction):
+        self.toy.evaluations += 1
+        return self.toy.hessian_product(self.weights, direction)

@@ -30,7 +30,7 @@ class Script:
     name: ClassVar[str] = "script"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
-    promises: ClassVar[str] = "no objective"
+    promises: ClassVar[str] = "neighbourhood"
     keeps: ClassVar[dict[str, Kept]] = {"act": Kept()}
 
     def iterate(self, problem, weights, memory=None):

@@ -20,7 +20,8 @@ from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import Edges, Lattice, make_edges, make_lattice
 from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, larger, largest, load, multiply, shift, store, zeros
 from fastcrf.chain.layout import Indices, Layout, Positions
-from fastcrf.kernel import borrowing_kernel, kernel, standing_kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.mapped import empty_beside, folder_of
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
 LOWEST_SCORE = -1e299  # below every score of a label, above every score of padding
@@ -105,24 +106,29 @@ def feature_masks(layout: Layout, features: FeatureMap) -> np.ndarray:
     return (panels << np.arange(layout.width, dtype=np.uint64)).sum(axis=2, dtype=np.uint64)
 
 
-@kernel
-def distinct(bounds, numbers, n_numbers):
+def distinct(bounds: Longs, numbers: Indices, n_numbers: int) -> tuple[Longs, Indices, Indices]:
     """Distinct numbers within each stretch bounds[i]:bounds[i + 1]: (where they begin, the numbers, place of each)."""
-    last_seen = np.full(n_numbers, -1, np.int64)  # place among all distinct ones; before starts[i] means: not here yet
-    starts = np.zeros(len(bounds), np.int64)
-    found = np.empty(len(numbers), np.uint32)
-    place = np.empty(len(numbers), np.uint32)
+    last_seen, starts = np.full(n_numbers, -1), np.zeros(len(bounds), np.int64)
+    found, place = (empty_beside(numbers, len(numbers), np.uint32) for _ in range(2))
+    n_found = find_distinct(bounds, numbers, last_seen, starts, found, place)
+    few = found[:n_found]
+    return starts, few if folder_of(found) else few.copy(), place
+
+
+@borrowing_kernel
+def find_distinct(bounds, numbers, last_seen, starts, found, place):
+    """How many there are. `last_seen` [n_numbers] is -1. Writes: last_seen, starts, found, place."""
     n_found = 0
     for i in range(len(bounds) - 1):
         for o in range(bounds[i], bounds[i + 1]):
             number = numbers[o]
-            if last_seen[number] < starts[i]:
+            if last_seen[number] < starts[i]:  # its place among all distinct ones; before starts[i]: not here yet
                 last_seen[number] = n_found
                 found[n_found] = number
                 n_found += 1
             place[o] = last_seen[number] - starts[i]
         starts[i + 1] = n_found
-    return starts, found[:n_found].copy(), place
+    return n_found
 
 
 @borrowing_kernel

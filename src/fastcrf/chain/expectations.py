@@ -151,22 +151,42 @@ def end_of_block(starts, first, last):
     return end
 
 
+@standing_kernel
+def expect_block(positions, weights, first, end, table, edges, lattice, expected, n_labels, lanes):
+    """Weighted sum of log Z of the sequences first..end-1 of one block, and their expected counts.
+
+    Writes: expected, lattice.
+    """
+    starts, loss = positions.starts, 0.0
+    base = starts[first]
+    score_block(positions, table, lattice.bias, first, end, lattice.scores, lanes)
+    for i in range(first, end):
+        weight = weights[i] if len(weights) > 0 else 1.0
+        a, b = starts[i] - base, starts[i + 1] - base
+        loss += weight * infer(lattice, a, b, edges, weight, expected.wide_edges, n_labels, lanes)
+    add_edges(lattice, starts[end] - base, n_labels, expected.edges, lanes)
+    scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
+    return loss
+
+
 @borrowing_kernel
 def expect(positions, weights, first, last, table, edges, lattice, expected, n_labels, lanes):
     """Weighted sum of log Z of sequences first..last-1, and their expected counts. Writes: expected, lattice."""
-    starts = positions.starts
     loss = 0.0
     while first < last:
-        end = end_of_block(starts, first, last)
-        base = starts[first]
-        score_block(positions, table, lattice.bias, first, end, lattice.scores, lanes)
-        for i in range(first, end):
-            weight = weights[i] if len(weights) > 0 else 1.0
-            a, b = starts[i] - base, starts[i + 1] - base
-            loss += weight * infer(lattice, a, b, edges, weight, expected.wide_edges, n_labels, lanes)
-        add_edges(lattice, starts[end] - base, n_labels, expected.edges, lanes)
-        scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
+        end = end_of_block(positions.starts, first, last)
+        loss += expect_block(positions, weights, first, end, table, edges, lattice, expected, n_labels, lanes)
         first = end
+    return loss
+
+
+@borrowing_kernel
+def expect_some(positions, weights, sequences, first, last, table, edges, lattice, expected, n_labels, lanes):
+    """The same for sequences[first:last], in any order and as often as they are named. Writes: expected, lattice."""
+    loss = 0.0
+    for n in range(first, last):
+        i = sequences[n]
+        loss += expect_block(positions, weights, i, i + 1, table, edges, lattice, expected, n_labels, lanes)
     return loss
 
 

@@ -8,6 +8,7 @@ frequency is at least `min_freq`. CRFsuite thereby drops pairs whose values sum 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,23 @@ class Occurrences(NamedTuple):
 
     bounds: Longs  # [A + 1] first occurrence of each attribute
     labels: Ints  # [occurrences] gold label of the position
-    amounts: Floats  # [occurrences] weight · value, or [0] when every one is 1 or nobody needs them
+    amounts: Floats  # [occurrences] weight · value, or [0] when every one is 1
+
+
+class Pairs(NamedTuple):
+    """The (attribute, label) pairs that have been met, by attribute and then label."""
+
+    offsets: Longs  # [A + 1] first pair of each attribute
+    labels: Ints  # [pairs]
+    frequencies: Floats  # [pairs] Σ weight · value
+
+
+class FeatureCounts(NamedTuple):
+    """How often what may become a feature occurs."""
+
+    pairs: Pairs
+    frequency: Floats  # [K, K] of each label bigram
+    observed: np.ndarray  # [K, K] whether it occurs at all: its weight may be 0
 
 
 class Seen(NamedTuple):
@@ -47,33 +64,90 @@ def build_feature_map(
     `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram; what they
     add has frequency 0 and is subject to `min_freq` like the rest. Without `transitions` there are no label bigrams.
     """
+    counts = count_features(corpus, n_attributes, n_labels)
+    return choose_features(
+        counts,
+        n_labels,
+        all_states=all_states,
+        all_transitions=all_transitions,
+        min_freq=min_freq,
+        drop_negative=drop_negative,
+        transitions=transitions,
+    )
+
+
+def count_features(corpus: Corpus, n_attributes: int, n_labels: int) -> FeatureCounts:
+    """What a labelled corpus says of its features."""
+    return FeatureCounts(count_pairs(corpus, n_attributes, n_labels), *count_bigrams(corpus, n_labels))
+
+
+def choose_features(
+    counts: FeatureCounts,
+    n_labels: int,
+    *,
+    all_states: bool = False,
+    all_transitions: bool = False,
+    min_freq: float = 0.0,
+    drop_negative: bool = False,
+    transitions: bool = True,
+) -> FeatureMap:
+    """The features of counts, of one corpus or of several that were joined; options as of `build_feature_map`."""
     threshold = float(min_freq) if min_freq > 0 or drop_negative else -np.inf
-    offsets, labels = state_features(corpus, n_attributes, n_labels, bool(all_states), threshold)
-    frequency, observed = count_bigrams(corpus, n_labels)
-    possible = (observed | bool(all_transitions)) & bool(transitions)
-    sources, targets = np.nonzero(possible & (frequency >= threshold))
+    pairs = with_every_label(counts.pairs, n_labels) if all_states else counts.pairs
+    kept = pairs.frequencies >= threshold
+    kept_before = np.concatenate(([0], np.cumsum(kept)))
+    possible = (counts.observed | bool(all_transitions)) & bool(transitions)
+    sources, targets = np.nonzero(possible & (counts.frequency >= threshold))
+    offsets, labels = kept_before[pairs.offsets], pairs.labels[kept]
     return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels))
 
 
-def state_features(
-    corpus: Corpus, n_attributes: int, n_labels: int, all_states: bool, threshold: float
-) -> tuple[Longs, Ints]:
-    """The kept labels of each attribute: where they begin, and which they are."""
-    occurrences = occurrences_by_attribute(corpus, n_attributes, with_amounts=threshold > -np.inf)
-    offsets = np.zeros(n_attributes + 1, np.int64)
-    if all_states:
-        kept = np.empty(n_labels * np.count_nonzero(np.diff(occurrences.bounds)), np.int32)
-    else:
-        kept = occurrences.labels  # written over: see keep_labels
-    seen = Seen(np.zeros(n_labels), np.full(n_labels, -1))
-    keep_labels(occurrences, seen, all_states, threshold, offsets, kept)
-    return offsets, kept[: offsets[-1]].copy()
+def join_counts(counts: Sequence[FeatureCounts], n_labels: int) -> FeatureCounts:
+    """The counts of several corpora together, added in their order."""
+    sizes = [np.diff(each.pairs.offsets) for each in counts]
+    keys = [
+        np.repeat(np.arange(len(size)), size) * n_labels + each.pairs.labels
+        for size, each in zip(sizes, counts, strict=True)
+    ]
+    known, place = np.unique(np.concatenate(keys), return_inverse=True)
+    frequencies = np.zeros(len(known))
+    np.add.at(frequencies, place, np.concatenate([each.pairs.frequencies for each in counts]))
+    offsets = np.searchsorted(known, np.arange(len(sizes[0]) + 1) * n_labels)
+    return FeatureCounts(
+        Pairs(offsets, (known % n_labels).astype(np.int32), frequencies),
+        np.sum([each.frequency for each in counts], axis=0),
+        np.any([each.observed for each in counts], axis=0),
+    )
 
 
-def occurrences_by_attribute(corpus: Corpus, n_attributes: int, with_amounts: bool) -> Occurrences:
+def count_pairs(corpus: Corpus, n_attributes: int, n_labels: int) -> Pairs:
+    """The pairs of a labelled corpus. Stretch by stretch, because sorting takes as much memory as what is sorted."""
+    pairs = Pairs(np.zeros(n_attributes + 1, np.int64), np.empty(0, np.int32), np.empty(0))
+    for stretch in corpus.stretches():
+        occurrences = occurrences_by_attribute(stretch, n_attributes)
+        most = min(len(pairs.labels) + len(occurrences.labels), n_attributes * n_labels)
+        more = Pairs(np.zeros(n_attributes + 1, np.int64), np.empty(most, np.int32), np.empty(most))
+        add_pairs(occurrences, pairs, Seen(np.zeros(n_labels), np.full(n_labels, -1)), more)
+        n_pairs = int(more.offsets[-1])
+        pairs = Pairs(more.offsets, more.labels[:n_pairs].copy(), more.frequencies[:n_pairs].copy())
+    return pairs
+
+
+def with_every_label(pairs: Pairs, n_labels: int) -> Pairs:
+    """The same, with every label for each attribute that occurs; what is added has frequency 0."""
+    sizes = np.diff(pairs.offsets)
+    rows = np.repeat(np.cumsum(sizes > 0) - 1, sizes)
+    n_rows = np.count_nonzero(sizes)
+    frequencies = np.zeros((n_rows, n_labels))
+    frequencies[rows, pairs.labels] = pairs.frequencies
+    offsets = np.concatenate(([0], np.cumsum(np.where(sizes > 0, n_labels, 0))))
+    return Pairs(offsets, np.tile(np.arange(n_labels, dtype=np.int32), n_rows), frequencies.reshape(-1))
+
+
+def occurrences_by_attribute(corpus: Corpus, n_attributes: int) -> Occurrences:
     """The attribute occurrences of a labelled corpus, sorted."""
     n_occurrences = len(corpus.attributes)
-    with_amounts = with_amounts and (len(corpus.values) > 0 or len(corpus.weights) > 0)
+    with_amounts = len(corpus.values) > 0 or len(corpus.weights) > 0
     occurrences = Occurrences(
         bounds=np.zeros(n_attributes + 1, np.int64),
         labels=np.empty(n_occurrences, np.int32),
@@ -109,44 +183,47 @@ def sort_by_attribute(corpus: Corpus, occurrences: Occurrences) -> None:
 
 
 @borrowing_kernel
-def keep_labels(
-    occurrences: Occurrences, seen: Seen, all_states: bool, threshold: float, offsets: Longs, kept: Ints
-) -> None:
-    """Labels of each attribute whose frequency reaches the threshold, ascending. Writes: offsets, kept, seen.
+def add_pairs(occurrences: Occurrences, before: Pairs, seen: Seen, after: Pairs) -> None:
+    """The pairs of `before` and of more occurrences, each frequency added to in order of appearance.
 
-    Without `all_states` an attribute keeps no more labels than it has occurrences, and these are read before the labels
-    are written; so `kept` may be `occurrences.labels` itself.
+    Writes: after (its arrays may be longer than needed), seen.
     """
     bounds, labels, amounts = occurrences
     frequency, last = seen
     end = 0
     for a in range(len(bounds) - 1):
+        for f in range(before.offsets[a], before.offsets[a + 1]):
+            last[before.labels[f]] = a
+            frequency[before.labels[f]] = before.frequencies[f]
         for o in range(bounds[a], bounds[a + 1]):
             k = labels[o]
             if last[k] != a:
                 last[k] = a
                 frequency[k] = 0.0
             frequency[k] += amounts[o] if len(amounts) else 1.0
-        if bounds[a] < bounds[a + 1]:
+        if bounds[a] < bounds[a + 1] or before.offsets[a] < before.offsets[a + 1]:
             for k in range(len(last)):
-                observed = last[k] == a
-                if (observed or all_states) and (frequency[k] if observed else 0.0) >= threshold:
-                    kept[end] = k
+                if last[k] == a:
+                    after.labels[end] = k
+                    after.frequencies[end] = frequency[k]
                     end += 1
-        offsets[a + 1] = end
+        after.offsets[a + 1] = end
 
 
 def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
     """Frequency of each label bigram, and whether it occurs at all (a weight may be 0). Both [K, K]."""
-    before, after = corpus.labels[:-1], corpus.labels[1:]
-    bigrams = (before >= 0) & (after >= 0)  # labels below 0 (unknown) form none
-    inner = corpus.starts[(corpus.starts > 0) & (corpus.starts < corpus.n_positions)]
-    bigrams[inner - 1] = False  # from one sequence to the next
-    codes = before[bigrams].astype(np.int64) * n_labels + after[bigrams]
-    weights = np.repeat(corpus.weights, np.diff(corpus.starts))[1:][bigrams] if len(corpus.weights) else None
-    frequency = np.bincount(codes, weights, n_labels**2).astype(np.float64)
-    observed = np.zeros(n_labels**2, np.bool_)
-    observed[codes] = True
+    frequency, observed = np.zeros(n_labels**2), np.zeros(n_labels**2, np.bool_)
+    for stretch in corpus.stretches():
+        before, after = stretch.labels[:-1], stretch.labels[1:]
+        bigrams = (before >= 0) & (after >= 0)  # labels below 0 (unknown) form none
+        inner = stretch.starts[(stretch.starts > 0) & (stretch.starts < stretch.n_positions)]
+        bigrams[inner - 1] = False  # from one sequence to the next
+        codes = before[bigrams].astype(np.int64) * n_labels + after[bigrams]
+        if len(stretch.weights):  # added one by one, so that sums do not depend on where stretches end
+            np.add.at(frequency, codes, np.repeat(stretch.weights, np.diff(stretch.starts))[1:][bigrams])
+        else:
+            frequency += np.bincount(codes, minlength=n_labels**2)
+        observed[codes] = True
     return frequency.reshape(n_labels, n_labels), observed.reshape(n_labels, n_labels)
 
 
@@ -156,8 +233,9 @@ def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
     Pairs without a feature are passed over, and so are positions whose label is below 0 (unknown).
     """
     counts = np.zeros(features.n_weights)
-    occurrences = occurrences_by_attribute(corpus, features.n_attributes, with_amounts=True)
-    count_gold_states(occurrences, features, np.zeros(features.n_labels), counts)
+    for stretch in corpus.stretches():
+        occurrences = occurrences_by_attribute(stretch, features.n_attributes)
+        count_gold_states(occurrences, features, np.zeros(features.n_labels), counts)
     frequency, _ = count_bigrams(corpus, features.n_labels)
     counts[features.n_state :] = frequency[features.sources, features.targets]
     return counts
@@ -165,11 +243,14 @@ def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
 
 @borrowing_kernel
 def count_gold_states(occurrences: Occurrences, features: FeatureMap, frequency: Floats, counts: Floats) -> None:
-    """Writes: counts, frequency. One attribute at a time, because that reads and writes memory in order (5x faster)."""
+    """Add to the counts, one attribute at a time: that reads and writes memory in order (5x faster).
+
+    Writes: counts, frequency.
+    """
     bounds, labels, amounts = occurrences
     for a in range(len(bounds) - 1):
         for f in range(features.offsets[a], features.offsets[a + 1]):
-            frequency[features.labels[f]] = 0.0
+            frequency[features.labels[f]] = counts[f]
         for o in range(bounds[a], bounds[a + 1]):
             if labels[o] >= 0:
                 frequency[labels[o]] += amounts[o] if len(amounts) else 1.0

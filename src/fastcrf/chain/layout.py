@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from fastcrf.chain.lanes import choose_width
 from fastcrf.kernel import borrowing_kernel
+from fastcrf.mapped import empty_beside
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 
 Indices = NDArray[np.uint32]  # unsigned: Numba then needs no test for negative indices in the inner loops
@@ -77,20 +78,23 @@ def make_layout(features: FeatureMap) -> Layout:
 
 
 def make_positions(corpus: Corpus, features: FeatureMap, layout: Layout) -> Positions:
-    """Re-express a corpus in rows and cells."""
-    threshold = dense_threshold(layout.padded)
-    row_starts, cell_starts = np.zeros(corpus.n_positions + 1, np.int64), np.zeros(corpus.n_sequences + 1, np.int64)
+    """Re-express a corpus in rows and cells; of a mapped corpus they are mapped, too."""
+    threshold, home = dense_threshold(layout.padded), corpus.attributes
+    row_starts = empty_beside(home, corpus.n_positions + 1, np.int64)
+    cell_starts = empty_beside(home, corpus.n_sequences + 1, np.int64)
+    row_starts[0] = cell_starts[0] = 0
     count_occurrences(corpus, features.offsets, threshold, row_starts, cell_starts)
+    n_rows, n_cells = int(row_starts[-1]), int(cell_starts[-1])
     has_values = len(corpus.values) > 0
     positions = Positions(
         starts=corpus.starts,
         row_starts=row_starts,
-        rows=np.empty(row_starts[-1], np.uint32),
-        row_values=np.empty(row_starts[-1] if has_values else 0),
+        rows=empty_beside(home, n_rows, np.uint32),
+        row_values=empty_beside(home, n_rows if has_values else 0, np.float64),
         cell_starts=cell_starts,
-        cells=np.empty(cell_starts[-1], np.uint32),
-        slots=np.empty(cell_starts[-1], np.uint32),
-        cell_values=np.empty(cell_starts[-1] if has_values else 0),
+        cells=empty_beside(home, n_cells, np.uint32),
+        slots=empty_beside(home, n_cells, np.uint32),
+        cell_values=empty_beside(home, n_cells if has_values else 0, np.float64),
     )
     fill_occurrences(corpus, features.offsets, features.labels, threshold, layout, positions)
     return positions

@@ -159,17 +159,8 @@ def log_chance(corpus: Corpus, features: FeatureMap, weights: Floats, labels: In
 
     Neither the path's score nor log Z is ever formed, which may be so large that their difference is lost.
     """
-    first, last = corpus.starts[i], corpus.starts[i + 1]
-    offsets = corpus.offsets[first : last + 1]
-    held = slice(offsets[0], offsets[-1])
-    alone = corpus._replace(
-        starts=np.array([0, last - first]),
-        offsets=offsets - offsets[0],
-        attributes=corpus.attributes[held],
-        values=corpus.values[held],
-    )
+    alone, path = corpus.stretch(i, i + 1), labels[corpus.starts[i] : corpus.starts[i + 1]]
     scores, transitions = position_scores(alone, features, weights), transition_matrix(features, weights)
-    path = labels[first:last]
     ahead = scores[0] - scores[0, path[0]]
     for t in range(1, len(path)):
         edges = transitions - transitions[path[t - 1], path[t]]

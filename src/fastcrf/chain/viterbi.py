@@ -56,7 +56,9 @@ def best_path(scores, transitions, widest, best, came_from, labels):
                 best[k] = candidate if better else best[k]
                 came_from[t, k] = j if better else came_from[t, k]
         if max(widest, abs(best[0])) > DENSE:  # best[0] is as large as any, but for transitions
-            top = best.max()
+            top = best[0]
+            for k in range(1, K):
+                top = max(top, best[k])
             for k in range(K):
                 best[k] -= top
         for k in range(K):

@@ -6,9 +6,9 @@ attributes of our choice or, where it has a template, as raw rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, tee
+from itertools import chain, islice, tee
 from typing import Any, NamedTuple, Protocol
 
 import typer
@@ -21,6 +21,9 @@ from fastcrf.data.files.column_files import Sentence, read_columns, sentences
 from fastcrf.data.files.item_files import item_sequences, read_items
 from fastcrf.data.files.text_lines import ShareRead, name_of
 from fastcrf.model import Model
+
+Share = tuple[int, None, int]  # which sequences of a file: the first, and of how many one is taken
+WHOLE: Share = (0, None, 1)
 
 
 class Labelled(NamedTuple):
@@ -42,7 +45,7 @@ class Unit(NamedTuple):
 class DataFiles(Protocol):
     """A kind of data files."""
 
-    def labelled(self, path: str, progress: ShareRead | None = None) -> Labelled: ...
+    def labelled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labelled: ...
 
     def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]: ...
 
@@ -59,7 +62,7 @@ class ColumnFiles:
     n_columns: int | None = None  # apart from the label; None: as many as the first file has (when tagging, any number)
     n_needed: int = 1  # as many as that at least, because the template reads them
 
-    def labelled(self, path: str, progress: ShareRead | None = None) -> Labelled:
+    def labelled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labelled:
         first, every = peek(read_columns(path, progress=progress))
         if first is None:
             raise DataError(f"{name_of(path)} holds no sentences; give one token and its label per line.")
@@ -68,7 +71,7 @@ class ColumnFiles:
             needed = f"the model needs {self.n_columns}" if self.n_columns else f"it takes at least {self.n_needed}"
             raise DataError(f"{name_of(path)}:{first.line}: found {counted(found + 1)}, but {needed} and the label.")
         self.n_columns = found
-        forms, labels = tee(every)  # training reads them in step, so that tee keeps one sentence
+        forms, labels = tee(islice(every, *share))  # training reads them in step, so that tee keeps one sentence
         X = (self.sequence(sentence.rows) for sentence in forms)
         return Labelled(X, ([row[-1] for row in sentence.rows] for sentence in labels))
 
@@ -94,13 +97,13 @@ class ColumnFiles:
 class ItemFiles:
     """CRFsuite's item files. A label is expected even where it is not known."""
 
-    def labelled(self, path: str, progress: ShareRead | None = None) -> Labelled:
+    def labelled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labelled:
         weights: list[float] = []
         every = read_items(path, progress)
         first = next(every, None)
         if first is None:
             raise DataError(f"{name_of(path)} holds no items; give one label and its attributes per line.")
-        forms, labels = tee(chain([first], every))
+        forms, labels = tee(islice(chain([first], every), *share))
 
         def items() -> Iterator[Any]:
             for sequence in forms:
@@ -148,11 +151,16 @@ def training_files(template: str | None, template_kind: str | None, items: bool)
 
 def files_of(model: Model, items: bool) -> DataFiles:
     """The kind of files that a model takes, if it is the kind that was asked for."""
-    kind, n_columns = model.input.get("kind"), model.input.get("n_columns")
+    return files_like(model.input, items)
+
+
+def files_like(remembered: Mapping[str, Any], items: bool) -> DataFiles:
+    """The kind of files that a model or a corpus remembers, if it is the kind that was asked for."""
+    kind, n_columns = remembered.get("kind"), remembered.get("n_columns")
     if kind in ("columns", "template") and isinstance(n_columns, int):
         if items:
             raise DataError("This model reads columns, not items; leave out --items.")
-        if model.input.get("more_columns"):
+        if remembered.get("more_columns"):
             return ColumnFiles(raw=True, n_needed=n_columns)
         return ColumnFiles(kind == "template", n_columns)
     if not items:

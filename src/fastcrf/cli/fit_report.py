@@ -41,13 +41,18 @@ def outcome_of(fit: Fit, plan: Plan) -> dict[str, Any]:
         "attributes": len(fit.model.attributes),
         "weights": len(fit.model.weights),
     }
-    return {name: None if value in (math.inf, None) else value for name, value in outcome.items()}
+    return {name: None if is_no_number(value) else value for name, value in outcome.items()}
+
+
+def is_no_number(value: Any) -> bool:
+    """Whether JSON has no number for it."""
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def outcome_in_words(outcome: dict[str, Any]) -> str:
     """The same for people."""
     lines = {
-        "objective": f"{outcome['objective']:,.4f}",
+        "objective": f"{outcome['objective']:,.4f}" if outcome["objective"] is not None else "",
         "certificate": outcome["certificate"],
         "status": f"{outcome['status']}: {outcome['reason']}",
         "training": f"{outcome['algorithm']} (c1={outcome['c1']:g}, c2={outcome['c2']:g}), {outcome['steps']:,} steps, "

@@ -13,6 +13,7 @@ from fastcrf.cli.compare import compare
 from fastcrf.cli.convert import convert
 from fastcrf.cli.demo import demo
 from fastcrf.cli.dump import dump
+from fastcrf.cli.encode import encode
 from fastcrf.cli.evaluate import evaluate
 from fastcrf.cli.info import info
 from fastcrf.cli.quick import plain_call
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, tag, evaluate, compare, info, dump, convert, solvers):
+for command in (demo, train, encode, tag, evaluate, compare, info, dump, convert, solvers):
     app.command()(command)
 
 

@@ -1,7 +1,8 @@
 """Reading a plain command line without typer's machinery, which takes longer to load than a sentence takes to tag.
 
 What is plain: options by the names they are declared with, each with its value as the next word, and arguments. What is
-not (--help, --name=value, -mFILE, an unknown option, something missing) is left to typer, which knows what to say.
+not (--help, --name=value, -mFILE, a number, several files, an unknown option, something missing) is left to typer,
+which knows what to say.
 """
 
 from __future__ import annotations
@@ -18,17 +19,20 @@ def plain_call(command: Callable[..., None], words: Sequence[str]) -> Callable[[
     """The command with the arguments that these words say, or None if they are not plain."""
     parameters = inspect.signature(command, eval_str=True).parameters
     arguments, options = declarations(parameters)
+    several = {name: get_args(p.annotation)[0] == list[str] for name, p in parameters.items()}
     values: dict[str, Any] = {}
     rest = iter(words)
     for word in rest:
         if word in options:
             name, kind = options[word]
+            if kind not in (bool, str, str | None):
+                return None
             value: Any = True if kind is bool else next(rest, "--")
         else:
             name, value = next(arguments, ""), word
         if not name or name in values or (value != "-" and str(value).startswith("-")):
             return None
-        values[name] = value
+        values[name] = [value] if several.get(name) else value
     given: dict[str, Any] = {name: p.default for name, p in parameters.items() if p.default is not p.empty} | values
     return partial(command, **given) if given.keys() == parameters.keys() else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -16,7 +16,9 @@ AT_ONCE = 1000  # sequences that are tagged together
 
 
 def tag(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Columns, plain or gzipped; - is standard input.")],
+    data: Annotated[
+        list[str], typer.Argument(metavar="DATA...", help="Columns, plain or gzipped; - is standard input.")
+    ],
     model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model of any format.")],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
@@ -34,15 +36,28 @@ def tag(
         bool, typer.Option("--json", help="Print a JSON object for each sequence instead of columns.")
     ] = False,
     items: Annotated[bool, typer.Option("--items", help="DATA is an item file in CRFsuite's format.")] = False,
+    folder: Annotated[
+        str | None, typer.Option("--folder", metavar="DIR", help="Write a file for each file of DATA into this folder.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Leave out files whose result is in --folder.")] = False,
+    jobs: Annotated[int, typer.Option(help="Number of processes, for --folder.")] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENGINE",
+            help="Tag on Dask workers, for --folder: tcp://host:8786, or local:4. Needs fastcrf[dask].",
+        ),
+    ] = None,
 ) -> None:
-    """Label the tokens of a column file.
+    """Label the tokens of column files.
 
     Each line is printed with its columns, separated by tabs, and the label as an extra column. Blank lines and the
     comments of CoNLL-U stay, so line n of the output belongs to line n of the input. If the input already has a column
     of labels, it is kept. If a line is broken, its file and number are reported and nothing is written. For an item
     file only the labels are printed. --scores puts a line such as "# 0.912345" before each sequence. --json prints a
     line for each sequence: its tokens, its labels and their probabilities, and the spans that the labels mark with
-    theirs.
+    theirs. Several files are written one behind another or, with --folder, each to a file of its own; these appear
+    whole or not at all, and a run that was broken off goes on with --resume.
 
     Examples:
 
@@ -50,11 +65,11 @@ def tag(
     fastcrf tag new.txt -m model.crf > tagged.txt
     fastcrf tag new.txt.gz -m model.crf -o tagged.txt
     fastcrf tag new.txt -m model.crf --scores --marginals
+    fastcrf tag *.txt.gz -m model.crf --folder tagged --jobs 4 --resume
     fastcrf tag new.txt -m model.crf --json | jq -r '.spans[].text'
     echo "12 Oak Street, Springfield IL 62704" | tr ' ' '\\n' | fastcrf tag - -m model.crf
     """
     from fastcrf.cli.data_files import files_of
-    from fastcrf.cli.json_lines import json_lines
     from fastcrf.cli.output_file import whole_output
     from fastcrf.data.files.destinations import check_apart
     from fastcrf.model import Model
@@ -62,15 +77,61 @@ def tag(
 
     if as_json and scores:
         raise typer.BadParameter("is part of --json already; leave it out.", param_hint="--scores")
-    check_apart({"the data": data, "the model": model}, {"the output": output})
+    manner = Manner(scores, marginals, as_json, items)
+    if folder is not None:
+        tag_into(folder, data, model, output, manner, resume, jobs, cluster)
+        return
+    for option, given in (("--jobs", jobs != 1), ("--cluster", cluster), ("--resume", resume)):
+        if given:
+            raise typer.BadParameter(
+                "is for many files with results of their own; add --folder DIR.", param_hint=option
+            )
+    for path in data:
+        check_apart({"the data": path, "the model": model}, {"the output": output})
     with announce_compilation(), whole_output(output) as text:
         trained = Model.load(model)
         files = files_of(trained, items)
-        if as_json:
-            lines = json_lines(trained, files, data, marginals)
-        else:
-            lines = tagged_lines(trained, files, data, scores, marginals)
-        text.writelines(f"{line}\n" for line in lines)
+        for path in data:
+            text.writelines(f"{line}\n" for line in result_lines(trained, files, path, manner))
+
+
+class Manner(NamedTuple):
+    """What is written of a file."""
+
+    scores: bool = False
+    marginals: bool = False
+    as_json: bool = False
+    items: bool = False
+
+
+def tag_into(
+    folder: str,
+    data: list[str],
+    model: str,
+    output: str,
+    manner: Manner,
+    resume: bool,
+    jobs: int,
+    cluster: str | None,
+) -> None:
+    """Tag many files, each into a file of a folder."""
+    from fastcrf.checks import whole
+    from fastcrf.cli.tag_files import tag_all, tasks_of
+
+    if output != "-":
+        raise typer.BadParameter("is one file, and --folder has many; leave one of them out.", param_hint="--output")
+    tasks = tasks_of(data, model, folder, manner, resume)
+    for done in tag_all(tasks, whole("jobs", jobs, 1), cluster):
+        typer.echo(done, err=True)
+
+
+def result_lines(model: Model, files: DataFiles, path: str, manner: Manner) -> Iterator[str]:
+    """The lines that are written of a file."""
+    if manner.as_json:
+        from fastcrf.cli.json_lines import json_lines
+
+        return json_lines(model, files, path, manner.marginals)
+    return tagged_lines(model, files, path, manner.scores, manner.marginals)
 
 
 def tagged_lines(

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 
 def train(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Column file with the label last; - is standard input.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATA...",
+            help="Column files with the label last, or what `fastcrf encode` wrote; - is standard input.",
+        ),
+    ],
     model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="Where to save the model.")],
     template: Annotated[
         str | None,
@@ -87,12 +93,22 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Replace --model and --checkpoint even if they are no files of fastcrf.")
     ] = False,
-    jobs: Annotated[int | None, typer.Option(help="Number of threads.  [default: all cores]")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of threads; on a cluster, of shards.  [default: all cores]")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENGINE",
+            help="Train on Dask workers, which read DATA and --dev themselves: tcp://host:8786, or local:4 for four "
+            "processes here. Needs fastcrf[dask].",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
 ) -> None:
-    """Train a model on a column file.
+    """Train a model on column files, or on an encoded corpus.
 
     Without a template, attributes are made from the columns before the label: words, shapes, prefixes and suffixes of
     the token and its neighbours. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
@@ -109,15 +125,15 @@ def train(
     fastcrf train train.txt -m model.crf -a lbfgs -o pairs=20 --seconds 60
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
+    fastcrf train corpus.fcc -m model.crf
+    fastcrf train /shared/part-*.txt -m model.crf --cluster tcp://host:8786
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     """
-    from fastcrf.cli.data_files import training_files
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
-    from fastcrf.cli.reading_bar import read_labelled
     from fastcrf.cli.solver_options import read_option
+    from fastcrf.cli.training_data import held_out_data, open_training_data
     from fastcrf.model import Model
     from fastcrf.training.checkpoint import Checkpoint
-    from fastcrf.training.fitting import fit_model
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.progress import Progress
 
@@ -130,21 +146,13 @@ def train(
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
     if cv is not None:
-        check_cv(c2, template)
+        check_cv(c2, template, cluster, data)
+        given["c2"] = chosen_c2(data, items, cv, given, jobs, quiet or as_json)
     plan = make_plan_with(given, options, seconds)
-    inputs = training_files(template, template_kind, items)
-    labelled = read_labelled(inputs.files, data, quiet)
-    if cv is not None:
-        labelled, given["c2"] = with_chosen_c2(labelled, cv, given, jobs, quiet or as_json)
-        plan = make_plan_with(given, options, seconds)
-    held_out = read_labelled(inputs.files, dev, quiet) if dev else None
-    fit = fit_model(
-        labelled.X,
-        labelled.y,
+    inputs = open_training_data(data, template, template_kind, items, quiet, cluster)
+    fit = inputs.fit(
         plan,
-        attributes=inputs.attributes,
-        sample_weight=labelled.weights,
-        dev=(held_out.X, held_out.y) if held_out else None,
+        dev=held_out_data(inputs, dev, quiet, bool(cluster)),
         min_count=min_count,
         features={
             "min_freq": min_freq,
@@ -154,7 +162,7 @@ def train(
         },
         start=Model.load(init) if init else None,
         patience=patience,
-        n_jobs=usable_jobs(jobs),
+        n_jobs=jobs if cluster else usable_jobs(jobs),
         progress=None if quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
@@ -170,15 +178,16 @@ def train(
 
 
 def check_paths(
-    data: str, dev: str | None, template: str | None, model: str, checkpoint: str | None, force: bool
+    data: list[str], dev: str | None, template: str | None, model: str, checkpoint: str | None, force: bool
 ) -> None:
     """Refuse, before anything is read, to write where something would be lost or nothing can be written."""
     from fastcrf.data.files.atomic_write import check_replaceable
     from fastcrf.data.files.destinations import CHECKPOINT, MODELS, check_apart, check_ours
     from fastcrf.data.templates.dialects import BUILT_IN
 
+    numbers = range(1, len(data) + 1) if len(data) > 1 else [""]
     reads = {
-        "the training data": data,
+        **{f"the training data {number}".rstrip(): path for number, path in zip(numbers, data, strict=True)},
         "the held-out data": dev,
         "the template": None if template in BUILT_IN else template,
     }
@@ -190,27 +199,32 @@ def check_paths(
                 check_ours(path, kinds)
 
 
-def check_cv(c2: float | None, template: str | None) -> None:
-    """--cv chooses c2, on items."""
+def check_cv(c2: float | None, template: str | None, cluster: str | None, data: list[str]) -> None:
+    """--cv chooses c2, reads the files twice, and works on items and on this machine."""
     if c2 is not None:
         raise typer.BadParameter("chooses c2, which is given too; remove one of them.", param_hint="--cv")
-    if template is not None:
-        raise typer.BadParameter("works on attributes, not with a template; leave one of them out.", param_hint="--cv")
+    if template is not None or cluster is not None:
+        option = "--cluster" if template is None else "--template"
+        raise typer.BadParameter(f"does not work with {option}; leave one of them out.", param_hint="--cv")
+    if "-" in data:
+        raise typer.BadParameter("reads the data twice, which standard input does not allow.", param_hint="--cv")
 
 
-def with_chosen_c2(labelled: Any, cv: int, given: dict[str, Any], jobs: int | None, silent: bool) -> tuple[Any, float]:
-    """The data, read, and the c2 with the highest held-out likelihood."""
+def chosen_c2(data: list[str], items: bool, cv: int, given: dict[str, Any], jobs: int | None, silent: bool) -> float:
+    """The c2 with the highest held-out likelihood."""
+    from fastcrf.cli.data_files import training_files
+    from fastcrf.cli.training_data import one_behind_another
     from fastcrf.estimator import CRF
     from fastcrf.regularization import CRFCV
 
+    labelled = one_behind_another(data, training_files(None, None, items).files, quiet=True)
     X, y = map(list, zip(*zip(labelled.X, labelled.y, strict=True), strict=True))
-    labelled = labelled._replace(X=X, y=y)
     base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"))
-    search = CRFCV(base, cv=cv, n_jobs=jobs, random_state=given["random_state"])
-    c2 = search.choose(X, y).c2_
+    search = CRFCV(base, cv=cv, n_jobs=jobs, random_state=given["random_state"]).choose(X, y)
     if not silent:
-        typer.echo(f"c2={c2:.3g}: held-out log-likelihood of a token {search.best_score_:.4f} in {cv} folds.", err=True)
-    return labelled, c2
+        score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {cv} folds"
+        typer.echo(f"c2={search.c2_:.3g}: {score}.", err=True)
+    return search.c2_
 
 
 def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from fastcrf.draws.lazy_vector import LazyVector, Places, settle, spread_values
+import numpy as np
+
+from fastcrf.draws.lazy_vector import LazyVector, Places, collect_values, flush, settle, spread_values
 from fastcrf.objective.movable import MovablePart
 from fastcrf.types import Floats
 
@@ -46,6 +48,18 @@ class LazyWeights:
         for values, whole in zip(self.settled, (self.weights, self.drift), strict=True):
             self.part.put(values, whole)
         return square
+
+    def current(self) -> Floats:
+        """A copy of the movable weights as they are; `weights` and `settled` stay."""
+        flush(self.vector, self.lanes)
+        weights, drift = np.empty((2, len(self.settled[0])))
+        collect_values(self.places, 0.0, weights, drift)
+        return weights
+
+    def restore(self) -> None:
+        """Go back to where `settle` was last called, or to the start."""
+        flush(self.vector, self.lanes)
+        spread_values(*self.settled, self.places)
 
     def clear_drift(self) -> None:
         """d <- 0; the weights stay."""

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-
 from fastcrf.objective.movable import MovablePart
 from fastcrf.objective.regulariser import Regulariser
-from fastcrf.types import Corpus, FeatureMap, Floats
+from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 
 
 @runtime_checkable
@@ -81,25 +79,54 @@ class SequenceProblem(Objective, Protocol):
     def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart: ...
 
 
+class PointOfCurvature(Protocol):
+    """The smooth part at the point of the last gradient, which left behind what products there need."""
+
+    def gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """The smooth part and its gradient (a fresh array). One pass."""
+        ...
+
+    def product(self, direction: Floats) -> Floats:
+        """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
+        ...
+
+
 @runtime_checkable
 class HessianProblem(GradientProblem, Protocol):
     """Capability "hessian": products with the Hessian of the smooth part."""
 
-    def hessian_product(self, weights: Floats, direction: Floats) -> Floats: ...
+    asked_to_stop: Callable[[], bool]
+
+    def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
+        """A single product. One pass."""
+        ...
+
+    def variance_bounds(self, weights: Floats, gradient: Floats) -> Floats:
+        """About the diagonal of the Hessian, from the gradient alone. No pass."""
+        ...
+
+    def curvature(self, kept: int | None = None) -> PointOfCurvature:
+        """For several products at a point. kept: sequences of which something is left behind; None: of all there is
+        room for."""
+        ...
 
 
 @runtime_checkable
 class SequenceHessianProblem(SequenceProblem, Protocol):
     """Capability "sequence-hessian": the same for the loss of some sequences alone, without the penalty."""
 
-    def sequence_hessian_product(self, weights: Floats, direction: Floats, sequences: np.ndarray) -> Floats: ...
+    def sequence_hessian_product(self, weights: Floats, direction: Floats, sequences: Longs) -> Floats:
+        """The sequences' share of a pass."""
+        ...
 
 
 @runtime_checkable
 class SubsetProblem(Objective, Protocol):
     """Capability "subset-gradient": loss and gradient of some sequences, without the penalty."""
 
-    def subset_gradient(self, weights: Floats, sequences: np.ndarray) -> tuple[float, Floats]: ...
+    def subset_gradient(self, weights: Floats, sequences: Longs) -> tuple[float, Floats]:
+        """The sequences' share of a pass."""
+        ...
 
 
 @runtime_checkable

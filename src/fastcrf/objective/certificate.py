@@ -42,12 +42,22 @@ class Certificate(NamedTuple):
             return 0.0
         return self.gap / self.lower_bound if self.lower_bound > 0 else math.inf
 
+    @property
+    def applies(self) -> bool:
+        """Whether there is an objective at all that the weights were to minimise."""
+        return not math.isnan(self.objective)
+
     def __str__(self) -> str:
+        if not self.applies:
+            return "not applicable: this algorithm does not minimise the objective"
         if math.isinf(self.gap):
             return "no certificate: without a penalty no distance to the optimum can be proved"
         if self.relative > 1.0:  # the optimum may be less than half of this: true of most starts, and of no use
             return f"objective {self.objective:.4f}; there is no useful bound on its distance to the optimum yet"
         return f"objective {self.objective:.4f} is within {self.gap:.4g} ({100 * self.relative:.2g} %) of the optimum"
+
+
+NOT_APPLICABLE = Certificate(math.nan, -math.inf)  # of weights that were not meant to minimise F
 
 
 @kernel

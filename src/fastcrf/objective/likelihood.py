@@ -9,19 +9,48 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastcrf.chain.entropy import sequence_figures
-from fastcrf.chain.expectations import BLOCK, Expected, Table, expect, log_partitions
+from fastcrf.chain.expectations import BLOCK, Expected, Table, expect, expect_some, log_partitions
 from fastcrf.chain.feature_map import count_gold
 from fastcrf.chain.forward_backward import Edges, make_edges, make_lattice
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
 from fastcrf.chain.transitions import transition_matrix
-from fastcrf.types import Corpus, FeatureMap, Floats
+from fastcrf.objective.movable import reorder
+from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
+
+
+class Room(NamedTuple):
+    """Where the threads sum up what they expect, one table and two sums of edges each."""
+
+    tables: Floats  # [threads, table size]
+    edge_sums: Floats  # [threads, 2, Kp, Kp]
+    expected: list[Expected]  # views of both, by thread
+
+    def clear(self, k: int) -> None:
+        self.tables[k] = 0.0
+        self.edge_sums[k] = 0.0
+
+
+def split(layout: Layout, flat: Floats) -> Table:
+    """The two views of a flat array in the arrangement of a layout."""
+    corner = layout.n_row_slots
+    return Table(flat[:corner].reshape(layout.n_rows, layout.padded), flat[corner:])
+
+
+def make_room(layout: Layout, n_jobs: int) -> Room:
+    tables = aligned_zeros(n_jobs, layout.table_size)
+    sums = np.zeros((n_jobs, 2, layout.padded, layout.padded))
+    return Room(tables, sums, [Expected(split(layout, tables[k]), sums[k, 0], sums[k, 1]) for k in range(n_jobs)])
+
+
+Evaluation = tuple[float, Floats, float]  # loss, gradient, |w|^2
+ExpectShard = Callable[[int, Edges, Expected], float]
 
 
 class Likelihood:
@@ -41,8 +70,8 @@ class Likelihood:
         longest = max(BLOCK, int(np.diff(corpus.starts).max(initial=0)))
         self.lattices = [make_lattice(longest, features.n_labels, self.layout.padded) for _ in range(self.n_jobs)]
         self.flat = aligned_zeros(1, self.layout.table_size)[0]
-        self.table = self._split(self.flat)
-        self.tables: np.ndarray | None = None  # the gradient's work space, made when first needed
+        self.table = split(self.layout, self.flat)
+        self._room: Room | None = None
 
     def value(self, weights: Floats) -> float:
         """The loss alone: forward recursions only."""
@@ -52,37 +81,60 @@ class Likelihood:
 
     def gradient(self, weights: Floats, ridge: float = 0.0) -> tuple[float, Floats, float]:
         """Loss, gradient of loss + ridge/2 |w|^2, and |w|^2 (which comes free)."""
-        if self.tables is None:
-            self.tables = aligned_zeros(self.n_jobs, self.layout.table_size)
-            self.edge_sums = np.zeros((self.n_jobs, 2, self.layout.padded, self.layout.padded))
-        tables, sums, n_labels = self.tables, self.edge_sums, self.layout.n_labels
+
+        def expect_shard(k: int, edges: Edges, expected: Expected) -> float:
+            arrays = self.table, edges, self.lattices[k], expected
+            n_labels = self.layout.n_labels
+            return expect(self.positions, self.corpus.weights, *self.shard(k), *arrays, n_labels, self.lanes)
+
+        return self.gradient_by(expect_shard, weights, self.counts, ridge)
+
+    def subset_gradient(self, weights: Floats, sequences: Longs) -> tuple[float, Floats]:
+        """Loss and gradient of some sequences alone, in any order and as often as they are named."""
+        counts = count_gold(reorder(self.corpus, sequences), self.features)
+
+        def expect_share(k: int, edges: Edges, expected: Expected) -> float:
+            share = len(sequences) * k // self.n_jobs, len(sequences) * (k + 1) // self.n_jobs
+            arrays = self.table, edges, self.lattices[k], expected
+            chosen = self.positions, self.corpus.weights, sequences, *share
+            return expect_some(*chosen, *arrays, self.layout.n_labels, self.lanes)
+
+        return self.gradient_by(expect_share, weights, counts, 0.0)[:2]
+
+    def gradient_by(self, expect_shard: ExpectShard, weights: Floats, counts: Floats, ridge: float) -> Evaluation:
+        """Loss, gradient and |w|^2 from the log Z and the expected counts that `expect_shard(k, ...)` sums up."""
+        room = self.room()
 
         def prepare(k: int) -> None:
-            tables[k] = 0.0
-            sums[k] = 0.0
-            expand_weights(weights, self.layout.place, *self._weight_range(k), self.flat)
+            room.clear(k)
+            expand_weights(weights, self.layout.place, *self.weight_range(k), self.flat)
 
-        def expect_shard(k: int) -> float:
-            expected = Expected(self._split(tables[k]), sums[k, 0], sums[k, 1])
-            arrays = self.table, edges, self.lattices[k], expected
-            return expect(self.positions, self.corpus.weights, *self._shard(k), *arrays, n_labels, self.lanes)
+        self.on_threads(prepare)
+        edges = self.edges(weights)
+        log_z = sum(self.on_threads(lambda k: expect_shard(k, edges, room.expected[k])))
+        edge_counts = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
+        gradient, gold, square = self.collect(edge_counts, counts, weights, ridge)
+        return log_z - gold, gradient, square
 
-        gradient = np.empty(self.features.n_weights)
+    def collect(self, edge_counts: Floats, counts: Floats, vector: Floats, ridge: float) -> tuple[Floats, float, float]:
+        """What the threads have summed - counts + ridge * vector, vector . counts, and |vector|^2."""
+        tables, place, gradient = self.room().tables, self.layout.place, np.empty(self.features.n_weights)
 
-        def collect(k: int) -> tuple[float, float]:
-            place, counts = self.layout.place, self.counts
-            return collect_gradient(tables, place, counts, weights, ridge, *self._weight_range(k), gradient)
+        def collect_range(k: int) -> tuple[float, float]:
+            return collect_gradient(tables, place, counts, vector, ridge, *self.weight_range(k), gradient)
 
-        self._on_threads(prepare)
-        edges = self._edges(weights)
-        log_z = sum(self._on_threads(expect_shard))
-        gold, square = np.sum(self._on_threads(collect), axis=0)
-        state, transitions = self.features.n_state, weights[self.features.n_state :]
-        counted = sums[:, 0].sum(axis=0) * edges.forward + sums[:, 1].sum(axis=0)
-        gradient[state:] = counted[self.features.sources, self.features.targets]
-        gradient[state:] += ridge * transitions - self.counts[state:]
-        loss = log_z - gold - transitions @ self.counts[state:]
-        return float(loss), gradient, float(square + transitions @ transitions)
+        gold, square = np.sum(self.on_threads(collect_range), axis=0)
+        state = self.features.n_state
+        gradient[state:] = edge_counts[self.features.sources, self.features.targets]
+        gradient[state:] += ridge * vector[state:] - counts[state:]
+        gold += vector[state:] @ counts[state:]
+        return gradient, float(gold), float(square + vector[state:] @ vector[state:])
+
+    def room(self) -> Room:
+        """Where the threads sum up, made when first needed."""
+        if self._room is None:
+            self._room = make_room(self.layout, self.n_jobs)
+        return self._room
 
     def log_partitions(self, weights: Floats) -> Floats:
         """log Z of each sequence, [N]."""
@@ -91,9 +143,9 @@ class Likelihood:
 
         def shard(k: int) -> None:
             arrays = self.table, edges, self.lattices[k], log_z
-            log_partitions(self.positions, *self._shard(k), *arrays, self.layout.n_labels, self.lanes)
+            log_partitions(self.positions, *self.shard(k), *arrays, self.layout.n_labels, self.lanes)
 
-        self._on_threads(shard)
+        self.on_threads(shard)
         return log_z
 
     def sequence_figures(self, weights: Floats) -> Floats:
@@ -105,30 +157,26 @@ class Likelihood:
             lattice = self.lattices[k]
             arrays = self.table, edges, lattice, np.empty_like(lattice.scores), figures
             sequence_figures(
-                self.positions, self.corpus.labels, *self._shard(k), *arrays, self.layout.n_labels, self.lanes
+                self.positions, self.corpus.labels, *self.shard(k), *arrays, self.layout.n_labels, self.lanes
             )
 
-        self._on_threads(shard)
+        self.on_threads(shard)
         return figures
 
     def _load(self, weights: Floats) -> Edges:
         expand_weights(weights, self.layout.place, 0, self.features.n_state, self.flat)
-        return self._edges(weights)
+        return self.edges(weights)
 
-    def _edges(self, weights: Floats) -> Edges:
+    def edges(self, weights: Floats) -> Edges:
         return make_edges(transition_matrix(self.features, weights), self.layout.padded)
 
-    def _split(self, flat: Floats) -> Table:
-        corner = self.layout.n_row_slots
-        return Table(flat[:corner].reshape(self.layout.n_rows, self.layout.padded), flat[corner:])
-
-    def _shard(self, k: int) -> tuple[int, int]:
+    def shard(self, k: int) -> tuple[int, int]:
         return int(self.bounds[k]), int(self.bounds[k + 1])
 
-    def _weight_range(self, k: int) -> tuple[int, int]:
+    def weight_range(self, k: int) -> tuple[int, int]:
         return int(self.weight_bounds[k]), int(self.weight_bounds[k + 1])
 
-    def _on_threads(self, work: Callable[[int], Any]) -> list[Any]:
+    def on_threads(self, work: Callable[[int], Any]) -> list[Any]:
         """work(k) for each shard k, the first one here and the others in the pool."""
         if self.pool is None:
             return [work(0)]

@@ -14,7 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.chain.blocks import Blocks
+from fastcrf.mapped import empty_beside
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+
+AT_ONCE = 1 << 14  # sequences that are moved together
 
 
 class MovablePart(NamedTuple):
@@ -37,7 +40,8 @@ class MovablePart(NamedTuple):
 def occurring_features(corpus: Corpus, features: FeatureMap) -> tuple[FeatureMap, Longs] | None:
     """(the features of the attributes that occur in the corpus, their places); None when all occur."""
     occurs = np.zeros(features.n_attributes, np.bool_)
-    occurs[corpus.attributes] = True
+    for stretch in corpus.stretches():
+        occurs[stretch.attributes] = True
     sizes = np.diff(features.offsets)
     if occurs[sizes > 0].all():
         return None
@@ -64,21 +68,34 @@ def order_of_blocks(n: int, n_blocks: int, seed: int) -> tuple[np.ndarray, Longs
 
 
 def reorder(corpus: Corpus, order: np.ndarray) -> Corpus:
-    """The sequences of a corpus in another order."""
-    starts, positions = rearrange(corpus.starts, order)
-    offsets, occurrences = rearrange(corpus.offsets, positions)
-    return Corpus(
+    """Sequences of a corpus in any order and as often as they are named; of a mapped corpus they are mapped, too."""
+    home, occurrences = corpus.attributes, corpus.offsets[corpus.starts]  # first of each sequence
+    starts = np.concatenate(([0], np.cumsum(np.diff(corpus.starts)[order])))
+    n_positions, n_occurrences = int(starts[-1]), int(np.diff(occurrences)[order].sum())
+    moved = Corpus(
         starts=starts,
-        offsets=offsets,
-        attributes=corpus.attributes[occurrences],
-        values=corpus.values[occurrences] if len(corpus.values) else corpus.values,
-        labels=corpus.labels[positions],
+        offsets=empty_beside(home, n_positions + 1, np.int64),
+        attributes=empty_beside(home, n_occurrences, np.int32),
+        values=empty_beside(home, n_occurrences if len(corpus.values) else 0, np.float64),
+        labels=empty_beside(home, n_positions, np.int32),
         weights=corpus.weights[order] if len(corpus.weights) else corpus.weights,
     )
+    moved.offsets[0] = p = o = 0
+    for first in range(0, len(order), AT_ONCE):
+        _, positions = rearrange(corpus.starts, order[first : first + AT_ONCE])
+        offsets, occurrences = rearrange(corpus.offsets, positions)
+        held, place = slice(p, p + len(positions)), slice(o, o + len(occurrences))
+        moved.offsets[p + 1 : held.stop + 1] = o + offsets[1:]
+        moved.labels[held] = corpus.labels[positions]
+        moved.attributes[place] = corpus.attributes[occurrences]
+        if len(corpus.values):
+            moved.values[place] = corpus.values[occurrences]
+        p, o = held.stop, place.stop
+    return moved
 
 
 def rearrange(bounds: Longs, order: np.ndarray) -> tuple[Longs, Longs]:
     """Stretches bounds[i]:bounds[i + 1] one behind the other in another order: (their new bounds, what they hold)."""
-    sizes = np.diff(bounds)[order]
+    sizes = bounds[order + 1] - bounds[order]
     moved = np.concatenate(([0], np.cumsum(sizes)))
     return moved, np.arange(moved[-1]) + np.repeat(bounds[order] - moved[:-1], sizes)

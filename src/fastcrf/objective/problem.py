@@ -13,9 +13,11 @@ import numpy as np
 from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import make_layout, make_positions
 from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_gap
+from fastcrf.objective.curvature import Curvature, HessianProducts
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.movable import MovablePart, occurring_features, partition
 from fastcrf.objective.regulariser import make_regulariser
+from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 
 SLICE_OF_POSITIONS = 30_000
@@ -24,10 +26,13 @@ SLICE_OF_POSITIONS = 30_000
 class Problem:
     """Minimise  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2.
 
-    `value` and `gradient` count as one effective pass over the data each.
+    `value`, `gradient` and a product with the Hessian count as one effective pass over the data each, those of some
+    sequences as their share of all.
     """
 
-    provides: ClassVar[frozenset[str]] = frozenset({"gradient", "sequences"})
+    provides: ClassVar[frozenset[str]] = frozenset(
+        {"gradient", "sequences", "hessian", "sequence-hessian", "subset-gradient"}
+    )
 
     def __init__(self, corpus: Corpus, features: FeatureMap, c1: float = 0.0, c2: float = 0.0, n_jobs: int = 1) -> None:
         if corpus.n_sequences == 0:
@@ -110,6 +115,35 @@ class Problem:
         """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
         loss, gradient, square = self.likelihood.gradient(weights, ridge=2.0 * self.c2)
         return loss + self.c2 * square, gradient
+
+    def subset_gradient(self, weights: Floats, sequences: Longs) -> tuple[float, Floats]:
+        """Loss and gradient of some sequences, without the penalty. Their share of a pass."""
+        return self.likelihood.subset_gradient(weights, sequences)
+
+    def curvature(self, kept: int | None = None) -> Curvature:
+        """The smooth part, with gradients that leave behind what products with the Hessian need."""
+        return Curvature(self._products, self.c2, kept)
+
+    def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
+        """The Hessian of the smooth part at `weights`, times `direction` (a fresh array). One pass."""
+        return self._products.product(weights, direction, ridge=2.0 * self.c2)
+
+    def sequence_hessian_product(self, weights: Floats, direction: Floats, sequences: Longs) -> Floats:
+        """The same for the loss of some sequences, without the penalty. Their share of a pass."""
+        return self._products.product_of_some(weights, direction, sequences)
+
+    def variance_bounds(self, weights: Floats, gradient: Floats) -> Floats:
+        """About how much each feature's count varies, from the gradient of the smooth part alone: no pass."""
+        expected = gradient - 2.0 * self.c2 * weights + self.likelihood.counts
+        return variance_bounds(expected, *self._moments) + 2.0 * self.c2
+
+    @cached_property
+    def _moments(self) -> tuple[Floats, Floats]:
+        return feature_moments(self.corpus, self.features)
+
+    @cached_property
+    def _products(self) -> HessianProducts:
+        return HessianProducts(self.likelihood)
 
     def certificate(
         self, weights: Floats, objective: float | None = None, gradient: Floats | None = None

@@ -20,6 +20,18 @@ def check_positive(solver: str, option: str, value: object) -> None:
         raise ValueError(f"{solver}: {option} must be a number above 0; got {option}={value!r}.")
 
 
+def check_not_negative(solver: str, option: str, value: object) -> None:
+    """`value` must be a finite number of at least zero."""
+    if not is_number(value) or value < 0.0:  # type: ignore[operator]
+        raise ValueError(f"{solver}: {option} must be a number of at least 0; got {option}={value!r}.")
+
+
+def check_share(solver: str, option: str, value: object) -> None:
+    """`value` must be a number above zero and at most one."""
+    if not is_number(value) or not 0.0 < value <= 1.0:  # type: ignore[operator]
+        raise ValueError(f"{solver}: {option} must be a number above 0, and 1 at most; got {option}={value!r}.")
+
+
 def check_truth(solver: str, option: str, value: object) -> None:
     """`value` must be True or False: a word such as "no" would count as True."""
     if not isinstance(value, bool):
@@ -30,3 +42,9 @@ def check_choice(solver: str, option: str, value: object, choices: Collection[st
     """`value` must be one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{solver}: {option} must be one of {', '.join(choices)}; got {option}={value!r}.")
+
+
+def check_not_negative(solver: str, option: str, value: object) -> None:
+    """`value` must be a finite number of at least zero."""
+    if not is_number(value) or value < 0.0:  # type: ignore[operator]
+        raise ValueError(f"{solver}: {option} must be a number of at least 0; got {option}={value!r}.")

@@ -34,6 +34,14 @@ REGISTRY: dict[str, Line] = {
     "prox-lbfgs": Line("fastcrf.solvers.batch.prox_lbfgs", "ProxLBFGS"),
     "sgd": Line("fastcrf.solvers.sgd.sgd", "SGD"),
     "l2sgd": Line("fastcrf.solvers.sgd.l2sgd", "L2SGD"),
+    "adagrad": Line("fastcrf.solvers.sgd.adagrad", "AdaGrad"),
+    "sg": Line("fastcrf.solvers.sgd.sgd", "SGD", {"schedule": "constant", "calibration": "powers"}),
+    "asg": Line("fastcrf.solvers.sgd.asg", "ASG"),
+    "pegasos": Line("fastcrf.solvers.sgd.pegasos", "Pegasos"),
+    "sgd-l1": Line("fastcrf.solvers.sgd.sgd_l1", "SGDL1"),
+    "sgd-l1-clipping": Line("fastcrf.solvers.sgd.sgd_l1_clipping", "SGDL1Clipping"),
+    "sgd-l1-naive": Line("fastcrf.solvers.sgd.sgd_l1_naive", "SGDL1Naive"),
+    "sgd-l1-ball": Line("fastcrf.solvers.sgd.sgd_l1_ball", "SGDL1Ball"),
     "sag": Line("fastcrf.solvers.average_gradient.sag", "SAG"),
     "sag-nus": Line("fastcrf.solvers.average_gradient.sag_nus", "SAGNUS"),
     "sag-nus-star": Line("fastcrf.solvers.average_gradient.sag_nus_star", "SAGNUSStar"),
@@ -48,7 +56,21 @@ REGISTRY: dict[str, Line] = {
     "emgd": Line("fastcrf.solvers.average_gradient.emgd", "EMGD"),
     "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),
     "prox-svrg": Line("fastcrf.solvers.average_gradient.prox_svrg", "ProxSVRG"),
+    "psa": Line("fastcrf.solvers.online.psa", "PSA"),
+    "staggered-aitken": Line("fastcrf.solvers.online.staggered_aitken", "StaggeredAitken"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+    "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
+    "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
+    "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),
+    "mira": Line("fastcrf.solvers.margin.mira", "MIRA"),
+    "arow": Line("fastcrf.solvers.margin.arow", "AROW"),
+    "hybrid": Line("fastcrf.solvers.batch.hybrid", "Hybrid"),
+    "olbfgs": Line("fastcrf.solvers.batch.olbfgs", "OLBFGS"),
+    "oeg": Line("fastcrf.solvers.dual.oeg", "OEG"),
+    "eg": Line("fastcrf.solvers.dual.eg", "EG"),
+    "sdca": Line("fastcrf.solvers.dual.sdca", "SDCA"),
+    "newton-cg": Line("fastcrf.solvers.newton.newton_cg", "NewtonCG"),
+    "newton-l1": Line("fastcrf.solvers.newton.newton_l1", "NewtonL1"),
 }
 
 
@@ -106,11 +128,16 @@ def default_penalty(solver: Solver) -> tuple[float, float]:
 
 def check(problem: Objective, solver: Solver) -> None:
     """Raise one sentence if `solver` cannot run on `problem`."""
-    missing = solver.needs - problem.provides
-    if missing:
-        provided = _listed(sorted(problem.provides)) or "nothing"
-        raise ValueError(f"{solver.name} needs {_listed(sorted(missing))} of the problem, which provides {provided}.")
+    check_needs(solver, problem.provides)
     check_penalty(solver, problem.c1, problem.c2)
+
+
+def check_needs(solver: Solver, provides: frozenset[str]) -> None:
+    """Raise one sentence if `solver` needs what a problem does not provide; needs no data, either."""
+    missing = solver.needs - provides
+    if missing:
+        provided = _listed(sorted(provides)) or "nothing"
+        raise ValueError(f"{solver.name} needs {_listed(sorted(missing))} of the problem, which provides {provided}.")
 
 
 def check_penalty(solver: Solver, c1: float, c2: float) -> None:

@@ -13,6 +13,7 @@ KEYS = {
     "step": "num",
     "objective": "loss",
     "online_objective": "loss",  # what CRFsuite's l2sgd logs; it takes precedence
+    "training_loss": "loss",  # and what its ap, pa and arow do
     "gradient_norm": "error_norm",
     "non_zeros": "active_features",
     "trials": "linesearch_trials",

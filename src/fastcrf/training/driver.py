@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from fastcrf.memory import check_memory
+from fastcrf.objective.certificate import NOT_APPLICABLE
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import check
 from fastcrf.training.certifier import Certifier
@@ -44,7 +45,7 @@ class Result:
     trace: Trace  # row 0 is the start, the last row is `weights`
     status: str
     reason: str  # a sentence
-    certificate: Any  # of `weights`
+    certificate: Any  # of `weights`; not applicable if the solver minimises something else
     n_steps: int  # steps after the start
     memory: Mapping[str, Any] = field(repr=False)  # to go on exactly after the last step
 
@@ -79,6 +80,7 @@ def minimize(
         )
     run = Run(problem, start, stop, watch, best, callbacks)
     run.checkpoint, run.measure = checkpoint, measure
+    run.minimises = solver.promises != "no objective"
     saved = checkpoint.open(problem, solver, start) if checkpoint else None
     if checkpoint and saved:
         memory = saved.memory
@@ -141,6 +143,7 @@ class Run:
         self.memory: Mapping[str, Any] = NOTHING
         self.certifier = Certifier(problem)
         self.measure = False
+        self.minimises = True  # whether the objective is what the solver minimises
         self.last: Point | None = None  # where the run ended, if the solver's arrays are still those of that step
         self.passes = self.seconds = 0.0
         self.began = time.perf_counter()
@@ -254,7 +257,7 @@ class Run:
         last = self.last or self._place(Step(self.weights, passes=0.0))
         if last.is_evaluated:
             self.certifier.mix(last)
-        certificate = last.certificate
+        certificate = last.certificate if self.minimises else NOT_APPLICABLE
         settled = last.row()
         self.trace[-1].update({name: settled[name] for name in EVALUATED})
         return certificate

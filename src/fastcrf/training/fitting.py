@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Fit(NamedTuple):
     model: Model
     result: Result
     converged: bool  # a goal was met: a convergence rule, or a certified gap within tol
-    asked: bool  # the user ended it: by Ctrl-C, a callback or patience
+    asked: bool  # the user ended it: by Ctrl-C, a callback or patience, or by a number of epochs and no other goal
 
 
 class Callbacks:
@@ -70,6 +70,9 @@ class DevSet:
     def accuracy(self, weights: Floats) -> float:
         return float(np.mean(viterbi(self.corpus, self.features, weights) == self.corpus.labels))
 
+    def fingerprint(self) -> str:
+        return digest(self.corpus)
+
 
 def fit_model(
     X: Iterable[Any],
@@ -78,57 +81,103 @@ def fit_model(
     *,
     attributes: Attributes = NO_ITEMS,
     sample_weight: Iterable[float] | None = None,
-    dev: tuple[Iterable[Any], Iterable[Any]] | None = None,
-    min_count: int = 1,
-    features: Mapping[str, Any] = NOTHING,
-    start: Model | None = None,
-    patience: int | None = None,
-    callbacks: Iterable[Callable[[Row], Any]] = (),
-    n_jobs: int = 1,
-    progress: Display | None = None,
-    checkpoint: Checkpoint | None = None,
-    options: Mapping[str, Any] = NOTHING,
+    **how: Any,
 ) -> Fit:
     """Train on sequences X with labels y.
 
     attributes: what is known beforehand; their kind says what the sequences hold (items, or rows for a template);
+    how:        what `fit_corpus` takes.
+    """
+    early_stop(how.get("patience"), how.get("dev") is not None)  # refuse it before anything is read
+    with announce_compilation():
+        encoded = encode_training(X, y, sample_weight, attributes)
+    return fit_corpus(*encoded, plan, **how)
+
+
+def fit_corpus(
+    corpus: Corpus,
+    learnt: Attributes,
+    labels: list[Any],
+    plan: Plan,
+    *,
+    dev: tuple[Iterable[Any], Iterable[Any]] | None = None,
+    min_count: int = 1,
+    features: Mapping[str, Any] = NOTHING,
+    patience: int | None = None,
+    n_jobs: int = 1,
+    **how: Any,
+) -> Fit:
+    """Train on an encoded corpus, in memory or mapped, with its attributes and labels.
+
     dev:      held-out sequences and labels, whose token accuracy is in each row of the trace;
     min_count: attributes that occur less often are left out, whatever their labels (the cut-off of CRF++);
     features: arguments of `build_feature_map`;
-    start:    a model whose weights are the starting point;
-    patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
-    checkpoint: where the run is saved from time to time, and from where it may go on;
-    options:  what the model remembers of its making, besides the outcome.
+    how:      what `fit_problem` takes besides.
     """
-    patience_rules = early_stop(patience, dev is not None)
+    early_stop(patience, dev is not None)
     with announce_compilation():
-        corpus, learnt, labels = encode_training(X, y, sample_weight, attributes)
         if whole("min_count", min_count, 1) > 1:
             corpus, frequent = without_rare(corpus, len(learnt), min_count)
             learnt = learnt.kept(frequent)
         feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
         held_out = DevSet(Encoder(learnt).encode_labelled(*dev, labels), feature_map) if dev else None
-        first = starting_weights(start, learnt, labels, feature_map) if start else None
-        if checkpoint and held_out:
-            checkpoint.held_out = digest(held_out.corpus)
-        asking = Callbacks(callbacks)
         problem = Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs)
         warm_up(problem, plan.solver)
-        result = minimize(
-            problem,
-            plan.solver,
-            first,
-            stop=(*plan.stop, *patience_rules),
-            watch={DEV_SCORE: held_out.accuracy} if held_out else {},
-            best=DEV_SCORE if patience_rules else None,
-            callbacks=[asking],
-            progress=progress,
-            checkpoint=checkpoint,
-        )
-    asked = asking.asked or result.status == "interrupted" or (result.status == "finished" and bool(patience_rules))
+        return fit_problem(problem, learnt, labels, plan, held_out=held_out, patience=patience, **how)
+
+
+class HeldOutScore(Protocol):
+    """Held-out data, wherever they lie."""
+
+    def accuracy(self, weights: Floats) -> float: ...
+
+    def fingerprint(self) -> str: ...
+
+
+def fit_problem(
+    problem: Any,
+    learnt: Attributes,
+    labels: list[Any],
+    plan: Plan,
+    *,
+    held_out: HeldOutScore | None = None,
+    start: Model | None = None,
+    patience: int | None = None,
+    callbacks: Iterable[Callable[[Row], Any]] = (),
+    progress: Display | None = None,
+    checkpoint: Checkpoint | None = None,
+    options: Mapping[str, Any] = NOTHING,
+) -> Fit:
+    """Solve a problem, of this process or of others, and make a model of the weights.
+
+    held_out: data whose token accuracy is in each row of the trace;
+    start:    a model whose weights are the starting point;
+    patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
+    checkpoint: where the run is saved from time to time, and from where it may go on;
+    options:  what the model remembers of its making, besides the outcome.
+    """
+    patience_rules = early_stop(patience, held_out is not None)
+    first = starting_weights(start, learnt, labels, problem.features) if start else None
+    if checkpoint and held_out:
+        checkpoint.held_out = held_out.fingerprint()
+    asking = Callbacks(callbacks)
+    result = minimize(
+        problem,
+        plan.solver,
+        first,
+        stop=(*plan.stop, *patience_rules),
+        watch={DEV_SCORE: held_out.accuracy} if held_out else {},
+        best=DEV_SCORE if patience_rules else None,
+        callbacks=[asking],
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+    done = result.status == "finished" and (bool(patience_rules) or not result.certificate.applies)
+    asked = asking.asked or result.status == "interrupted" or done
     if result.status == "interrupted" and progress is None:  # a display has said it
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
-    model = Model(labels, *prune(learnt, feature_map, result.weights), options={**options, "training": summary(result)})
+    pruned = prune(learnt, problem.features, result.weights)
+    model = Model(labels, *pruned, options={**options, "training": summary(result)})
     return Fit(model, result, has_converged(result, plan.tol), asked)
 
 
@@ -149,10 +198,9 @@ def has_converged(result: Result, tol: float) -> bool:
 
 def summary(result: Result) -> dict[str, Any]:
     """The outcome in numbers and words that JSON can hold."""
-    last = result.trace[-1]
+    last, certificate = result.trace[-1], result.certificate
     return {
         "stop_reason": result.reason,
-        "objective": result.certificate.objective,
-        "relative_gap": result.certificate.relative,
+        **({"objective": certificate.objective, "relative_gap": certificate.relative} if certificate.applies else {}),
         **{name: last[name] for name in ("step", "passes", "seconds", DEV_SCORE) if name in last},
     }

@@ -14,7 +14,16 @@ from fastcrf.solvers import registry
 from fastcrf.solvers.contract import Solver
 from fastcrf.training.slopes import LargestSlope, MeanSlope
 from fastcrf.training.solver_choice import AUTO, solver_behind
-from fastcrf.training.stopping import CertifiedGap, GradientRatio, MaxPasses, MaxSteps, RelativeDecrease, Rule
+from fastcrf.training.stopping import (
+    CertifiedGap,
+    Epochs,
+    GradientRatio,
+    MaxPasses,
+    MaxSteps,
+    MeanLoss,
+    RelativeDecrease,
+    Rule,
+)
 
 Given = Mapping[str, Any]  # parameters that are not None
 
@@ -38,6 +47,8 @@ CRFSUITE = {
 }
 SYNONYMS = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
 OURS = StoppingDefaults(1000)
+LIMITS = CRFSUITE | {"perceptron": CRFSUITE["ap"], "mira": CRFSUITE["pa"]}
+NO_GOAL = StoppingDefaults(100, period=None, delta=None, epsilon=None)  # of other solvers that minimise no objective
 DEFAULT_TOL = 1e-3
 
 # Parameters that are options of a solver, under the same name except one.
@@ -68,16 +79,42 @@ def make_plan(parameters: Given) -> Plan:
     algorithm = given.get("algorithm", AUTO)
     if isinstance(algorithm, str):
         name = spelled(algorithm)
-        limits = CRFSUITE.get(name, OURS)
         solver, penalty = _named(name, algorithm, given)
+        limits = LIMITS.get(name, OURS)
     else:
-        limits = OURS
         solver, penalty = _checked(algorithm, given), _penalty(given, registry.default_penalty(algorithm))
+        limits = OURS
+    if solver.promises == "no objective":
+        return _plan_without_objective(solver, penalty, given)
     registry.check_penalty(solver, *penalty)
     _check_known(solver.name, given, limits)
     goals = _goals(given, limits, certifiable=any(penalty))
     tol = next((goal.tol for goal in goals if isinstance(goal, CertifiedGap)), 0.0)
     return Plan(solver, *penalty, (*_limits(given, limits), *goals), tol)
+
+
+def _plan_without_objective(solver: Solver, penalty: tuple[float, float], given: Given) -> Plan:
+    """Where the objective says nothing, the loss of an epoch does; without a goal a run has a number of epochs."""
+    limits = LIMITS.get(solver.name, NO_GOAL)
+    registry.check_penalty(solver, *penalty)
+    _check_known(solver.name, given, limits)
+    for name in ("tol", *SLOPES):
+        if name in given:
+            raise ValueError(
+                f"{name}={given[name]!r} has no meaning for {solver.name}, which does not minimise the objective; "
+                "leave it None."
+            )
+    first, *others = _limits(given, limits)
+    goals: list[Rule] = []
+    if limits.delta is not None:
+        period, delta = given.get("period", limits.period), given.get("delta", limits.delta)
+        goals.append(RelativeDecrease(whole("period", period, 0), at_least("delta", delta, 0.0)))
+    if limits.epsilon is not None:
+        epsilon = at_least("epsilon", given.get("epsilon", limits.epsilon), 0.0)
+        goals.append(MeanLoss(epsilon, or_equal=solver.name == "arow"))
+    if isinstance(first, MaxSteps) and not {"period", "delta", "epsilon"} & given.keys():
+        first = Epochs(first.limit)
+    return Plan(solver, *penalty, (first, *others, *goals), 0.0)
 
 
 def spelled(algorithm: str) -> str:
@@ -89,8 +126,6 @@ def spelled(algorithm: str) -> str:
 def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float, float]]:
     """Solver and penalty for a name. The penalty decides between lbfgs and owlqn, so it is settled first."""
     known = ", ".join(registry.names())
-    if name in CRFSUITE and name not in registry.names():
-        raise ValueError(f"algorithm={algorithm!r} is not part of this version of fastcrf; use one of {known}.")
     if name not in registry.names():
         raise ValueError(f"There is no algorithm {algorithm!r}; use one of {known}, or a Solver object.")
     penalty = _penalty(given, registry.default_penalty(registry.solver_class(solver_behind(name, c1=0.0))))

@@ -15,6 +15,7 @@ from fastcrf.training.trace import Point, Trace
 from fastcrf.vectors import norm
 
 ONLINE = "online_objective"  # column of solvers that sum up losses while the weights move
+LOSS = "training_loss"  # column of solvers that learn from mistakes, and minimise no objective
 
 
 class Rule(Protocol):
@@ -34,6 +35,37 @@ class MaxSteps:
 
     def reason(self, point: Point, trace: Trace) -> str | None:
         return f"Reached the limit of {self.limit} steps." if point.number >= self.limit else None
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """`limit` steps, where that is all that was asked for."""
+
+    limit: int
+    status: ClassVar[str] = "finished"
+
+    def reason(self, point: Point, trace: Trace) -> str | None:
+        return f"Went through the data {self.limit} times, as asked." if point.number >= self.limit else None
+
+
+@dataclass(frozen=True)
+class MeanLoss:
+    """CRFsuite's epsilon where mistakes are what is counted: the loss of an epoch, divided by the number of sequences,
+    is below `epsilon`, or (AROW) not above it.
+    """
+
+    epsilon: float
+    or_equal: bool = False
+    status: ClassVar[str] = "converged"
+
+    def reason(self, point: Point, trace: Trace) -> str | None:
+        loss = point.step.info.get(LOSS)
+        if loss is None:
+            return None
+        mean = loss / point.problem.n_sequences
+        if not (mean < self.epsilon or (self.or_equal and mean == self.epsilon)):
+            return None
+        return f"The mean loss {mean:.3g} is {'at most' if self.or_equal else 'below'} epsilon={self.epsilon:g}."
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastcrf.orthant import pseudo_gradient
 from fastcrf.solvers.batch.line_search import evaluate
-from fastcrf.solvers.batch.orthant import pseudo_gradient
 from fastcrf.types import Floats, Step
 from fastcrf.vectors import norm
 

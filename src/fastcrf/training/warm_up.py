@@ -60,13 +60,4 @@ def of_any_corpus(solver: Solver) -> Solver:
 
 def first_sequences(corpus: Corpus, n: int) -> Corpus:
     """The first n sequences of a corpus, or all if it has fewer."""
-    starts = corpus.starts[: n + 1]
-    offsets = corpus.offsets[: starts[-1] + 1]
-    return Corpus(
-        starts=starts,
-        offsets=offsets,
-        attributes=corpus.attributes[: offsets[-1]],
-        values=corpus.values[: offsets[-1]],
-        labels=corpus.labels[: starts[-1]],
-        weights=corpus.weights[:n],
-    )
+    return corpus.stretch(0, min(n, corpus.n_sequences))

@@ -5,7 +5,8 @@ import pytest
 
 from fastcrf.chain.expectations import score_block
 from fastcrf.chain.forward_backward import make_edges
-from fastcrf.solvers.average_gradient.lipschitz_search import loss_along, make_direction, mask_change, search_lipschitz
+from fastcrf.draws.local_change import mask_change
+from fastcrf.solvers.average_gradient.lipschitz_search import loss_along, make_direction, search_lipschitz
 from reference import brute_force
 from reference.dense_sag import SequenceLoss, line_search
 from reference.lazy_ground import Ground

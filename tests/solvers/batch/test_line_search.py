@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from fastcrf.orthant import pseudo_gradient
 from fastcrf.solvers.batch.line_search import NOISE, OrthantRay, SmoothRay, Trial, backtrack, strong_wolfe
-from fastcrf.solvers.batch.orthant import pseudo_gradient
 from reference.toy_problem import ToyProblem
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.solvers.batch.orthant import keep_descending, pseudo_gradient, step_within_orthant
+from fastcrf.orthant import keep_descending, pseudo_gradient, step_within_orthant
 from reference import plain_quasi_newton
 
 few_numbers = st.lists(st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0]), min_size=6, max_size=6).map(np.array)

@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.solvers.batch.orthant import pseudo_gradient
+from fastcrf.orthant import pseudo_gradient
 from fastcrf.solvers.batch.owlqn import OWLQN
 from reference import plain_quasi_newton
 from reference.toy_problem import ToyProblem

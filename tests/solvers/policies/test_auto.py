@@ -19,6 +19,7 @@ from fastcrf.training.warm_up import decided, first_sequences
 from fastcrf.types import Corpus
 from reference.plain_adaptive import adagrad_pass
 from reference.random_corpora import learnable_corpus, random_features
+from reference.toy_problem import ToyProblem
 
 
 def small_problem(c1=0.0, c2=0.5, **options):
@@ -157,3 +158,9 @@ def test_a_metric_that_leads_nowhere_is_dropped(monkeypatch):
 def test_wrong_options_are_refused_with_a_sentence(options, message):
     with pytest.raises(ValueError, match=f"auto: {message}"):
         Auto(**options)
+
+
+def test_a_problem_without_sequences_will_do():
+    toy = ToyProblem(c2=0.1)
+    last = list(islice(Auto(adaptive_pass="always").iterate(toy, np.zeros(toy.n_weights)), 60))[-1]
+    assert np.abs(last.gradient).max() < 1e-4

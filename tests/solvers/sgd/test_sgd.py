@@ -114,7 +114,10 @@ def test_step_sizes_that_are_far_too_large_are_said_to_diverge():
             {"schedule": "linear"},
             "sgd: schedule must be one of constant, sqrt, inverse, epoch, exponential, bottou; got",
         ),
-        ({"calibration": "luck"}, "sgd: calibration must be one of bottou, crfsuite, powers, tsuboi; got"),
+        (
+            {"calibration": "luck"},
+            "sgd: calibration must be one of bottou, crfsuite, powers, tsuboi, full, tsuruoka; got",
+        ),
         ({"eta": 0.0}, "sgd: eta must be a number above 0; got eta=0.0."),
         ({"eta": "big"}, "sgd: eta must be a number above 0; got eta='big'."),
         ({"offset": -1}, "sgd: offset must be a number above 0; got offset=-1."),

@@ -8,7 +8,8 @@ import pytest
 from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd.calibration import POWERS_OF_TEN, TSUBOI
-from fastcrf.solvers.sgd.descent import ScaledRun
+from fastcrf.solvers.sgd.run import Run
+from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Bottou
 from fastcrf.solvers.sgd.step_size_trials import RECIPES, calibrate
 from reference import dense_sgd
@@ -28,8 +29,9 @@ def problem(request):
 def chosen(problem, recipe, samples=1000, batch=1, start=None, **search):
     """(the step size, effective evaluations)"""
     start = np.zeros(problem.n_weights) if start is None else start
-    run = ScaledRun("sgd", problem, start.copy(), None, batch=batch, seed=SEED, shrink_first=recipe == "crfsuite")
-    eta = calibrate(run, recipe, lambda eta: Bottou(eta, run.descent.lam), samples, **search)
+    descent = ScaledDescent(problem, start.copy(), batch, shrink_first=recipe == "crfsuite")
+    run = Run("sgd", problem, None, descent, seed=SEED)
+    eta = calibrate(run, recipe, lambda eta: Bottou(eta, descent.lam), samples, **search)
     np.testing.assert_array_equal(run.step().weights, start)
     return eta
 
@@ -82,6 +84,6 @@ def test_one_sequence_is_enough(recipe):
 
 
 def test_every_evaluation_counts(problem):
-    run = ScaledRun("sgd", problem, np.zeros(problem.n_weights), None)
+    run = Run("sgd", problem, None, ScaledDescent(problem, np.zeros(problem.n_weights), 1, shrink_first=False))
     calibrate(run, "tsuboi", lambda eta: Bottou(eta, LAMBDA), 6)
     assert run.step().passes == pytest.approx(4 * 6 / N)

@@ -34,8 +34,17 @@ FIELDS = {  # columns of a row, and how CRFsuite calls them
         "feature_norm": "Feature L2-norm: {:f}",
         "step_size": "Learning rate (eta): {:f}",
     },
+    "averaged-perceptron": {"training_loss": "Loss: {:f}", "feature_norm": "Feature norm: {:f}"},
+    "passive-aggressive": {"training_loss": "Loss: {:f}", "last_weights_norm": "Feature norm: {:f}"},
+    "arow": {"training_loss": "Loss: {:f}", "feature_norm": "Feature norm: {:f}"},
 }
-OTHER_FIELDS = {"objective": "Loss: {:f}", "online_objective": "Loss: {:f}", "feature_norm": "Feature norm: {:f}"}
+MISTAKES = ("averaged-perceptron", "passive-aggressive", "arow")
+WORDS = {  # by how a run ended
+    "converged": "{} terminated with the stopping criteria\n",
+    "stopped": "{} terminated with the maximum number of iterations\n",
+    "finished": "{} resulted in convergence\n",
+}
+WORDS_OF_MISTAKES = {"converged": "Terminated with the stopping criterion\n\n", "stopped": "", "finished": ""}
 STORING = ("labels", "attributes", "feature references for transitions", "feature references for attributes")
 
 
@@ -71,7 +80,7 @@ def written(value: Any) -> str:
 def iteration(algorithm: str, row: Row, seconds: float) -> Iterator[str]:
     """A step, without the blank line at its end."""
     yield f"***** {'Epoch' if algorithm == 'l2sgd' else 'Iteration'} #{row['step']} *****\n"
-    for column, form in FIELDS.get(algorithm, OTHER_FIELDS).items():
+    for column, form in FIELDS[algorithm].items():
         if row.get(column) is not None:
             yield f"{form.format(row[column])}\n"
     yield f"Seconds required for this iteration: {seconds:.3f}\n"
@@ -79,13 +88,10 @@ def iteration(algorithm: str, row: Row, seconds: float) -> Iterator[str]:
 
 def ending(algorithm: str, status: str, reason: str, seconds: float) -> Iterator[str]:
     """Why the run ended. `terminated with error` is what programs look for."""
+    words = WORDS_OF_MISTAKES if algorithm in MISTAKES else WORDS
     name = SHORT.get(algorithm, TITLES[algorithm])
-    words = {
-        "converged": "terminated with the stopping criteria",
-        "stopped": "terminated with the maximum number of iterations",
-        "finished": "resulted in convergence",
-    }
-    yield f"{name} {words.get(status, f'terminated with error: {reason}')}\n"
+    sentence = words[status].format(name) if status in words else f"{name} terminated with error: {reason}\n"
+    yield from sentence.splitlines(keepends=True)
     yield from (f"Total seconds required for training: {seconds:.3f}\n", "\n")
 
 

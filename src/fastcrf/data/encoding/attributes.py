@@ -8,7 +8,7 @@ the difference asks the attributes; nothing else looks at their kind.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fastcrf.data.encoding.item_gatherer import ItemGatherer, PairIds
 from fastcrf.data.encoding.vocabulary import growing, names_by_id
-from fastcrf.types import Corpus
+from fastcrf.types import Corpus, Ints
 
 
 class Gatherer(Protocol):
@@ -33,6 +33,10 @@ class Gatherer(Protocol):
         ...
 
     def corpus(self, labels: array[int] | None = None) -> Corpus: ...
+
+    def begin(self) -> None:
+        """Let go of what was gathered, and begin another corpus with the same ids."""
+        ...
 
 
 class Attributes(Protocol):
@@ -56,6 +60,10 @@ class Attributes(Protocol):
 
     def kept(self, used: NDArray[np.bool_]) -> Attributes:
         """Those that are used, in the same order."""
+        ...
+
+    def joined(self, others: Sequence[Any]) -> tuple[Attributes, list[Ints]]:
+        """These and those of `others`, of the same kind, and for each of the others the new id of each of its own."""
         ...
 
 
@@ -88,6 +96,11 @@ class ItemAttributes:
 
     def kept(self, used: NDArray[np.bool_]) -> ItemAttributes:
         return ItemAttributes({name: a for a, name in enumerate(compress(self.names(), used.tolist()))})
+
+    def joined(self, others: Sequence[ItemAttributes]) -> tuple[ItemAttributes, list[Ints]]:
+        ids = growing(self.ids)
+        numbers = [np.fromiter(map(ids.__getitem__, other.names()), np.int32, len(other)) for other in others]
+        return ItemAttributes(dict(ids)), numbers
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds no pairs: what was looked up is no part of a model, and may be larger than it."""

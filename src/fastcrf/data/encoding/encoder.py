@@ -7,7 +7,7 @@ the encoded corpus (`array.array`, never lists of Python numbers).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,16 +84,29 @@ def encode_pairs(
 ) -> tuple[Corpus, Longs, int]:
     """The corpus of the non-empty sequences with their labels, the index of each in X, and the length of X."""
     labels, kept, total = array("i"), array("q"), 0
+    for i, n_items in gather_pairs(X, y, gatherer, labels, label_id):
+        total = i + 1
+        if n_items:
+            kept.append(i)
+    return gatherer.corpus(labels), np.frombuffer(kept, np.int64), total
+
+
+def gather_pairs(
+    X: Iterable[Iterable[Any]],
+    y: Iterable[Iterable[Hashable]],
+    gatherer: Gatherer,
+    labels: array[int],
+    label_id: Callable[[Hashable], int],
+) -> Iterator[tuple[int, int]]:
+    """Gather one sequence after another with its labels: (its index in X, its length). Writes: gatherer, labels."""
     for i, (sequence, gold) in enumerate(pairs_of(X, y)):
-        total += 1
         n_items = gatherer.add_sequence(sequence, f"X[{i}]")
         n_labels = add_labels(labels, gold, label_id, f"y[{i}]")
         if n_items != n_labels:
             raise DataError(f"X[{i}] has {n_items} items and y[{i}] has {n_labels} labels; give one label per item.")
         if n_items:
             gatherer.end_sequence()
-            kept.append(i)
-    return gatherer.corpus(labels), np.frombuffer(kept, np.int64), total
+        yield i, n_items
 
 
 def add_labels(labels: array[int], gold: Iterable[Hashable], label_id: Callable[[Hashable], int], place: str) -> int:

@@ -37,6 +37,10 @@ class ItemGatherer:
         self.ids = ids  # looking up a new name gives it an id, unless `only_known`
         self.only_known = only_known  # names that are not in `ids` become UNKNOWN
         self.pairs: PairIds = {} if pairs is None else pairs  # a cache of `ids`
+        self.begin()
+
+    def begin(self) -> None:
+        """Let go of what was gathered; names keep their ids."""
         self.starts = array("q", (0,))
         self.offsets = array("q", (0,))
         self.attributes = array("i")

@@ -12,8 +12,13 @@ from collections.abc import Collection, Mapping
 PathLike = str | os.PathLike[str]
 
 MODEL, CRFSUITE_MODEL, CHECKPOINT, EMPTY = "a fastcrf model", "a CRFsuite model", "a checkpoint", "an empty file"
+CORPUS = "an encoded corpus"
 MODELS = (MODEL, CRFSUITE_MODEL)
-MARKS = {b'"format":"fastcrf-model"': MODEL, b'"format":"fastcrf-checkpoint': CHECKPOINT}
+MARKS = {
+    b'"format":"fastcrf-model"': MODEL,
+    b'"format":"fastcrf-checkpoint': CHECKPOINT,
+    b'"format":"fastcrf-corpus"': CORPUS,
+}
 CRFSUITE_MAGIC = b"lCRF"
 LONGEST_HEADER = 100_000_000  # bytes; safetensors allows no more
 

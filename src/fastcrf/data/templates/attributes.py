@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.data.encoding.attributes import Learner
-from fastcrf.data.encoding.vocabulary import names_by_id
+from fastcrf.data.encoding.vocabulary import growing, names_by_id
 from fastcrf.data.templates.dialects import TemplateFile
 from fastcrf.data.templates.gatherer import TemplateGatherer
 from fastcrf.data.templates.programme import Programme, compile_templates
 from fastcrf.data.templates.tables import Tables, join_key, split_key
-from fastcrf.types import Longs
+from fastcrf.types import Ints, Longs
 
 
 class TemplateAttributes:
@@ -96,6 +96,28 @@ class TemplateAttributes:
         new_ids = np.concatenate(renumber)[starts[spaces] + ids]
         return TemplateAttributes(self.template, alphabets, pairs, join_key(families, new_ids))
 
+    def joined(self, others: Sequence[TemplateAttributes]) -> tuple[TemplateAttributes, list[Ints]]:
+        """These and those of others with the same template, and the new ids: texts first, then pairs, then keys."""
+        programme = self.programme
+        alphabets = [growing(alphabet) for alphabet in self.tables.alphabets]
+        pairs = [growing((key, i) for i, key in enumerate(keys.tolist())) for keys in self.pairs]
+        known = growing((key, i) for i, key in enumerate(self.keys.tolist()))
+        numbers = []
+        for other in others:
+            new = [
+                numbered(grown, names_by_id(own)) for grown, own in zip(alphabets, other.tables.alphabets, strict=True)
+            ]
+            for space, grown, keys in zip(programme.spaces, pairs, other.pairs, strict=True):
+                left, right = split_key(keys)
+                new.append(numbered(grown, join_key(new[space.left][left], new[space.right][right]).tolist()))
+            families, ids = split_key(other.keys)
+            spaces = np.array([family.space for family in programme.families], np.int64)[families]
+            starts = np.cumsum([0, *map(len, new)])
+            keys = join_key(families, np.concatenate(new)[starts[spaces] + ids])
+            numbers.append(numbered(known, keys.tolist()).astype(np.int32))
+        tables = [np.array(names_by_id(grown), np.int64) for grown in (*pairs, known)]
+        return TemplateAttributes(self.template, alphabets, tables[:-1], tables[-1]), numbers
+
     def needed(self, spaces: Longs, ids: Longs) -> list[NDArray[np.bool_]]:
         """Which ids of each space these need: themselves, and the parts of pairs."""
         programme = self.programme
@@ -108,6 +130,11 @@ class TemplateAttributes:
             needed[programme.spaces[p].left][left] = True
             needed[programme.spaces[p].right][right] = True
         return needed
+
+
+def numbered(grown: Mapping[Any, int], names: Sequence[Any]) -> Longs:
+    """The id of each name; new ones get the next. Writes: grown."""
+    return np.fromiter(map(grown.__getitem__, names), np.int64, len(names))
 
 
 def spell(texts: Sequence[str], values: Sequence[str]) -> str:

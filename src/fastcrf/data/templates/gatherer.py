@@ -61,6 +61,10 @@ class TemplateGatherer:
         self.tables, self.programme, self.padding, self.learning = tables, tables.programme, padding, learning
         self.values = Values(tables, padding, learning)
         self.before, self.after, self.n_columns = self.programme.before, self.programme.after, self.programme.n_columns
+        self.begin()
+
+    def begin(self) -> None:
+        """Let go of what was gathered; texts, pairs and attributes keep their ids."""
         self.starts = array("q", (0,))
         self.offsets = array("q", (0,))
         self.attributes = array("i")

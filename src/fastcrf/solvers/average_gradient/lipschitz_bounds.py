@@ -21,6 +21,10 @@ SHARES = np.array([0.0, 0.25, 0.5])  # of C^2, where none, one or more of the la
 
 def lipschitz_bounds(corpus: Corpus, features: FeatureMap) -> Floats:
     """A bound on L_i for each sequence, [N]; of the loss alone, sequence weights included."""
+    return np.concatenate([bounds_of_stretch(stretch, features) for stretch in corpus.stretches()])
+
+
+def bounds_of_stretch(corpus: Corpus, features: FeatureMap) -> Floats:
     lengths = np.diff(corpus.starts)
     per_sequence = np.diff(corpus.offsets[corpus.starts])
     owners = np.repeat(np.arange(corpus.n_sequences), per_sequence)

@@ -19,7 +19,7 @@ import numpy as np
 from fastcrf.chain.blocks import Blocks, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
 from fastcrf.chain.forward_backward import Edges, make_edges
-from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, keep, load, multiply, store, total, zeros
+from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 EPSILON = 2.220446049250313e-16
@@ -41,29 +41,6 @@ def make_direction(blocks: Blocks) -> Direction:
     trial = make_edges(np.zeros((K, K)), Kp)
     areas = aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), aligned_zeros(Kp, Kp)
     return Direction(*areas, trial, aligned_zeros(1, Kp))
-
-
-@standing_kernel
-def mask_change(support, i, change, edge_change, n_labels, lanes):
-    """Clear the slots that are not features; return the squared norm of the rest. Writes: change, edge_change."""
-    Kp, W = edge_change.shape[1], len(lanes)
-    squares = zeros(lanes)
-    first = support.row_starts[i]
-    for r in range(first, support.row_starts[i + 1]):
-        for b in range(0, Kp, W):
-            row = keep(support.masks[support.rows[r], b // W], load(change.rows, r - first, b, lanes))
-            store(change.rows, r - first, b, row)
-            squares = add(squares, multiply(row, row))
-    transitions = len(support.masks) - n_labels
-    for j in range(n_labels):
-        for b in range(0, Kp, W):
-            row = keep(support.masks[transitions + j, b // W], load(edge_change, j, b, lanes))
-            store(edge_change, j, b, row)
-            squares = add(squares, multiply(row, row))
-    of_cells = 0.0
-    for c in range(support.cell_starts[i + 1] - support.cell_starts[i]):
-        of_cells += change.cells[c] * change.cells[c]
-    return total(squares) + of_cells
 
 
 @standing_kernel

@@ -21,9 +21,10 @@ from fastcrf.chain.blocks import collect_change, copy_rows
 from fastcrf.chain.expectations import score_block
 from fastcrf.draws.evaluation import ENTROPY, LOSS, infer_current, score_current
 from fastcrf.draws.lazy_vector import advance, turn
+from fastcrf.draws.local_change import mask_change
 from fastcrf.draws.stored_gradients import exchange, recursions
 from fastcrf.kernel import borrowing_kernel, standing_kernel
-from fastcrf.solvers.average_gradient.lipschitz_search import mask_change, search_lipschitz
+from fastcrf.solvers.average_gradient.lipschitz_search import search_lipschitz
 from fastcrf.solvers.average_gradient.scheme import begin_visit, draw, end_visit, fade, step_size
 
 FLAT = 1e-8  # squared gradient norm below which a search would only measure rounding (Algorithm 1, line 12)

@@ -40,17 +40,22 @@ SCALE = Kept("weights", fill=1.0, low=0.0)  # sqrt(D), kept where there is a met
 class CurvaturePairs:
     """The newest `capacity` pairs. Slot i holds s in row 2i and y in row 2i + 1 of `basis`.
 
-    dtype: of the rows; metric: D, the identity when not given.
+    dtype: of the rows; metric: D, the identity when not given; averaged: whether H0 is (y.s / y.y) I in the mean of all
+    pairs, instead of the newest one's.
     """
 
     def __init__(
-        self, capacity: int, n_weights: int, n_jobs: int = 1, dtype: type = np.float64, metric: Floats | None = None
+        self,
+        capacity: int,
+        n_weights: int,
+        n_jobs: int = 1,
+        dtype: type = np.float64,
+        metric: Floats | None = None,
+        averaged: bool = False,
     ) -> None:
-        self.capacity = capacity
+        self.capacity, self.averaged = capacity, averaged
         self.scale = np.empty(0) if metric is None else np.sqrt(metric)  # w = scale * (what the rows are about)
-        self.basis: np.ndarray = np.empty(
-            (0, n_weights), dtype
-        )  # grows with the slots in use: a capacity alone takes no memory
+        self.basis: np.ndarray = np.empty((0, n_weights), dtype)  # grows: a capacity alone takes no memory
         self.gram = np.zeros((0, 0))  # inner products of the rows of `basis`
         self._reserve(min(capacity, FIRST_SLOTS))
         self.order: list[int] = []  # slots that hold a pair, oldest first
@@ -143,14 +148,14 @@ class CurvaturePairs:
             s, y = 2 * slot, 2 * slot + 1
             alpha[slot] = (products[s] + gram[s] @ on_rows) / gram[s, y]
             on_rows[y] -= alpha[slot]
-        s, y = 2 * self.order[-1], 2 * self.order[-1] + 1
-        scale = gram[s, y] / gram[y, y]  # H0 = (y.s / y.y) I of the newest pair
-        on_rows *= scale
+        used = self.order if self.averaged else self.order[-1:]
+        scale = float(np.mean([gram[2 * slot, 2 * slot + 1] / gram[2 * slot + 1, 2 * slot + 1] for slot in used]))
+        on_rows *= scale  # H0 = (y.s / y.y) I
         for slot in self.order:
             s, y = 2 * slot, 2 * slot + 1
             beta = (scale * products[y] + gram[y] @ on_rows) / gram[s, y]
             on_rows[s] += alpha[slot] - beta
-        return on_rows, float(scale)
+        return on_rows, scale
 
     def _on_shards(self, work: Callable[[int, int], Any]) -> list[Any]:
         """work(first, last) for each range of weights, the first here and the others in the pool."""

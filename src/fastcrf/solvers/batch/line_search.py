@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fastcrf.objective.capabilities import GradientProblem
-from fastcrf.solvers.batch.orthant import step_within_orthant
+from fastcrf.orthant import step_within_orthant
 from fastcrf.types import Diverged, Floats
 from fastcrf.vectors import dot
 

@@ -27,10 +27,10 @@ import numpy as np
 
 from fastcrf.memory import POINT, Kept
 from fastcrf.objective.capabilities import GradientProblem
+from fastcrf.orthant import keep_descending, pseudo_gradient
 from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.line_search import OrthantRay, Search, Start, backtrack, begin
-from fastcrf.solvers.batch.orthant import keep_descending, pseudo_gradient
 from fastcrf.solvers.options import check_whole
 from fastcrf.types import Floats, Step
 from fastcrf.vectors import norm

@@ -29,10 +29,10 @@ import numpy as np
 
 from fastcrf.memory import POINT, Kept
 from fastcrf.objective.capabilities import GradientProblem
+from fastcrf.orthant import pseudo_gradient
 from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.line_search import Search, Start, Trial, backtrack, begin, evaluate
-from fastcrf.solvers.batch.orthant import pseudo_gradient
 from fastcrf.solvers.batch.sparse_model import lowest, make_model
 from fastcrf.solvers.options import check_whole
 from fastcrf.types import Floats, Step

@@ -57,7 +57,7 @@ WHEN = ("if long", "always", "never")
 
 
 class Both(GradientProblem, SequenceProblem, Protocol):
-    """What the policy asks of a problem."""
+    """What the policy makes use of; the latter only where a problem provides it."""
 
 
 class Prepared(NamedTuple):
@@ -79,7 +79,7 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
-    needs: ClassVar[frozenset[str]] = frozenset({"gradient", "sequences"})
+    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})  # and "sequences", where a problem provides them
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
     promises: ClassVar[str] = "optimum"
     keeps: ClassVar[Mapping[str, Kept]] = {  # the start alone, until it is decided where quasi-Newton begins
@@ -104,8 +104,10 @@ class Auto:
         check_positive(self.name, "eta", self.eta)
         check_whole(self.name, "seed", self.seed, 0)
 
-    def decided(self, problem: SequenceProblem) -> Auto:
+    def decided(self, problem: Both) -> Auto:
         """The same with what depends on the size of the problem settled, so that a smaller one takes the same way."""
+        if "sequences" not in problem.provides:
+            return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS)
         is_long = self.adaptive_pass == "always" or (
             self.adaptive_pass == "if long" and gradient_seconds(problem) >= LONG
         )
@@ -144,8 +146,7 @@ class Auto:
 
     def _prepare(self, problem: Both, start: Start) -> Prepared | None:
         """Where to begin: after a pass of AdaGrad if that is due and pays. None if asked to stop before it is over."""
-        expected = start.gradient - 2.0 * problem.c2 * start.weights + (observed := self._observed(problem))
-        stay = Prepared(start._replace(passes=0), metric_of(1.0 + observed + np.maximum(expected, 0.0)))
+        stay = Prepared(start._replace(passes=0), metric_of(1.0 + counts_of(problem, start)))
         if self.adaptive_pass == "never" or start.weights.any():
             return stay
         n_parts = max(1, min(problem.n_jobs, MOST_PARTS, problem.n_sequences // SMALLEST_PART))
@@ -158,16 +159,21 @@ class Auto:
             return stay._replace(start=start._replace(passes=2))
         return Prepared(Start(weights, value, gradient, 2), metric_of(squares))
 
-    @staticmethod
-    def _observed(problem: Both) -> Floats:
-        return count_gold(problem.corpus, problem.features)
-
     def _pairs(self, problem: Both, metric: Floats) -> CurvaturePairs:
         return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
 
     def _quasi_newton(self, problem: Both, start: Start, pairs: CurvaturePairs) -> Generator[Step, None, str]:
         family = prox_lbfgs if problem.c1 > 0.0 else lbfgs
         return family.descend(self.name, problem, start, pairs, self.max_linesearch)
+
+
+def counts_of(problem: Both, start: Start) -> Floats:
+    """Observed + expected counts of each feature; only their difference where the corpus is out of reach."""
+    difference = start.gradient - 2.0 * problem.c2 * start.weights
+    if "sequences" not in problem.provides:
+        return np.abs(difference)
+    observed = count_gold(problem.corpus, problem.features)
+    return np.abs(observed) + np.abs(observed + difference)  # values may be negative, and so may counts
 
 
 def metric_of(scales: Floats) -> Floats:

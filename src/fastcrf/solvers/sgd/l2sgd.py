@@ -34,8 +34,9 @@ import numpy as np
 from fastcrf.memory import WEIGHTS, Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.options import check_positive, check_whole
-from fastcrf.solvers.sgd import descent
-from fastcrf.solvers.sgd.descent import ScaledRun
+from fastcrf.solvers.sgd import run
+from fastcrf.solvers.sgd.run import Run, start_of
+from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Bottou
 from fastcrf.solvers.sgd.step_size_trials import calibrate
 from fastcrf.types import NOTHING, Floats, Step
@@ -55,7 +56,7 @@ class L2SGD:
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
     promises: ClassVar[str] = "neighbourhood"
-    keeps: ClassVar[Mapping[str, Kept]] = descent.KEEPS | BEST
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | BEST
 
     calibration_eta: float = 0.1
     calibration_rate: float = 2.0
@@ -77,16 +78,15 @@ class L2SGD:
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        run = ScaledRun(
-            self.name, problem, weights, memory, seed=self.seed, shrink_first=True, steps=self.steps_per_epoch
-        )
-        best = BestEpoch(run.weights, memory or NOTHING)
+        descent = ScaledDescent(problem, start_of(weights, memory), batch=1, shrink_first=True)
+        run = Run(self.name, problem, memory, descent, seed=self.seed, steps=self.steps_per_epoch)
+        best = BestEpoch(descent.weights, memory or NOTHING)
         yield best.of(run.step())
         run.eta = run.eta or self._calibrate(run)
         while True:
             yield best.of(run.run_epoch(Bottou(run.eta, run.descent.lam)))
 
-    def _calibrate(self, run: ScaledRun) -> float:
+    def _calibrate(self, run: Run) -> float:
         return calibrate(
             run,
             "crfsuite",

@@ -8,6 +8,7 @@ of updates in an epoch (the number of sequences, unless updates take several at 
     inverse        eta / (offset + t)
     epoch          eta / (1 + k / N)                  Collins et al. (2008); tsuruoka2009, eq. 5; tsuboi2011
     exponential    eta decay^(k / N)                  tsuruoka2009, eq. 6 (whose printed exponent lacks its sign)
+                   + eta tail / (1 + k / N)           its footnote 3: with a tail, the steps sum to infinity
     bottou         eta / (1 + eta lambda k)           = 1 / (lambda (t0 + k)) with t0 = 1 / (lambda eta)
 """
 
@@ -71,9 +72,11 @@ class Exponential:
     eta: float
     decay: float
     updates: int  # in an epoch
+    tail: float = 0.0
 
     def over(self, first: int, n: int) -> Floats:
-        return self.eta * self.decay ** (counted(first, n) / self.updates)
+        epochs = counted(first, n) / self.updates
+        return self.eta * (self.decay**epochs + self.tail / (1.0 + epochs))
 
 
 @dataclass(frozen=True)
@@ -88,14 +91,16 @@ class Bottou:
 NAMES = ("constant", "sqrt", "inverse", "epoch", "exponential", "bottou")
 
 
-def make_schedule(name: str, eta: float, lam: float, updates: int, offset: float, decay: float) -> Schedule:
+def make_schedule(
+    name: str, eta: float, lam: float, updates: int, offset: float = 1.0, decay: float = 1.0, tail: float = 0.0
+) -> Schedule:
     """The schedule of that name, from whatever it needs of these numbers; `updates` are those of an epoch."""
     schedules: dict[str, Schedule] = {
         "constant": Constant(eta),
         "sqrt": InverseRoot(eta),
         "inverse": Inverse(eta, offset),
         "epoch": InverseEpoch(eta, updates),
-        "exponential": Exponential(eta, decay, updates),
+        "exponential": Exponential(eta, decay, updates, tail),
         "bottou": Bottou(eta, lam),
     }
     return schedules[name]

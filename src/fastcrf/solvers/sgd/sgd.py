@@ -21,68 +21,46 @@ Differs from crfsgd: penalty and gradient are taken at the same weights; crfsgd 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_choice, check_positive, check_whole
-from fastcrf.solvers.sgd import descent, schedules
-from fastcrf.solvers.sgd.descent import ScaledRun
+from fastcrf.solvers.options import check_choice, check_positive
+from fastcrf.solvers.sgd import schedules
+from fastcrf.solvers.sgd.run import Descent, start_of
+from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Schedule, make_schedule
-from fastcrf.solvers.sgd.step_size_trials import RECIPES, calibrate
-from fastcrf.types import Floats, Step
+from fastcrf.solvers.sgd.stochastic_descent import StochasticDescent
+from fastcrf.types import Floats
 
 
 @dataclass(frozen=True)
-class SGD:
-    """schedule: of the step sizes (bottou, constant, sqrt, inverse, epoch, exponential); eta: the first one, or None to
-    calibrate it; offset: of "inverse", eta / (offset + t); decay: of "exponential", by epoch; batch: sequences an
-    update; calibration: recipe (bottou, crfsuite, powers, tsuboi); samples: sequences it may use; seed: of the order;
-    steps_per_epoch: Steps in an epoch, to see the course of the first pass.
+class SGD(StochasticDescent):
+    """schedule: of the step sizes (bottou, constant, sqrt, inverse, epoch, exponential); offset: of "inverse",
+    eta / (offset + t); decay: of "exponential", by epoch; others: see StochasticDescent.
     """
 
     name: ClassVar[str] = "sgd"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
-    promises: ClassVar[str] = "neighbourhood"
-    keeps: ClassVar[Mapping[str, Kept]] = descent.KEEPS
 
     schedule: str = "bottou"
-    eta: float | None = None
     offset: float = 1.0
     decay: float = 0.85
-    batch: int = 1
-    calibration: str = "bottou"
-    samples: int = 1000
-    seed: int = 0
-    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choice(self.name, "schedule", self.schedule, schedules.NAMES)
-        check_choice(self.name, "calibration", self.calibration, RECIPES)
-        if self.eta is not None:
-            check_positive(self.name, "eta", self.eta)
         check_positive(self.name, "offset", self.offset)
         check_positive(self.name, "decay", self.decay)
-        check_whole(self.name, "batch", self.batch, 1)
-        check_whole(self.name, "samples", self.samples, 1)
-        check_whole(self.name, "seed", self.seed, 0)
-        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
-    def iterate(
-        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
-    ) -> Iterator[Step]:
-        run = ScaledRun(
-            self.name, problem, weights, memory, batch=self.batch, seed=self.seed, steps=self.steps_per_epoch
-        )
+    @property
+    def tunable(self) -> frozenset[str]:
+        return frozenset({"eta", "decay"} if self.schedule == "exponential" else {"eta"})
 
-        def rates(eta: float) -> Schedule:
-            updates = run.descent.n_updates(problem.n_sequences)
-            return make_schedule(self.schedule, eta, run.descent.lam, updates, self.offset, self.decay)
+    def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> ScaledDescent:
+        return ScaledDescent(problem, start_of(weights, memory), self.batch, shrink_first=False)
 
-        yield run.step()
-        run.eta = run.eta or self.eta or calibrate(run, self.calibration, rates, self.samples)
-        while True:
-            yield run.run_epoch(rates(run.eta))
+    def rates(self, descent: Descent, eta: float) -> Schedule:
+        updates = descent.n_updates(descent.n_draws)
+        return make_schedule(self.schedule, eta, descent.lam, updates, self.offset, self.decay)

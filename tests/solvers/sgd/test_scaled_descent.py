@@ -7,7 +7,7 @@ import pytest
 
 from fastcrf.chain import layout
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.sgd.descent import ScaledDescent
+from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from reference import dense_sgd
 from reference.dense_sag import SequenceLoss
 from reference.random_corpora import random_corpus, random_features
@@ -34,14 +34,13 @@ def problem(request, monkeypatch):
 def test_each_update_equals_that_of_dense_vectors(problem, steps, shrink_first):
     loss, rng = SequenceLoss(problem.corpus, problem.features), np.random.default_rng(0)
     start, order = rng.normal(size=problem.n_weights), rng.integers(0, len(LENGTHS), len(steps))
-    descent = ScaledDescent(problem, start, 1, shrink_first)
+    descent = ScaledDescent(problem, start.copy(), 1, shrink_first)
     assert descent.lam == 1.0
-    w = np.empty_like(start)
     for k, (dense, before) in enumerate(dense_sgd.sgd(loss, start, order, steps, 1.0, shrink_first=shrink_first)):
         online = descent.descend(order[k : k + 1], np.array(steps[k : k + 1]))
-        descent.settle(w)
+        descent.settle()
         assert online == pytest.approx(before, rel=1e-12)
-        np.testing.assert_allclose(w, dense, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(descent.weights, dense, rtol=1e-12, atol=1e-12)
     assert descent.evaluations == len(steps)
 
 
@@ -50,14 +49,13 @@ def test_sequences_of_one_update_see_the_same_weights(problem, batch):
     """The last batch of an order may be shorter; its gradient is the mean of what is there. Repeats count twice."""
     loss, rng = SequenceLoss(problem.corpus, problem.features), np.random.default_rng(0)
     start, order = rng.normal(size=problem.n_weights), np.array([5, 0, 2, 2, 1, 3, 4, 0, 0])
-    descent = ScaledDescent(problem, start, batch, shrink_first=False)
+    descent = ScaledDescent(problem, start.copy(), batch, shrink_first=False)
     steps = rng.uniform(0.1, 0.9, descent.n_updates(len(order)))
-    w = np.empty_like(start)
     online = descent.descend(order, steps)
-    descent.settle(w)
+    descent.settle()
     dense, before = dense_sgd.one_pass(loss, start, order, steps, 1.0, batch=min(batch, len(LENGTHS)))
     assert online == pytest.approx(before, rel=1e-12)
-    np.testing.assert_allclose(w, dense, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(descent.weights, dense, rtol=1e-12, atol=1e-12)
 
 
 def test_there_is_room_for_the_longest_sequence_in_every_place_of_an_update(problem):
@@ -68,10 +66,9 @@ def test_there_is_room_for_the_longest_sequence_in_every_place_of_an_update(prob
 def test_the_loss_at_one_point_moves_nothing(problem):
     rng = np.random.default_rng(0)
     start = rng.normal(size=problem.n_weights)
-    descent = ScaledDescent(problem, start, 4, shrink_first=False)
-    w = np.empty_like(start)
+    descent = ScaledDescent(problem, start.copy(), 4, shrink_first=False)
     assert descent.loss(np.arange(len(LENGTHS))) == pytest.approx(problem.likelihood.value(start), rel=1e-12)
     assert descent.loss(np.zeros(0, np.int64)) == 0.0
     assert descent.penalty() == pytest.approx(problem.regulariser.value(start) / len(LENGTHS), rel=1e-12)
-    descent.settle(w)
-    np.testing.assert_array_equal(w, start)
+    descent.settle()
+    np.testing.assert_array_equal(descent.weights, start)

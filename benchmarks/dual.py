@@ -1,0 +1,116 @@
+"""Dual solvers and growing batches on the OCR letters: passes until the optimum is proved to be near, and what a small
+lambda does to them.
+
+    python benchmarks/dual.py [--data DIR] [--set ocr-letters] [--lambdas 1,0.01] [--solvers oeg,sdca,...]
+                              [--tol 1e-6] [--passes 300] [--seconds 240] [--jobs 1]
+
+lambda is schmidt2015's, times n: 1 is lambda = 1/n, c2 = 0.5. Gaps are F(w) minus the best lower bound that the run has
+proved, relative to that bound; for oeg, eg and sdca the bound is the dual value of their own distributions. The
+objective is measured after each step, outside of the solver's clock. Where a solver measures it itself (oeg, eg), these
+passes are taken off, so that all count what they need to move. Seconds depend on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import NamedTuple
+
+import corpora
+
+from fastcrf.cli.solver_options import read_solver
+from fastcrf.lab.experiment import Experiment, Limits, Penalty
+from fastcrf.lab.named_datasets import NAMED_DATASETS
+from fastcrf.lab.tables import table
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers.contract import Solver
+from fastcrf.training.driver import minimize
+from fastcrf.training.stopping import CertifiedGap, MaxPasses, MaxSeconds
+from fastcrf.training.trace import Row, Trace
+from fastcrf.training.warm_up import warm_up
+
+SOLVERS = "sdca,sdca:sampling=uniform,oeg,oeg:initial=10.0,sag-nus-star,lbfgs,hybrid"
+GAPS = (1e-2, 1e-4, 1e-6)
+CLAIM = "OEG degrades at small lambda, SAG more gracefully", "oeg", "sag-nus-star"
+
+
+class Outcome(NamedTuple):
+    """What one run came to."""
+
+    solver: str
+    until: tuple[float | None, ...]  # passes until each of GAPS
+    last: Row
+    spent: float  # passes of the last row
+
+
+def run(problem: Problem, text: str, solver: Solver, arguments: argparse.Namespace) -> Outcome:
+    warm_up(problem, solver)
+    rules = [CertifiedGap(arguments.tol), MaxPasses(arguments.passes), MaxSeconds(arguments.seconds)]
+    trace = minimize(problem, solver, stop=rules, measure=True).trace
+    return Outcome(text, tuple(passes_until(trace, gap) for gap in GAPS), trace[-1], moving_passes(trace[-1]))
+
+
+def passes_until(trace: Trace, gap: float) -> float | None:
+    near = (row for row in trace if row["relative_gap"] is not None and row["relative_gap"] <= gap)
+    first = next(near, None)
+    return None if first is None else moving_passes(first)
+
+
+def moving_passes(row: Row) -> float:
+    """Passes without those that a dual solver spends on measuring the objective, one a step."""
+    return row["passes"] - (row["step"] + 1 if "duality_gap" in row else 0)
+
+
+def in_words(outcomes: list[Outcome]) -> str:
+    head = ("solver", *(f"{gap:.0e}" for gap in GAPS), "gap at the end", "passes", "s a pass")
+    lines = []
+    for outcome in outcomes:
+        until = ("-" if passes is None else f"{passes:.1f}" for passes in outcome.until)
+        seconds = outcome.last["seconds"] / max(outcome.last["passes"], 1.0)
+        end = f"{outcome.last['relative_gap']:.1e}", f"{outcome.spent:.0f}", f"{seconds:.2f}"
+        lines.append((outcome.solver, *until, *end))
+    return table(head, lines)
+
+
+def verdict(by_lambda: dict[float, list[Outcome]]) -> str:
+    """By how much the passes grow from the largest lambda to the smallest, for the two solvers of the claim."""
+    sentence, *solvers = CLAIM
+    large, small = max(by_lambda), min(by_lambda)
+    lines = []
+    for solver in solvers:
+        at = {lam: next(o for o in by_lambda[lam] if o.solver == solver) for lam in (large, small)}
+        for gap, before, after in zip(GAPS, at[large].until, at[small].until, strict=True):
+            if before is not None:
+                grown = f"{after / before:.1f}" if after is not None else f"> {at[small].spent / before:.1f}"
+                lines.append((solver, f"{gap:.0e}", grown))
+    return f"{sentence}: passes at {small:g}/n over those at {large:g}/n\n{table(('solver', 'gap', 'ratio'), lines)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
+    parser.add_argument("--set", default="ocr-letters")
+    parser.add_argument("--lambdas", default="1,0.01", help="the papers' lambda times n, with commas between")
+    parser.add_argument("--solvers", default=SOLVERS, help="names, with options after colons")
+    parser.add_argument("--tol", type=float, default=1e-6)
+    parser.add_argument("--passes", type=float, default=300.0)
+    parser.add_argument("--seconds", type=float, default=240.0)
+    parser.add_argument("--jobs", type=int, default=1)
+    arguments = parser.parse_args()
+    os.environ["FASTCRF_DATA"] = str(corpora.data_folder(arguments.data))
+    solvers = dict(read_solver(text) for text in arguments.solvers.split(","))
+    by_lambda: dict[float, list[Outcome]] = {}
+    for lam in map(float, arguments.lambdas.split(",")):
+        penalty, limits = Penalty(0.0, 0.5 * lam), Limits(arguments.tol, arguments.passes, arguments.seconds)
+        experiment = Experiment([NAMED_DATASETS[arguments.set]()], [penalty], solvers, range(1), limits, 1)
+        problem = next(iter(experiment.objectives())).problem(n_jobs=arguments.jobs)
+        by_lambda[lam] = []
+        for text, solver in solvers.items():
+            by_lambda[lam].append(run(problem, text, solver, arguments))
+            print(f"lambda = {lam:g}/n\n{in_words(by_lambda[lam])}\n", flush=True)
+    if len(by_lambda) > 1 and set(CLAIM[1:]) <= set(solvers):
+        print(verdict(by_lambda))
+
+
+if __name__ == "__main__":
+    main()

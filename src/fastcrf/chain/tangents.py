@@ -1,0 +1,193 @@
+"""Products with the Hessian: how expected counts change when the weights move along a direction r.
+
+Tsuboi, Unno, Kashima & Okazaki (2011), "Fast Newton-CG method for batch learning of conditional random fields", AAAI.
+With the label scores rU and the transition scores rV of r, their tables are conditional expectations,
+
+    A[t, k] = E[r . features up to t | y_t = k],   B[t, j] = E[r . features behind t | y_t = j],   ebar = E[r . features]
+
+and a product needs p(y_t = k) (A + B - ebar) for nodes, and the same with both ends for edges. Here the tables are kept
+multiplied by alpha and beta (kept_inference.py), which takes the divisions out of the recursions and makes them rows
+times matrices. `'` marks the change along r:
+
+    alpha'_t = emission_t (alpha'_{t-1} M + alpha_{t-1} (M rV)) + alpha_t rU_t             = alpha_t A[t]
+    beta'_{t-1} = follow'_t M^T + follow_t (M rV)^T,   beta'_last = -ebar beta_last        = beta_t (B[t] - ebar)
+    follow'_t = emission_t beta'_t + follow_t rU_t,    follow_t = emission_t beta_t
+    node'_t = alpha'_t beta_t + alpha_t beta'_t
+    edges' = M sum_t (alpha'_{t-1} follow_t + alpha_{t-1} follow'_t) + M rV sum_t alpha_{t-1} follow_t
+
+The last sum does not depend on r, and is kept with the rest.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.expectations import Table, end_of_block, scatter_block, score_block
+from fastcrf.chain.forward_backward import Edges, Lattice, make_lattice, row_times
+from fastcrf.chain.kept_inference import infer_and_keep_block
+from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, load, multiply, scale, store, total, zeros
+from fastcrf.chain.log_tangents import log_differentiate
+from fastcrf.kernel import borrowing_kernel, standing_kernel
+
+
+class Direction(NamedTuple):
+    """The vector r that the Hessian is multiplied with."""
+
+    table: Table  # its state weights
+    scores: np.ndarray  # [Kp, Kp] rV; 0 where there is no weight
+    forward: np.ndarray  # [Kp, Kp] M rV, element by element
+    backward: np.ndarray  # [Kp, Kp] its transpose
+
+
+def make_direction(table: Table, scores: np.ndarray, edges: Edges) -> Direction:
+    """`scores` [K, K] are the transition scores of r, `edges` those of the point."""
+    padded, K = edges.forward.shape[1], len(scores)
+    wide, forward, backward = (aligned_zeros(padded, padded) for _ in range(3))
+    wide[:K, :K] = scores
+    forward[:K, :K] = edges.forward[:K, :K] * scores
+    backward[:K, :K] = forward[:K, :K].T
+    return Direction(table, wide, forward, backward)
+
+
+def make_change(n_positions: int, n_labels: int, padded: int) -> Lattice:
+    """A lattice for what changes: rU and then node', alpha', follow'. Padding scores 0, the change of a constant."""
+    lattice = make_lattice(n_positions, n_labels, padded)
+    lattice.bias[:] = 0.0
+    return lattice
+
+
+@standing_kernel
+def differentiate(left, row, lattice, change, first, last, edges, direction, n_labels, lanes):
+    """The recursions above for one sequence, whose rU is in change.scores, and what is left of it from `row` on.
+
+    Writes: change.scores (node'), change.alpha, change.follow, lattice.follow.
+    """
+    alpha, rU, Kp, W, off = change.alpha, change.scores, change.scores.shape[1], len(lanes), row - first
+    changes, sums = zeros(lanes), zeros(lanes)
+    for t in range(first, last):
+        changes, sums = zeros(lanes), zeros(lanes)
+        for b in range(0, Kp, W):
+            here = load(left.alpha, t + off, b, lanes)
+            moved = multiply(here, load(rU, t, b, lanes))
+            if t > first:
+                reached = add(
+                    row_times(alpha, t - 1, edges.forward, t * edges.stride, n_labels, b, lanes),
+                    row_times(left.alpha, t - 1 + off, direction.forward, t * edges.stride, n_labels, b, lanes),
+                )
+                moved = add(moved, multiply(load(left.emission, t + off, b, lanes), reached))
+            store(alpha, t, b, moved)
+            changes, sums = add(changes, moved), add(sums, here)
+    mean = total(changes) / total(sums)  # ebar
+    for t in range(last - 1, first - 1, -1):
+        for b in range(0, Kp, W):
+            beta, emission = load(left.beta, t + off, b, lanes), load(left.emission, t + off, b, lanes)
+            moved = scale(-mean, beta)
+            if t < last - 1:
+                moved = add(
+                    row_times(change.follow, t + 1, edges.backward, t * edges.stride, n_labels, b, lanes),
+                    row_times(lattice.follow, t + 1, direction.backward, t * edges.stride, n_labels, b, lanes),
+                )
+            follow, here = multiply(emission, beta), load(left.alpha, t + off, b, lanes)
+            store(lattice.follow, t, b, follow)
+            store(change.follow, t, b, add(multiply(emission, moved), multiply(follow, load(rU, t, b, lanes))))
+            store(rU, t, b, add(multiply(load(alpha, t, b, lanes), beta), multiply(here, moved)))
+
+
+@standing_kernel
+def add_changed_edges(left, row, lattice, change, n_positions, n_labels, sums, lanes):
+    """sums(j, k) += sum_t alpha'_{t-1}(j) follow_t(k) + alpha_{t-1}(j) follow'_t(k), two rows at a time.
+
+    Writes: sums.
+    """
+    moved, alpha, last_row = change.alpha, left.alpha, row - 1
+    for b in range(0, sums.shape[1], len(lanes)):
+        for j in range(0, n_labels, 2):  # rows are padded to a multiple of 4
+            sum0, sum1 = load(sums, j, b, lanes), load(sums, j + 1, b, lanes)
+            for t in range(1, n_positions):
+                follow, follow_moved = load(lattice.follow, t, b, lanes), load(change.follow, t, b, lanes)
+                sum0 = add_scaled(moved[t - 1, j], follow, sum0)
+                sum1 = add_scaled(moved[t - 1, j + 1], follow, sum1)
+                sum0 = add_scaled(alpha[last_row + t, j], follow_moved, sum0)
+                sum1 = add_scaled(alpha[last_row + t, j + 1], follow_moved, sum1)
+            store(sums, j, b, sum0)
+            store(sums, j + 1, b, sum1)
+
+
+@standing_kernel
+def multiply_block(
+    positions, weights, first, end, left, row, edges, direction, lattice, change, product, n_labels, lanes
+):
+    """The product's share of sequences first..end-1, of which `left` holds the rows from `row` on.
+
+    Writes: product (all but the last sum above), change, lattice.
+    """
+    starts = positions.starts
+    base = starts[first]
+    score_block(positions, direction.table, change.bias, first, end, change.scores, lanes)
+    for i in range(first, end):
+        a, b = starts[i] - base, starts[i + 1] - base
+        if left.wide[row + a]:
+            weight = weights[i] if len(weights) > 0 else 1.0
+            log_differentiate(
+                left, row + a, lattice, change, a, b, edges, direction, weight, n_labels, product.wide_edges
+            )
+        else:
+            differentiate(left, row + a, lattice, change, a, b, edges, direction, n_labels, lanes)
+    add_changed_edges(left, row, lattice, change, starts[end] - base, n_labels, product.edges, lanes)
+    scatter_block(positions, first, end, change.scores, product.table, lanes)
+
+
+@borrowing_kernel
+def multiply_kept(positions, weights, first, last, left, edges, direction, lattice, change, product, n_labels, lanes):
+    """The product's share of sequences first..last-1 from what `expect_and_keep` left. Writes: product, work space."""
+    starts, begin = positions.starts, positions.starts[first]
+    while first < last:
+        end, row = end_of_block(starts, first, last), starts[first] - begin
+        multiply_block(
+            positions, weights, first, end, left, row, edges, direction, lattice, change, product, n_labels, lanes
+        )
+        first = end
+
+
+@borrowing_kernel
+def multiply_fresh(
+    positions, weights, first, last, table, edges, left, direction, lattice, change, point, product, n_labels, lanes
+):
+    """The same with inference first; `left` is work space for a block. Writes: product, point (sums of edges), ..."""
+    while first < last:
+        end, row = end_of_block(positions.starts, first, last), first - first
+        infer_and_keep_block(positions, weights, first, end, table, edges, lattice, point, left, row, n_labels, lanes)
+        multiply_block(
+            positions, weights, first, end, left, row, edges, direction, lattice, change, product, n_labels, lanes
+        )
+        first = end
+
+
+@borrowing_kernel
+def multiply_some(
+    positions,
+    weights,
+    sequences,
+    first,
+    last,
+    table,
+    edges,
+    left,
+    direction,
+    lattice,
+    change,
+    point,
+    product,
+    n_labels,
+    lanes,
+):
+    """The same for sequences[first:last], in any order and as often as they are named. Writes: as `multiply_fresh`."""
+    for n in range(first, last):
+        i = sequences[n]
+        row = i - i
+        infer_and_keep_block(positions, weights, i, i + 1, table, edges, lattice, point, left, row, n_labels, lanes)
+        multiply_block(
+            positions, weights, i, i + 1, left, row, edges, direction, lattice, change, product, n_labels, lanes
+        )

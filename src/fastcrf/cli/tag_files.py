@@ -1,0 +1,118 @@
+"""Many files to tag: one result a file, by several processes or the workers of a cluster, resumable.
+
+Each result appears whole or not at all, so that what is there is finished: a run that was broken off goes on with the
+files that have none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import count
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fastcrf.cli.data_files import files_of
+from fastcrf.cli.output_file import whole_output
+from fastcrf.cli.tag import Manner, result_lines
+from fastcrf.data.errors import DataError
+from fastcrf.model import Model
+
+
+class Task(NamedTuple):
+    """A file to tag. Everything is a path or a plain value: tasks travel to other processes."""
+
+    source: str
+    target: str
+    model: str
+    manner: Manner
+
+
+def tasks_of(paths: Sequence[str], model: str, folder: str, manner: Manner, resume: bool) -> list[Task]:
+    """What there is to do: a result in `folder` for each file, under its name; finished ones are left out."""
+    targets = [target_of(path, folder) for path in paths]
+    for path, target in zip(paths, targets, strict=True):
+        if targets.count(target) > 1:
+            raise DataError(f"Several files would be written to {target}; tag {path} into another folder.")
+        if os.path.exists(target) and not resume:
+            raise DataError(
+                f"{target} is there already; add --resume to keep what is finished, or choose another folder."
+            )
+    os.makedirs(folder, exist_ok=True)
+    places = [
+        Task(*map(os.path.abspath, each), manner) for each in zip(paths, targets, [model] * len(paths), strict=True)
+    ]
+    return [task for task in places if not is_finished(task)]
+
+
+def target_of(path: str, folder: str) -> str:
+    if path == "-":
+        raise DataError("Standard input has no name for a result in a folder; use --output, or give files.")
+    return str(Path(folder, Path(path).name.removesuffix(".gz")))
+
+
+def is_finished(task: Task) -> bool:
+    """Whether the result is newer than its file and its model."""
+    try:
+        made = os.stat(task.target).st_mtime_ns
+        return made >= max(os.stat(task.source).st_mtime_ns, os.stat(task.model).st_mtime_ns)
+    except FileNotFoundError:
+        return False
+
+
+def tag_file(task: Task) -> str:
+    """Tag one file, wherever this is called."""
+    model = loaded(task.model, os.stat(task.model).st_mtime_ns)
+    with whole_output(task.target) as text:
+        files = files_of(model, task.manner.items)
+        text.writelines(f"{line}\n" for line in result_lines(model, files, task.source, task.manner))
+    return task.target
+
+
+@lru_cache(maxsize=1)
+def loaded(path: str, version: int) -> Model:
+    """A process loads a model once."""
+    return Model.load(path)
+
+
+def tag_all(tasks: Sequence[Task], jobs: int, cluster: str | None) -> Iterator[str]:
+    """The results, in the order of the tasks, each as soon as it and all before it are there."""
+    if jobs == 1 and not cluster:
+        yield from map(tag_file, tasks)
+        return
+    with on_cluster(cluster) if cluster else in_processes(jobs) as spread:
+        yield from spread(tasks)
+
+
+Spread = Callable[[Iterable[Task]], Iterator[str]]
+
+
+@contextmanager
+def in_processes(jobs: int) -> Iterator[Spread]:
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        try:
+            yield lambda tasks: pool.map(tag_file, tasks)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@contextmanager
+def on_cluster(engine: str) -> Iterator[Spread]:
+    from fastcrf.cluster.connection import connected
+
+    with connected(engine) as client:
+
+        def spread(tasks: Iterable[Task]) -> Iterator[str]:
+            futures: list[Any] = [client.submit(tag_file, task, pure=False) for task in tasks]
+            for k in count():
+                if k == len(futures):
+                    return
+                yield futures[k].result()
+                futures[k] = None
+
+        yield spread

@@ -1,0 +1,110 @@
+"""What `fastcrf train` is given: files that are read into memory, or an encoded corpus that is mapped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain, tee
+from typing import Any, NamedTuple
+
+import typer
+
+from fastcrf.cli.data_files import DataFiles, Labelled, TrainingFiles, files_like, training_files
+from fastcrf.cli.reading_bar import read_labelled
+from fastcrf.data.files.destinations import CORPUS, kind_of
+from fastcrf.training.fitting import Fit, fit_corpus, fit_model
+
+
+class TrainingData(NamedTuple):
+    files: DataFiles  # the kind of files that held-out data are
+    transitions: bool  # whether pairs of labels have weights
+    fit: Callable[..., Fit]  # train on them: of a plan, and of what `fit_corpus` takes besides
+
+
+def open_training_data(
+    paths: Sequence[str],
+    template: str | None,
+    template_kind: str | None,
+    items: bool,
+    quiet: bool,
+    cluster: str | None = None,
+) -> TrainingData:
+    """The data at `paths`, which the options of the command describe; on a cluster, if one is named."""
+    corpora = [path for path in paths if os.path.isfile(path) and kind_of(path) == CORPUS]
+    if not corpora:
+        inputs = training_files(template, template_kind, items)
+        if cluster:
+            return files_on_cluster(paths, inputs, cluster)
+        labelled = one_behind_another(paths, inputs.files, quiet)
+        return TrainingData(inputs.files, inputs.transitions, partial(fit_files, labelled, inputs))
+    if len(paths) > 1:
+        raise typer.BadParameter(
+            f"{corpora[0]} is an encoded corpus and must be alone; encode all files into one.", param_hint="DATA"
+        )
+    for option, given in (("--template", template), ("--template-kind", template_kind), ("--items", items)):
+        if given:
+            raise typer.BadParameter("was settled when the corpus was encoded; leave it out.", param_hint=option)
+    return encoded_data(corpora[0], cluster)
+
+
+def held_out_data(data: TrainingData, path: str | None, quiet: bool, on_cluster: bool) -> Any:
+    """What `data.fit` takes as `dev`: sequences and labels or, on a cluster, a path and who reads it."""
+    if path is None:
+        return None
+    if on_cluster:
+        data.files.labelled(path)  # looks at the first sentence, so that a wrong file is told at once
+        return [os.path.abspath(path)], data.files.labelled
+    held_out = read_labelled(data.files, path, quiet)
+    return held_out.X, held_out.y
+
+
+def fit_files(labelled: Labelled, inputs: TrainingFiles, plan: Any, **how: Any) -> Fit:
+    return fit_model(labelled.X, labelled.y, plan, attributes=inputs.attributes, sample_weight=labelled.weights, **how)
+
+
+def one_behind_another(paths: Sequence[str], files: DataFiles, quiet: bool) -> Labelled:
+    """Several files as one: the first is opened now, each other when the one before has been read."""
+    first = read_labelled(files, paths[0], quiet)
+    if len(paths) == 1:
+        return first
+    weights: list[float] = []
+
+    def pairs() -> Iterator[tuple[Any, list[str]]]:
+        for part in chain([first], (read_labelled(files, path, quiet) for path in paths[1:])):
+            before = len(weights)
+            for pair in zip(part.X, part.y, strict=True):
+                weights.append(1.0)
+                yield pair
+            weights[before:] = part.weights or weights[before:]
+
+    forms, labels = tee(pairs())  # read in step, so that tee keeps one sequence
+    return Labelled((X for X, _ in forms), (y for _, y in labels), weights)
+
+
+def files_on_cluster(paths: Sequence[str], inputs: TrainingFiles, cluster: str) -> TrainingData:
+    """Files that workers read; this process looks at one sentence, which tells how many columns there are."""
+    from fastcrf.cluster.placement import from_files
+
+    inputs.files.labelled(paths[0])
+    place = from_files([os.path.abspath(path) for path in paths], inputs.files.labelled, inputs.attributes)
+    return TrainingData(inputs.files, inputs.transitions, partial(fit_on, cluster, place))
+
+
+def fit_on(cluster: str, place: Any, plan: Any, n_jobs: int | None = None, **how: Any) -> Fit:
+    from fastcrf.cluster.training import fit_on_cluster
+
+    return fit_on_cluster(cluster, place, plan, n_shards=n_jobs, **how)
+
+
+def encoded_data(path: str, cluster: str | None) -> TrainingData:
+    from fastcrf.data.corpus_file.reading import open_corpus
+
+    encoded = open_corpus(path)
+    files = files_like(encoded.input, items=encoded.input["kind"] == "items")
+    if cluster:
+        from fastcrf.cluster.placement import from_encoded
+
+        return TrainingData(files, encoded.transitions, partial(fit_on, cluster, from_encoded(encoded)))
+    fit = partial(fit_corpus, encoded.corpus, encoded.attributes, encoded.labels)
+    return TrainingData(files, encoded.transitions, fit)

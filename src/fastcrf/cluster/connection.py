@@ -1,0 +1,98 @@
+"""From the name of an engine to a client: "dask" (the current one), an address, or "local:4" for four processes here.
+
+Only `fastcrf.cluster` knows Dask, and it is imported when an engine is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+CURRENT = "dask"
+ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss|inproc)://.+")
+LOCAL = re.compile(r"local:([1-9]\d{0,3})")
+TIMEOUT = 20.0  # seconds to find a scheduler, or its first worker
+
+
+class ClusterError(ConnectionError):
+    """A cluster that cannot be reached or was lost; the message is one sentence."""
+
+
+def check_engine(engine: Any) -> str:
+    """The name of an engine, or one sentence."""
+    if isinstance(engine, str) and (engine == CURRENT or ADDRESS.fullmatch(engine) or LOCAL.fullmatch(engine)):
+        return engine
+    raise ValueError(
+        f"engine={engine!r} is no engine; use None (this process), 'dask' (the current client), the address of a "
+        "scheduler such as 'tcp://host:8786', or 'local:4' for four processes of this machine."
+    )
+
+
+@contextmanager
+def connected(engine: str) -> Iterator[Any]:
+    """A client of the engine with one worker at least; what is opened here is closed in the end."""
+    check_engine(engine)
+    distributed = import_distributed()
+    local = LOCAL.fullmatch(engine)
+    if local:
+        with shielded():
+            cluster = distributed.LocalCluster(
+                n_workers=int(local[1]), threads_per_worker=1, dashboard_address=None, silence_logs="ERROR"
+            )
+        with cluster, distributed.Client(cluster) as client:
+            yield client
+        return
+    if engine == CURRENT:
+        yield with_workers(current_client(distributed))
+        return
+    try:
+        client = distributed.Client(engine, timeout=TIMEOUT)
+    except (OSError, TimeoutError) as error:
+        raise ClusterError(f"There is no scheduler at {engine} ({error}); start one, or mend the address.") from None
+    with client:
+        yield with_workers(client)
+
+
+def import_distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise ClusterError(
+            "Engines need dask.distributed, which is not installed; run: pip install 'fastcrf[dask]'."
+        ) from None
+    return distributed
+
+
+def current_client(distributed: Any) -> Any:
+    try:
+        return distributed.get_client()
+    except ValueError:
+        raise ClusterError(
+            "engine='dask' means the current client, and there is none; make a distributed.Client first, or give the "
+            "address of a scheduler."
+        ) from None
+
+
+def with_workers(client: Any) -> Any:
+    try:
+        client.wait_for_workers(1, timeout=TIMEOUT)
+    except TimeoutError:
+        raise ClusterError("The cluster has no workers; start some, or wait until they are there.") from None
+    return client
+
+
+@contextmanager
+def shielded() -> Iterator[None]:
+    """Processes that are started within do not hear Ctrl-C, which is for us: we end the run, and then them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

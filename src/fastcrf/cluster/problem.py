@@ -1,0 +1,213 @@
+"""The problem whose shards lie on workers: what batch solvers ask of a problem, asked of all shards at once.
+
+Weights go out once a step, to every worker; gradients come back by a tree of sums, which workers add up among
+themselves. When a worker is lost, Dask makes its shards again elsewhere and the step goes on. When more is lost than
+that (the weights of the step with their last holder, or a shard that the client had sent), the step is asked again, of
+shards that are placed again; only when nobody is there to ask does the run end, with a sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastcrf.cluster import shard, sums
+from fastcrf.cluster.connection import ClusterError, import_distributed
+from fastcrf.cluster.placement import Place
+from fastcrf.cluster.shard import Piece
+from fastcrf.objective.certificate import Certificate, strongly_convex_gap
+from fastcrf.objective.regulariser import make_regulariser
+from fastcrf.types import FeatureMap, Floats
+
+TRIALS = 3  # of a step, before the cluster is given up
+
+
+class ClusterProblem:
+    """Minimise  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2  over the shards of a cluster.
+
+    features: options of `choose_features`, or features that were chosen before.
+    """
+
+    provides: ClassVar[frozenset[str]] = frozenset({"gradient", "hessian"})
+
+    def __init__(
+        self, client: Any, place: Place, n_shards: int, features: dict[str, Any], c1: float = 0.0, c2: float = 0.0
+    ) -> None:
+        self.client, self.place, self.n_shards, self.options = client, place, n_shards, features
+        self.regulariser = make_regulariser(c1, c2)
+        self.asked_to_stop: Callable[[], bool] = lambda: False
+        self.lost = lost_with_workers()
+        self.bytes_sent = self.bytes_received = 0  # of vectors, by the client
+        self._set_up()
+        facts = client.gather([client.submit(shard.facts_of, each, pure=False) for each in self.shards])
+        self.n_sequences = sum(n for n, _ in facts)
+        self.corpus = tuple(np.frombuffer(digest.encode(), np.uint8) for _, digest in facts)  # what fingerprints need
+
+    def _set_up(self) -> None:
+        """Place the shards, and agree on the features; what was there before is let go."""
+        client = self.client
+        placed = self.place(client, self.n_shards)
+        self.attributes, self.labels = placed.attributes, placed.labels
+        sizes = len(placed.attributes), len(placed.labels)
+        counts = [client.submit(shard.counts_of, each, sizes, pure=False) for each in placed.corpora]
+        self.placed_features = client.submit(shard.features_of, counts, sizes[1], self.options, pure=False)
+        self.features: FeatureMap = FeatureMap(*self.placed_features.result())
+        self.shards = [client.submit(shard.Shard, each, self.placed_features, pure=False) for each in placed.corpora]
+
+    @property
+    def c1(self) -> float:
+        return self.regulariser.c1
+
+    @property
+    def c2(self) -> float:
+        return self.regulariser.c2
+
+    @property
+    def n_weights(self) -> int:
+        return self.features.n_weights
+
+    @property
+    def n_jobs(self) -> int:
+        """How many shards there are: like threads, they change the result in the last digits."""
+        return len(self.shards)
+
+    def value(self, weights: Floats) -> float:
+        """F(w), all penalties included. One pass, forward recursions only."""
+        return float(sum(self._ask_all(shard.value_of, weights))) + self.regulariser.value(weights)
+
+    def gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
+        loss, gradient = self._sum(shard.gradient_of, weights)
+        gradient += 2.0 * self.c2 * weights
+        return loss + self.c2 * float(weights @ weights), gradient
+
+    def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
+        """The Hessian of the smooth part at `weights`, times `direction` (a fresh array). One pass."""
+        _, product = self._sum(shard.product_of, weights, direction)
+        product += 2.0 * self.c2 * direction
+        return product
+
+    def curvature(self, kept: int | None = None) -> ClusterCurvature:
+        """For several products at a point. Nothing is kept between them: `kept` is for a problem in one process."""
+        return ClusterCurvature(self)
+
+    def certificate(
+        self, weights: Floats, objective: float | None = None, gradient: Floats | None = None
+    ) -> Certificate:
+        """An upper bound on F(w) - F*; `objective` is F(w), `gradient` that of the smooth part, if they are known."""
+        if gradient is None or objective is None:
+            smooth, gradient = self.gradient(weights)
+            objective = smooth + self.c1 * float(np.abs(weights).sum())
+        if self.c2 > 0:
+            return Certificate(objective, objective - strongly_convex_gap(weights, gradient, self.c1, self.c2))
+        if self.c1 > 0:
+            slope = float(np.abs(gradient).max())
+            return Certificate(objective, float(sum(self._ask_all(shard.bound_of, weights, slope, self.c1))))
+        return Certificate(objective, -math.inf)
+
+    def held_out(self, pieces: list[Piece]) -> ClusterHeldOut:
+        """Held-out data that workers read."""
+        names = self.client.scatter((self.attributes, self.labels), hash=False)
+        return ClusterHeldOut(self, lambda: [self.client.submit(shard.read_held_out, each, names) for each in pieces])
+
+    def _sum(self, function: Callable[..., Any], *vectors: Floats) -> tuple[float, Floats]:
+        """The parts of all shards, added up by the workers."""
+
+        def ask(placed: list[Any]) -> Any:
+            parts = [self.client.submit(function, each, *placed, pure=False) for each in self.shards]
+            return sums.by_tree(parts, lambda one, other: self.client.submit(sums.add, one, other, pure=False))
+
+        total = self._again_if_lost(ask, vectors)
+        self.bytes_received += total.nbytes
+        return total.loss, total.dense().copy()
+
+    def _ask_all(self, function: Callable[..., Any], weights: Floats, *more: Any) -> list[Any]:
+        """A number of each shard."""
+        return self._again_if_lost(
+            lambda placed: [self.client.submit(function, each, *placed, *more, pure=False) for each in self.shards],
+            (weights,),
+        )
+
+    def _again_if_lost(self, ask: Callable[[list[Any]], Any], vectors: tuple[Floats, ...]) -> Any:
+        """Send the vectors, ask, wait; again if what was sent is lost."""
+        for trial in range(1, TRIALS + 1):
+            try:
+                if trial > 1:
+                    time.sleep(trial)  # for workers that are being started again
+                    self._set_up()
+                placed = [self.client.scatter(np.array(each), broadcast=True, hash=False) for each in vectors]
+                self.bytes_sent += sum(each.nbytes for each in vectors)
+                return self.client.gather(ask(placed))
+            except Exception as loss:
+                alive = self.client.status == "running"
+                if alive and not isinstance(loss, self.lost):
+                    raise
+                if trial == TRIALS or not alive:
+                    what = "its workers died again and again" if alive else "its scheduler is gone"
+                    raise ClusterError(
+                        f"The cluster was lost: {what} ({type(loss).__name__}); go on from the last checkpoint "
+                        f"elsewhere, with as many shards ({self.n_shards})."
+                    ) from loss
+        raise AssertionError("unreachable")
+
+
+class ClusterCurvature:
+    """The smooth part at the point of the last gradient."""
+
+    def __init__(self, problem: ClusterProblem) -> None:
+        self.problem = problem
+        self.weights: Floats | None = None
+
+    def gradient(self, weights: Floats) -> tuple[float, Floats]:
+        self.weights = weights.copy()
+        return self.problem.gradient(weights)
+
+    def product(self, direction: Floats) -> Floats:
+        if self.weights is None:
+            raise ValueError("A product needs a gradient before it, at the point where the Hessian is wanted.")
+        return self.problem.hessian_product(self.weights, direction)
+
+
+class ClusterHeldOut:
+    """Held-out data on the workers, and their token accuracy."""
+
+    def __init__(self, problem: ClusterProblem, place: Callable[[], list[Any]]) -> None:
+        self.problem, self.corpora = problem, place()
+
+    def accuracy(self, weights: Floats) -> float:
+        problem = self.problem
+        parts = problem._again_if_lost(
+            lambda placed: [
+                problem.client.submit(shard.correct_in, each, problem.placed_features, *placed, pure=False)
+                for each in self.corpora
+            ],
+            (weights,),
+        )
+        right, total = np.sum(parts, axis=0)
+        return float(right) / float(total) if total else math.nan
+
+    def fingerprint(self) -> str:
+        client = self.problem.client
+        return "-".join(client.gather([client.submit(shard.digest, each, pure=False) for each in self.corpora]))
+
+
+def lost_with_workers() -> tuple[type[BaseException], ...]:
+    """What Dask raises when something, or everything, is gone."""
+    distributed = import_distributed()
+    from concurrent.futures import CancelledError
+
+    from distributed.client import FutureCancelledError
+    from distributed.comm import CommClosedError
+
+    return (
+        distributed.scheduler.KilledWorker,
+        CancelledError,
+        FutureCancelledError,
+        CommClosedError,
+        OSError,
+        TimeoutError,
+    )

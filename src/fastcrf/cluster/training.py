@@ -1,0 +1,93 @@
+"""From data to a model on a cluster: `fit_on_cluster` is to shards what `fit_corpus` is to a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fastcrf.checks import whole
+from fastcrf.cluster.connection import check_engine, connected
+from fastcrf.cluster.placement import Place, from_client, from_encoded, pieces_of
+from fastcrf.cluster.problem import ClusterProblem
+from fastcrf.cluster.shard import Share
+from fastcrf.data.corpus_file.reading import EncodedCorpus
+from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.solvers.registry import check_needs
+from fastcrf.training.fitting import Fit, early_stop, fit_problem
+from fastcrf.training.plan import Plan
+from fastcrf.types import NOTHING
+
+HeldOutFiles = tuple[Sequence[str], Callable[..., Any]]  # paths, and what reads a share of one
+
+
+def fit_sequences(
+    engine: str, X: Any, y: Any, plan: Plan, attributes: Attributes, sample_weight: Any, **how: Any
+) -> Fit:
+    """Train on sequences of this process: it encodes them, and sends each worker its shards."""
+    check_before(engine, plan, how)
+    return fit_here(engine, from_client(*encode_training(X, y, sample_weight, attributes)), plan, **how)
+
+
+def fit_encoded(engine: str, encoded: EncodedCorpus, plan: Plan, **how: Any) -> Fit:
+    """Train on an encoded corpus that workers map."""
+    check_before(engine, plan, how)
+    return fit_here(engine, from_encoded(encoded), plan, **how)
+
+
+def fit_here(engine: str, place: Place, plan: Plan, n_jobs: int | None = None, dev: Any = None, **how: Any) -> Fit:
+    """As an estimator trains: held-out data are in this process, and so they are sent, too."""
+    files = None if dev is None else ([""], Given(list(dev[0]), list(dev[1])).share)
+    return fit_on_cluster(engine, place, plan, n_shards=n_jobs, dev=files, **how)
+
+
+class Given(NamedTuple):
+    """Held-out sequences that travel with the task that reads them."""
+
+    X: list[Any]
+    y: list[Any]
+    weights: None = None
+
+    def share(self, path: str, progress: None, share: Share) -> Given:
+        return Given(self.X[slice(*share)], self.y[slice(*share)])
+
+
+def check_before(engine: str, plan: Plan, how: Mapping[str, Any]) -> None:
+    """Refuse what cannot be before anything is read."""
+    check_engine(engine)
+    check_needs(plan.solver, ClusterProblem.provides)
+    early_stop(how.get("patience"), how.get("dev") is not None)
+
+
+def fit_on_cluster(
+    engine: str,
+    place: Place,
+    plan: Plan,
+    *,
+    n_shards: int | None = None,
+    dev: HeldOutFiles | None = None,
+    min_count: int = 1,
+    features: Mapping[str, Any] = NOTHING,
+    patience: int | None = None,
+    **how: Any,
+) -> Fit:
+    """Train on shards that `place` puts on the workers of an engine.
+
+    n_shards: as many shards, each of which is evaluated by one thread; as many as there are threads if None;
+    dev:      held-out files that workers read; features: options of `choose_features`;
+    how:      what `fit_problem` takes besides.
+    """
+    check_before(engine, plan, {"patience": patience, "dev": dev})
+    if whole("min_count", min_count, 1) > 1:
+        raise ValueError(f"min_count={min_count} is for data in one process; on a cluster, use min_freq.")
+    with connected(engine) as client:
+        n_threads = sum(client.nthreads().values())
+        shards = whole("the number of shards", n_shards or n_threads, 1)
+        problem = ClusterProblem(client, place, shards, dict(features), plan.c1, plan.c2)
+        held_out = None
+        if dev:
+            paths, read = dev
+            held_out = problem.held_out([piece for k in range(shards) for piece in pieces_of(paths, read, k, shards)])
+        return fit_problem(
+            problem, problem.attributes, problem.labels, plan, held_out=held_out, patience=patience, **how
+        )

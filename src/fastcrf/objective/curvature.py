@@ -1,0 +1,184 @@
+"""Gradients that leave something behind, and products with the Hessian from it.
+
+A gradient leaves 3 K numbers a position (chain/kept_inference.py), of all sequences or of the first ones of each
+thread's shard. A product then needs no exponential for those, and begins with inference for the others.
+
+A product counts as one pass, like a gradient: it evaluates each sequence once. How long it takes beside a gradient is
+measured by benchmarks/second_order.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.expectations import Expected, expect
+from fastcrf.chain.forward_backward import Edges, Lattice
+from fastcrf.chain.kept_inference import ROWS, Left, expect_and_keep, make_left
+from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.layout import expand_weights
+from fastcrf.chain.tangents import Direction, make_change, make_direction, multiply_fresh, multiply_kept, multiply_some
+from fastcrf.chain.transitions import transition_matrix
+from fastcrf.memory_room import SHARE, SMALL, free_memory, require_room
+from fastcrf.objective.likelihood import Likelihood, split
+from fastcrf.types import Floats, Longs
+
+BYTES = 8
+
+
+class Bench(NamedTuple):
+    """What one thread works with and sums up in a product."""
+
+    lattice: Lattice
+    change: Lattice
+    left: Left  # of one block
+    point: Expected  # only its sums of edges are used
+    product: Expected
+
+
+MultiplyShard = Callable[[int, Edges, Direction, Bench], None]
+
+
+class HessianProducts:
+    """Products with the Hessian of a loss at any point. Nothing is kept."""
+
+    def __init__(self, likelihood: Likelihood) -> None:
+        self.likelihood, layout, n_jobs = likelihood, likelihood.layout, likelihood.n_jobs
+        longest = len(likelihood.lattices[0].scores)
+        self.changes = [make_change(longest, layout.n_labels, layout.padded) for _ in range(n_jobs)]
+        self.blocks = [make_left(longest, layout.padded) for _ in range(n_jobs)]
+        self.edge_sums = np.zeros((n_jobs, 2, layout.padded, layout.padded))  # at the point
+        self.flat = aligned_zeros(1, layout.table_size)[0]
+        self.table = split(layout, self.flat)
+        self.nothing = np.zeros(likelihood.features.n_weights)
+
+    def product(self, weights: Floats, direction: Floats, ridge: float = 0.0) -> Floats:
+        """(Hessian at `weights` + ridge I) direction."""
+        this = self.likelihood
+
+        def multiply_shard(k: int, edges: Edges, along: Direction, bench: Bench) -> None:
+            self.multiply_range(*this.shard(k), edges, along, bench)
+
+        return self.multiply_by(multiply_shard, weights, direction, ridge)
+
+    def product_of_some(self, weights: Floats, direction: Floats, sequences: Longs) -> Floats:
+        """The same for the loss of some sequences, in any order and as often as they are named."""
+        this, n = self.likelihood, len(sequences)
+
+        def multiply_share(k: int, edges: Edges, along: Direction, bench: Bench) -> None:
+            share = sequences, n * k // this.n_jobs, n * (k + 1) // this.n_jobs
+            work = bench.left, along, bench.lattice, bench.change, bench.point, bench.product
+            shape = this.layout.n_labels, this.lanes
+            multiply_some(this.positions, this.corpus.weights, *share, this.table, edges, *work, *shape)
+
+        return self.multiply_by(multiply_share, weights, direction)
+
+    def multiply_range(self, first: int, last: int, edges: Edges, along: Direction, bench: Bench) -> None:
+        """The share of sequences first..last-1, inference included."""
+        this = self.likelihood
+        work = bench.left, along, bench.lattice, bench.change, bench.point, bench.product
+        shape = this.layout.n_labels, this.lanes
+        multiply_fresh(this.positions, this.corpus.weights, first, last, this.table, edges, *work, *shape)
+
+    def multiply_by(
+        self,
+        multiply_shard: MultiplyShard,
+        weights: Floats,
+        direction: Floats,
+        ridge: float = 0.0,
+        known_edges: Floats | float = 0.0,
+    ) -> Floats:
+        """The product from what `multiply_shard(k, ...)` sums up; `known_edges` are sums at the point known before."""
+        this, room = self.likelihood, self.likelihood.room()
+
+        def prepare(k: int) -> None:
+            room.clear(k)
+            self.edge_sums[k] = 0.0
+            expand_weights(weights, this.layout.place, *this.weight_range(k), this.flat)
+            expand_weights(direction, this.layout.place, *this.weight_range(k), self.flat)
+
+        def multiply(k: int) -> None:
+            point = Expected(room.expected[k].table, self.edge_sums[k, 0], self.edge_sums[k, 1])
+            bench = Bench(this.lattices[k], self.changes[k], self.blocks[k], point, room.expected[k])
+            multiply_shard(k, edges, along, bench)
+
+        this.on_threads(prepare)
+        edges = this.edges(weights)
+        along = make_direction(self.table, transition_matrix(this.features, direction), edges)
+        this.on_threads(multiply)
+        changed = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
+        changed += along.forward * (self.edge_sums[:, 0].sum(axis=0) + known_edges)
+        return this.collect(changed, self.nothing, direction, ridge)[0]
+
+
+class Curvature:
+    """loss + c2 |w|^2 at a point: its gradient, which leaves something behind, and products with its Hessian there.
+
+    kept: of how many sequences the gradient leaves what a product needs; None: of as many as there is room for.
+    """
+
+    def __init__(self, products: HessianProducts, c2: float = 0.0, kept: int | None = None) -> None:
+        self.products, self.c2 = products, c2
+        this = products.likelihood
+        self.middles = middles_of_shards(this, kept)  # of each shard, the sequence behind the last one that is kept
+        starts, padded = this.corpus.starts, this.layout.padded
+        rows = starts[self.middles] - starts[this.bounds[:-1]]
+        self.left = [make_left(max(1, int(n)), padded) for n in rows]
+        self.kept_edges = np.zeros((this.n_jobs, padded, padded))
+        self.weights: Floats | None = None  # where the last gradient was
+
+    @property
+    def n_kept(self) -> int:
+        """Sequences of which something is kept."""
+        return int((self.middles - self.products.likelihood.bounds[:-1]).sum())
+
+    def gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """loss + c2 |w|^2 and its gradient (a fresh array). One pass."""
+        this = self.products.likelihood
+
+        def expect_shard(k: int, edges: Edges, expected: Expected) -> float:
+            (first, last), middle = this.shard(k), int(self.middles[k])
+            data, shape = (this.positions, this.corpus.weights), (this.layout.n_labels, this.lanes)
+            arrays = this.table, edges, this.lattices[k], expected
+            log_z = expect_and_keep(*data, first, middle, *arrays, self.left[k], *shape)
+            self.kept_edges[k] = expected.edges
+            return log_z + expect(*data, middle, last, *arrays, *shape)
+
+        self.weights = None
+        loss, gradient, square = this.gradient_by(expect_shard, weights, this.counts, 2.0 * self.c2)
+        self.weights = weights.copy()
+        return loss + self.c2 * square, gradient
+
+    def product(self, direction: Floats) -> Floats:
+        """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
+        if self.weights is None:
+            raise ValueError("A product needs a gradient before it, at the point where the Hessian is wanted.")
+        this = self.products.likelihood
+
+        def multiply_shard(k: int, edges: Edges, along: Direction, bench: Bench) -> None:
+            (first, last), middle = this.shard(k), int(self.middles[k])
+            data, shape = (this.positions, this.corpus.weights), (this.layout.n_labels, this.lanes)
+            work = self.left[k], edges, along, bench.lattice, bench.change, bench.product
+            multiply_kept(*data, first, middle, *work, *shape)
+            self.products.multiply_range(middle, last, edges, along, bench)
+
+        known = self.kept_edges.sum(axis=0)
+        return self.products.multiply_by(multiply_shard, self.weights, direction, 2.0 * self.c2, known)
+
+
+def middles_of_shards(likelihood: Likelihood, kept: int | None) -> Longs:
+    """Of each shard, the sequence behind the last one of which something is kept; an even share of each."""
+    starts, bounds = likelihood.corpus.starts, likelihood.bounds
+    n_bytes = ROWS * BYTES * likelihood.layout.padded * int(starts[-1])
+    if kept is None:
+        free = free_memory()
+        share = 1.0 if free is None else min(1.0, max(SMALL, SHARE * free) / n_bytes)
+    else:
+        share = min(1.0, kept / likelihood.corpus.n_sequences)
+        require_room(math.ceil(share * n_bytes), f"What {kept} sequences leave for products", "keep fewer of them")
+    kept_before = np.floor(share * bounds + 1e-9).astype(np.int64)
+    middles: Longs = bounds[:-1] + kept_before[1:] - kept_before[:-1]
+    return middles

@@ -1,0 +1,42 @@
+"""About how much the count of each feature varies under the model: a diagonal for solvers that want one for nothing.
+
+Were positions independent, the Hessian's diagonal would be sum_t x_t^2 p_t (1 - p_t). Only the sum of x_t p_t is known,
+the expected count in the gradient; with p the mean probability, p (1 - p) times the sum of x_t^2 is the most that the
+variances of a feature can sum up to if its values are all alike, and about that if they have one sign. Where values
+have both signs, p is taken for 1/2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastcrf.types import Corpus, FeatureMap, Floats
+
+
+def feature_moments(corpus: Corpus, features: FeatureMap) -> tuple[Floats, Floats]:
+    """(sum of the values, sum of their squares) at the places where each feature could fire, by sequence weight.
+
+    The first is NaN where values have both signs.
+    """
+    n, lengths = features.n_attributes, np.diff(corpus.starts)
+    of_position = np.repeat(corpus.weights, lengths) if len(corpus.weights) else np.ones(corpus.n_positions)
+    weight = np.repeat(of_position, np.diff(corpus.offsets))
+    values = corpus.values if len(corpus.values) else np.ones(len(corpus.attributes))
+    sums, sizes, squares = (
+        np.bincount(corpus.attributes, weight * of_value, minlength=n)
+        for of_value in (values, np.abs(values), values * values)
+    )
+    sums[np.abs(sums) < (1.0 - 1e-12) * sizes] = np.nan
+    counts = np.diff(features.offsets)
+    edges = np.full(len(features.sources), float(of_position.sum() - of_position[corpus.starts[:-1]].sum()))
+    return np.concatenate((np.repeat(sums, counts), edges)), np.concatenate((np.repeat(squares, counts), edges))
+
+
+def variance_bounds(expected: Floats, sums: Floats, squares: Floats) -> Floats:
+    """squares p (1 - p), with p = expected / sums where that says something."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = np.clip(expected / sums, 0.0, 1.0)
+    p[np.isnan(p)] = 0.5
+    p *= 1.0 - p
+    p *= squares
+    return p

@@ -1,0 +1,153 @@
+"""Exponentiated gradient: all distributions of the dual at once, by multiplicative updates.
+
+Collins, Globerson, Koo, Carreras & Bartlett (2008), "Exponentiated gradient algorithms for conditional random fields
+and max-margin Markov networks", JMLR 9, the batch algorithm; tsuboi2011 compares with it.
+
+Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximising its dual D (run.py)
+
+    alpha_i  proportional to  exp(initial * right labels and bigrams);   rate = 1/2
+    repeat
+        alpha'_i  proportional to  alpha_i ** (1 - rate) * p(. | x_i, w) ** rate,   for all i
+        while D falls:   rate <- rate / 2, all alpha'_i anew
+        alpha <- alpha';   w <- w(alpha);   rate <- min(1.05 rate, 1)
+
+The potentials of the chains are kept with factorised edges (potentials.py).
+
+Differs from the paper: the rate follows the rules of the on-line algorithm (schmidt2015, footnote 9) without a limit of
+trials. Each row has objective, dual and true duality gap, for which every Step evaluates the objective, a pass that
+counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastcrf.chain.blocks import collect_change
+from fastcrf.chain.expectations import score_block
+from fastcrf.draws.drifting_vector import make_drifting
+from fastcrf.draws.lazy_vector import gather, turn
+from fastcrf.draws.lazy_weights import LazyWeights
+from fastcrf.kernel import borrowing_kernel
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.solvers.dual.potentials import (
+    FIRST_RATE,
+    GROWTH,
+    Potentials,
+    Trial,
+    blend,
+    check_initial,
+    infer_chain,
+    keep_trial,
+    make_potentials,
+    make_trial,
+    size_of,
+)
+from fastcrf.solvers.dual.run import KEEPS, DualRun
+from fastcrf.types import Floats, Step
+from fastcrf.vectors import dot
+
+ROUNDING = 1e-13  # of D, a sum over the corpus
+SMALLEST_RATE = 1e-15
+
+
+@dataclass(frozen=True)
+class EG:
+    """initial: what a right label or bigram counts in the first dual point."""
+
+    name: ClassVar[str] = "eg"
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
+    handles: ClassVar[frozenset[str]] = frozenset({"l2"})
+    promises: ClassVar[str] = "optimum"
+    starts: ClassVar[str] = "own"
+    keeps: ClassVar[Mapping[str, Kept]] = {
+        **KEEPS,
+        **dict.fromkeys(("labels", "bigrams"), Kept("sequences")),
+        "favour": Kept("sequences", low=0.0),
+        "rates": Kept(low=0.0, high=1.0, n_axes=1),
+    }
+
+    initial: float = 3.0
+
+    def __post_init__(self) -> None:
+        check_initial(self.name, self.initial)
+
+    def iterate(
+        self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Generator[Step, None, str]:
+        run = DualRun(self.name, problem, weights, memory, size_of)
+        alpha, trial, rates = make_potentials(run.blocks, self.initial), make_trial(run.blocks), np.full(1, FIRST_RATE)
+        run.remember(memory, **alpha._asdict(), rates=rates)
+        if not memory:
+            run.entropies[:], drift = _try(run, alpha, trial, rate=0.0)
+            _move(run, drift)
+        yield run.step(None if memory else problem, rate=float(rates[0]))
+        while True:
+            before = _dual(run, run.entropies, run.lazy.drift)
+            entropies, drift = _try(run, alpha, trial, rates[0])
+            while not _dual(run, entropies, drift) >= before - ROUNDING * abs(before):
+                rates *= 0.5
+                if rates[0] < SMALLEST_RATE:
+                    return (
+                        f"eg has nothing left to gain: no rate down to {SMALLEST_RATE:g} raises the dual {before:.6g}."
+                    )
+                entropies, drift = _try(run, alpha, trial, rates[0])
+            keep_all(run.blocks, rates[0], run.lazy.vector, alpha, trial, run.space, run.lazy.lanes)
+            run.entropies[:] = entropies
+            _move(run, drift)
+            rates[0] = min(GROWTH * rates[0], 1.0)
+            run.epoch += 1
+            yield run.step(problem, rate=float(rates[0]))
+
+
+def _try(run: DualRun, alpha: Potentials, trial: Trial, rate: float) -> tuple[Floats, Floats]:
+    """(entropies, sum of the residuals) after an update of all distributions with `rate`. One pass."""
+    entropies, nothing = np.empty_like(run.entropies), np.zeros_like(run.lazy.weights)
+    tried = LazyWeights(run.part, nothing, np.zeros_like(nothing), make_drifting)
+    try_all(run.blocks, rate, run.lazy.vector, tried.vector, alpha, entropies, trial, run.space, run.lazy.lanes)
+    run.evaluations += len(entropies)
+    tried.settle(0.0)
+    return entropies, tried.drift
+
+
+def _move(run: DualRun, drift: Floats) -> None:
+    """The weights follow the dual point."""
+    run.lazy = LazyWeights(run.part, drift / -run.ridge, drift, make_drifting)
+
+
+def _dual(run: DualRun, entropies: Floats, drift: Floats) -> float:
+    return float(entropies.sum()) - dot(drift, drift) / (2.0 * run.ridge)
+
+
+@borrowing_kernel
+def update_one(blocks, i, rate, vector, alpha, trial, space, lanes):
+    """Potentials of sequence i after an update with `rate` at the weights; its c. Writes: trial, space."""
+    gather(vector, blocks.support, i, space.weights, space.edges.scores, lanes)
+    score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, trial.goal, lanes)
+    return blend(alpha, blocks, i, rate, space.edges.scores, trial, space.lattice.scores, lanes)
+
+
+@borrowing_kernel
+def try_all(blocks, rate, vector, tried, alpha, entropies, trial, space, lanes):
+    """Entropies after an update of all sequences; their residuals are summed in the drift of `tried`.
+
+    Writes: entropies, tried, trial, space.
+    """
+    support, bounds, K = blocks.support, blocks.chains.bounds, blocks.layout.n_labels
+    for i in range(len(entropies)):
+        c = update_one(blocks, i, rate, vector, alpha, trial, space, lanes)
+        entropies[i] = infer_chain(blocks, i, c, trial, space, lanes)
+        collect_change(blocks.local, bounds, support, i, space.lattice.scores, space.change, lanes)
+        turn(tried, support, i, 1.0, 0.0, space.change, space.edge_sums, K, lanes)
+
+
+@borrowing_kernel
+def keep_all(blocks, rate, vector, alpha, trial, space, lanes):
+    """All potentials after the update with `rate`, which was tried. Writes: alpha, trial, space."""
+    for i in range(len(alpha.favour)):
+        c = update_one(blocks, i, rate, vector, alpha, trial, space, lanes)
+        keep_trial(alpha, blocks, i, c, space.lattice.scores, trial, lanes)

@@ -1,0 +1,183 @@
+"""Online exponentiated gradient: the dual of one sequence at a time, by multiplicative updates.
+
+Collins, Globerson, Koo, Carreras & Bartlett (2008), "Exponentiated gradient algorithms for conditional random fields
+and max-margin Markov networks", JMLR 9, with the heuristics of schmidt2015, footnote 9.
+
+Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximising its dual D (run.py)
+
+    alpha_i  proportional to  exp(initial * right labels and bigrams);   rate_i = 1/2
+    repeat: draw i
+        alpha'  proportional to  alpha_i ** (1 - rate_i) * p(. | x_i, w) ** rate_i
+        while D falls, at most 2 times in the first pass and 5 later:   rate_i <- rate_i / 2, alpha' anew
+        if D rose:   w <- w + s_i (E_{alpha_i} F - E_{alpha'} F) / (2 c2);   alpha_i <- alpha'
+        rate_i <- min(1.05 rate_i, 1)
+
+The first pass goes through a random permutation (`permutation`; without it, the paper's OEG-noRP, draws are uniform
+from the start), later draws are uniform. `initial` is 3, or 10 in the paper's OEG-10. A chain is kept as potentials
+whose edges are factorised (potentials.py), with the residuals of the last update.
+
+Differs from the papers: the rate is at most 1, where alpha' is the model's own distribution; "parts with the correct
+label" are labels and bigrams; potentials that are too wide for doubles, while the start still shows, count as a fall of
+D. Each row has objective, dual and true duality gap, for which every Step evaluates the objective, a pass that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastcrf.chain.blocks import Blocks
+from fastcrf.chain.expectations import score_block
+from fastcrf.draws.lazy_vector import gather, turn
+from fastcrf.draws.local_change import mask_change
+from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
+from fastcrf.draws.storage import bytes_by_form, make_gradients, stored_arrays
+from fastcrf.draws.stored_gradients import exchange
+from fastcrf.kernel import borrowing_kernel
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.solvers.dual import potentials
+from fastcrf.solvers.dual.potentials import (
+    FIRST_RATE,
+    GROWTH,
+    blend,
+    check_initial,
+    infer_chain,
+    keep_trial,
+    make_potentials,
+    make_trial,
+)
+from fastcrf.solvers.dual.run import KEEPS, DualRun
+from fastcrf.solvers.options import check_truth, check_whole
+from fastcrf.types import Floats, Longs, Step
+
+BACKTRACKS = (2, 5)  # in the first pass, and later
+ROUNDING = 1e-14  # of the change of D, which is a difference of sums
+
+
+@dataclass(frozen=True)
+class OEG:
+    """initial: what a right label or bigram counts in the first dual point; permutation: whether the first pass goes
+    through a random permutation; steps_per_epoch: Steps in n draws, to see the course of the first pass.
+    """
+
+    name: ClassVar[str] = "oeg"
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
+    handles: ClassVar[frozenset[str]] = frozenset({"l2"})
+    promises: ClassVar[str] = "optimum"
+    starts: ClassVar[str] = "own"
+    keeps: ClassVar[Mapping[str, Kept]] = {
+        **KEEPS,
+        **dict.fromkeys(("labels", "bigrams", "nodes", "edges"), Kept("sequences")),
+        "favour": Kept("sequences", low=0.0),
+        "rates": Kept("sequences", low=0.0, high=1.0),
+    }
+
+    initial: float = 3.0
+    permutation: bool = True
+    seed: int = 0
+    steps_per_epoch: int = 1
+
+    def __post_init__(self) -> None:
+        check_initial(self.name, self.initial)
+        check_truth(self.name, "permutation", self.permutation)
+        check_whole(self.name, "seed", self.seed, 0)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+
+    def iterate(self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
+        run = DualRun(self.name, problem, weights, memory, size_of, self.steps_per_epoch)
+        blocks, space, lazy = run.blocks, run.space, run.lazy
+        alpha, trial = make_potentials(blocks, self.initial), make_trial(blocks)
+        gradients, rates = make_gradients(blocks, "mixed", "double"), np.full(problem.n_sequences, FIRST_RATE)
+        run.remember(memory, **alpha._asdict(), **stored_arrays(gradients), rates=rates)
+
+        def begin(first: int, last: int) -> None:
+            first_residuals(
+                blocks, first, last, run.ridge, lazy.vector, alpha, gradients, run.entropies, trial, space, lazy.lanes
+            )
+
+        resumed = bool(memory)
+        while True:
+            if not run.filled.finished and not resumed:
+                run.fill(begin)
+            elif not resumed:
+                order, backtracks = self._order(run.epoch, problem.n_sequences), BACKTRACKS[min(run.epoch, 1)]
+                for some in run.draws:
+                    run.evaluations += ascend(
+                        blocks, order[some], backtracks, run.ridge, lazy.vector, alpha, rates, gradients,
+                        run.entropies, trial, space, lazy.lanes,
+                    )  # fmt: skip
+                if run.draws.finished:
+                    run.epoch += 1
+                    run.draws.start_again()
+            yield run.step(None if resumed else problem, rate=float(rates.mean()))
+            resumed = False
+
+    def _order(self, epoch: int, n: int) -> Longs:
+        """The sequences that an epoch draws, one after the other."""
+        if epoch == 0 and self.permutation:
+            return epoch_permutation(self.seed, epoch, n)
+        return np.minimum((epoch_uniforms(self.seed, epoch, n) * n).astype(np.int64), n - 1)
+
+
+def size_of(blocks: Blocks) -> int:
+    """Bytes of potentials, residuals and entropies."""
+    return potentials.size_of(blocks) + bytes_by_form(blocks)["mixed"]
+
+
+@borrowing_kernel
+def first_residuals(blocks, first, last, ridge, vector, alpha, gradients, entropies, trial, space, lanes):
+    """Entropies and residuals of the sequences first..last-1 as their potentials have them; w follows.
+
+    Writes: vector, gradients, entropies, trial, space.
+    """
+    K = blocks.layout.n_labels
+    for i in range(first, last):
+        c = blend(alpha, blocks, i, 0.0, space.edges.scores, trial, space.lattice.scores, lanes)
+        entropies[i] = infer_chain(blocks, i, c, trial, space, lanes)
+        exchange(gradients, blocks, i, 1.0, space, lanes)
+        turn(vector, blocks.support, i, 1.0, 1.0 / ridge, gradients.change, gradients.edge_change, K, lanes)
+
+
+@borrowing_kernel
+def ascend(blocks, order, backtracks, ridge, vector, alpha, rates, gradients, entropies, trial, space, lanes):
+    """An update of each sequence of `order`; the number of forward-backward recursions. Writes: all state."""
+    K, evaluations = blocks.layout.n_labels, 0
+    for i in order:
+        gather(vector, blocks.support, i, space.weights, space.edges.scores, lanes)
+        score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, trial.goal, lanes)
+        for _ in range(1 + backtracks):
+            c = blend(alpha, blocks, i, rates[i], space.edges.scores, trial, space.lattice.scores, lanes)
+            entropy = infer_chain(blocks, i, c, trial, space, lanes)
+            evaluations += 1
+            exchange(gradients, blocks, i, 0.0, space, lanes)
+            rise = entropy - entropies[i] + rise_of_penalty(blocks, i, ridge, gradients, trial.goal, space, lanes)
+            if rise >= -ROUNDING * (1.0 + entropies[i]):
+                exchange(gradients, blocks, i, 1.0, space, lanes)
+                turn(vector, blocks.support, i, 1.0, 1.0 / ridge, gradients.change, gradients.edge_change, K, lanes)
+                keep_trial(alpha, blocks, i, c, trial.labels, trial, lanes)
+                entropies[i] = entropy
+                break
+            rates[i] *= 0.5
+        rates[i] = min(GROWTH * rates[i], 1.0)
+    return evaluations
+
+
+@borrowing_kernel
+def rise_of_penalty(blocks, i, ridge, gradients, goal, space, lanes):
+    """c2 |w|^2 - c2 |w - change / (2 c2)|^2 = w . change - |change|^2 / (4 c2), for the change of sequence i.
+
+    By position, w . change is the sum of changes times scores. Writes: gradients (masked).
+    """
+    starts, K, along = blocks.chains.starts, blocks.layout.n_labels, 0.0
+    for t in range(starts[i + 1] - starts[i]):
+        for k in range(K):
+            along += gradients.node_change[t, k] * goal[t, k]
+    for j in range(K):
+        for k in range(K):
+            along += gradients.edge_change[j, k] * space.edges.scores[j, k]
+    square = mask_change(blocks.support, i, gradients.change, gradients.edge_change, K, lanes)
+    return along - square / (2.0 * ridge)

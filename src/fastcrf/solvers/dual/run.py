@@ -1,0 +1,114 @@
+"""The state that dual solvers share: weights that follow a dual point, its entropies, and how far the run has come.
+
+With alpha_i a distribution over the labellings of sequence i and s_i its weight, in the sum scale:
+
+    w(alpha) = sum_i s_i ( F(x_i, y_i) - E_{alpha_i} F ) / (2 c2)
+    D(alpha) = sum_i s_i H(alpha_i) - c2 |w(alpha)|^2   <=   F*   <=   F(w(alpha))
+
+A sequence that was not looked at yet is at its gold labelling, where entropy and residuals are 0: a dual point, too, so
+that D is a lower bound at any time. The drift d of the lazy vector is the sum of the residuals, and w = -d / (2 c2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from fastcrf.chain.blocks import Blocks, make_workspace
+from fastcrf.draws.drifting_vector import make_drifting
+from fastcrf.draws.lazy_weights import LazyWeights
+from fastcrf.draws.slices import Slices
+from fastcrf.memory import COUNT, WEIGHTS, Kept, take
+from fastcrf.memory_room import require_room
+from fastcrf.objective.capabilities import GradientProblem, SequenceProblem
+from fastcrf.objective.certificate import dual_bound
+from fastcrf.types import NOTHING, Diverged, Floats, Step
+from fastcrf.vectors import dot
+
+KEEPS = {
+    "weights": WEIGHTS,
+    "drift": WEIGHTS,
+    "entropies": Kept("sequences"),
+    **dict.fromkeys(("epoch", "drawn", "filled"), COUNT),
+}
+
+
+class DualRun:
+    """One run; the solver hands in the work on a slice of sequences, and the arrays of its dual point by name.
+
+    size_of: bytes that the dual point of a corpus takes; steps: that are due in an epoch.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        problem: SequenceProblem,
+        weights: Floats,
+        memory: Mapping[str, Any] | None,
+        size_of: Callable[[Blocks], int],
+        steps: int = 1,
+    ) -> None:
+        if weights.any() and not memory:
+            raise ValueError(
+                f"{name} starts at the weights of its own first dual point, and cannot start from given weights; leave "
+                "them out, or use a solver that moves the weights themselves, such as lbfgs or sag-nus-star."
+            )
+        self.name, self.problem, self.ridge = name, problem, 2.0 * problem.c2
+        self.part = problem.part(np.zeros_like(weights))
+        self.blocks = self.part.blocks
+        remedy = "use a solver that remembers less, such as lbfgs or sag-nus-star"
+        require_room(size_of(self.blocks), f"The dual point of {name} for these data", remedy)
+        n = problem.n_sequences
+        self.space = make_workspace(self.blocks)
+        self.entropies = np.zeros(n)  # weighted
+        self.filled, self.draws = (Slices(n, problem.slice_size, self._told_to_stop, stops) for stops in (1, steps))
+        self.epoch, self.evaluations = 0, 0
+        self.dual: dict[str, np.ndarray] = {}
+        drift = np.zeros_like(weights)
+        if memory:
+            weights, drift = np.array(memory["weights"]), np.array(memory["drift"])
+            take(name, "entropies", memory, self.entropies)
+            self.epoch = int(memory["epoch"])
+            self.draws.done = min(int(memory["drawn"]), n)
+            self.filled.done = min(int(memory["filled"]), n)
+        self.lazy = LazyWeights(self.part, weights, drift, make_drifting)
+
+    def _told_to_stop(self) -> bool:
+        return self.problem.asked_to_stop()
+
+    def remember(self, memory: Mapping[str, Any] | None, **arrays: np.ndarray) -> None:
+        """Arrays that the dual point consists of, as they are now or as `memory` has them. Writes: arrays."""
+        self.dual |= arrays
+        for item, array in arrays.items() if memory else ():
+            take(self.name, item, memory or NOTHING, array)
+
+    def fill(self, work: Callable[[int, int], None]) -> None:
+        """work(first, last) on what is left of the sequences, or less if told to stop: their first dual point."""
+        for some in self.filled:
+            work(some.start, some.stop)
+            self.evaluations += some.stop - some.start
+
+    def step(self, measure: GradientProblem | None = None, **info: float) -> Step:
+        """Where the run is, settled; `measure`: the problem, to have the objective there and the duality gap, for a
+        pass, if there is time for it.
+        """
+        square, w = self.lazy.settle(self.ridge), self.lazy.weights
+        entropy, penalty = float(self.entropies.sum()), self.problem.c2 * dot(w, w)
+        if not math.isfinite(square + entropy + penalty):
+            raise Diverged(f"The weights or the entropies of {self.name} are not finite after {self.epoch} epochs.")
+        info = {"dual": entropy - penalty, **info, "memory_bytes": sum(array.nbytes for array in self.dual.values())}
+        objective, gradient = None, None
+        if measure is not None and not self._told_to_stop():
+            objective, gradient = measure.gradient(w)
+            self.evaluations += self.problem.n_sequences
+            info["duality_gap"] = objective - info["dual"]
+        passes, self.evaluations = self.evaluations / self.problem.n_sequences, 0
+        bound = dual_bound(entropy, self.lazy.settled[1], 0.0, self.problem.c2)
+        return Step(w, passes, objective, gradient, info, self.state(), bound)
+
+    def state(self) -> dict[str, Any]:
+        numbers = {"epoch": self.epoch, "drawn": self.draws.done, "filled": self.filled.done}
+        return {**self.lazy.state(), "entropies": self.entropies, **self.dual, **numbers}

@@ -1,0 +1,240 @@
+"""Stochastic dual coordinate ascent with adaptive sampling.
+
+Le Priol, Piche & Lacoste-Julien (2018), "Adaptive stochastic dual coordinate ascent for conditional random fields",
+UAI; after Shalev-Shwartz & Zhang (2016), "Accelerated proximal stochastic dual coordinate ascent for regularized loss
+minimization", Mathematical Programming 155.
+
+Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximising its dual D (run.py)
+
+    m_i  the marginals of labels and bigrams at each position: nearly those of the gold labelling
+    repeat: draw i
+        m'      the marginals of p(. | x_i, w)
+        gap_i = s_i KL(m_i || m')                                  F(w) - D is the sum of the gaps
+        x       where D is highest between m_i (x = 0) and m' (x = 1)
+        w <- w - x s_i (E_{m'} F - E_{m_i} F) / (2 c2);   m_i <- (1 - x) m_i + x m'
+
+Draws are in proportion to the gaps as they were when last seen, a fifth of them uniform (`sampling`). The line search
+needs no inference: the slope of D is known from logarithms of the marginals (marginals.py). It is negative at 1, so a
+secant gives a first x; "exact" goes on by Newton's method within its bracket, to a relative `precision` of x; "secant"
+takes the first x that does not lower D.
+
+Differs from the paper: the search starts at the secant's root, not at 1/2, and its precision is relative; `smoothing`
+is how much of the uniform distribution the start mixes in. Rows have the dual and, as estimates, the sum of the gaps
+when last seen, and the objective that follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.blocks import Blocks, clear_rows, collect_change, copy_rows
+from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, load, store
+from fastcrf.draws.evaluation import score_current
+from fastcrf.draws.lazy_vector import turn
+from fastcrf.draws.local_change import mask_change
+from fastcrf.draws.sampling import build_sums, draw_mixture, epoch_uniforms, leaves_of, set_sum
+from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.dual.marginals import (
+    ChainMarginals,
+    entropy_between,
+    expected_score,
+    infer_goal,
+    make_goal,
+    make_marginals,
+    move_towards,
+    size_of,
+)
+from fastcrf.solvers.dual.run import KEEPS, DualRun
+from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.types import Floats, Step
+
+FIRST_GAP = 100.0  # of a sequence that was not drawn yet: it soon will be
+UNIFORM_SHARE = {"gap": 0.2, "uniform": 1.0}
+MOST_TRIALS = 60
+
+
+@dataclass(frozen=True)
+class SDCA:
+    """sampling: "gap" or "uniform"; line_search: "exact" (to `precision`) or "secant"; smoothing: share of the uniform
+    distribution in the first dual point; steps_per_epoch: Steps in n draws, to see the course of the first pass.
+    """
+
+    name: ClassVar[str] = "sdca"
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"l2"})
+    promises: ClassVar[str] = "optimum"
+    starts: ClassVar[str] = "own"
+    keeps: ClassVar[Mapping[str, Kept]] = {
+        **KEEPS,
+        **dict.fromkeys(("labels", "bigrams"), Kept("sequences", low=-1e-9, high=1.0 + 1e-9)),
+        "gaps": Kept("sequences", low=0.0),
+    }
+
+    sampling: str = "gap"
+    line_search: str = "exact"
+    precision: float = 1e-3
+    smoothing: float = 1e-3
+    seed: int = 0
+    steps_per_epoch: int = 1
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "sampling", self.sampling, UNIFORM_SHARE)
+        check_choice(self.name, "line_search", self.line_search, ("exact", "secant"))
+        check_positive(self.name, "precision", self.precision)
+        check_positive(self.name, "smoothing", self.smoothing)
+        if self.smoothing >= 1.0:
+            raise ValueError(f"{self.name}: smoothing must be below 1; got smoothing={self.smoothing!r}.")
+        check_whole(self.name, "seed", self.seed, 0)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        run = DualRun(self.name, problem, weights, memory, size_of, self.steps_per_epoch)
+        n, lazy = problem.n_sequences, run.lazy
+        given = run.blocks.chains.weights
+        sizes = given if len(given) else np.ones(n)  # s_i; inference is that of sequences of weight 1
+        blocks = run.blocks._replace(chains=run.blocks.chains._replace(weights=np.empty(0)))
+        marginals, gaps, room = make_marginals(blocks, self.smoothing), np.full(n, FIRST_GAP), make_room(blocks)
+        run.remember(memory, **marginals._asdict(), gaps=gaps)
+        if not memory:
+            first_weights(blocks, sizes, run.ridge, lazy.vector, marginals, run.entropies, room, run.space, lazy.lanes)
+        sums, share = np.empty(2 * leaves_of(n)), UNIFORM_SHARE[self.sampling]
+        precision = self.precision if self.line_search == "exact" else np.inf
+        build_sums(gaps, sums)
+        while True:
+            gap = float(gaps.sum())
+            step = run.step(gap_estimate=gap)
+            yield step._replace(info={**step.info, "objective_estimate": step.info["dual"] + gap})
+            uniforms = epoch_uniforms(self.seed, run.epoch, n)
+            for some in run.draws:
+                coordinate_ascent(
+                    blocks, uniforms[some], share, precision, sizes, run.ridge, lazy.vector, marginals, run.entropies,
+                    gaps, sums, room, run.space, lazy.lanes,
+                )  # fmt: skip
+                run.evaluations += some.stop - some.start
+            if run.draws.finished:
+                run.epoch += 1
+                run.draws.start_again()
+
+
+class Room(NamedTuple):
+    """Room to treat one sequence."""
+
+    goal: ChainMarginals  # of the model
+    scores: np.ndarray  # [T, Kp] label scores at w
+    change: np.ndarray  # [T, Kp] of the label marginals, goal minus here
+    logs: np.ndarray  # [K, Kp] logarithms of the bigrams of one transition
+
+
+def make_room(blocks: Blocks) -> Room:
+    longest, K, Kp = blocks.widest[2], blocks.layout.n_labels, blocks.layout.padded
+    return Room(make_goal(blocks), *(aligned_zeros(rows, Kp) for rows in (longest, longest, K)))
+
+
+@borrowing_kernel
+def first_weights(blocks, sizes, ridge, vector, marginals, entropies, room, space, lanes):
+    """Entropies and weights of the first dual point: a step from the gold labelling, where w = 0.
+
+    Writes: vector, entropies, room, space.
+    """
+    starts, labels, K = blocks.chains.starts, blocks.chains.labels, blocks.layout.n_labels
+    for i in range(len(entropies)):
+        first, length = starts[i], starts[i + 1] - starts[i]
+        transition, goal = (first - i) * K, room.goal
+        clear_rows(goal.labels, length, lanes)
+        clear_rows(goal.bigrams, (length - 1) * K, lanes)
+        for t in range(length):
+            goal.labels[t, labels[first + t]] = 1.0
+            if t > 0:
+                goal.bigrams[(t - 1) * K + labels[first + t - 1], labels[first + t]] = 1.0
+        entropies[i] = sizes[i] * entropy_between(marginals, first, transition, length, goal, 0.0, room.logs, K)[0]
+        find_change(blocks, i, marginals, room, space, lanes)
+        turn(vector, blocks.support, i, -sizes[i], -sizes[i] / ridge, space.change, space.edge_change, K, lanes)
+
+
+@borrowing_kernel
+def find_change(blocks, i, marginals, room, space, lanes):
+    """|g|^2 of g, the change of expected features from the marginals of sequence i to room.goal.
+
+    Writes: room.change, space.change and space.edge_change (g, masked).
+    """
+    starts, K, Kp, W = blocks.chains.starts, blocks.layout.n_labels, space.edge_change.shape[1], len(lanes)
+    first, length = starts[i], starts[i + 1] - starts[i]
+    for t in range(length):
+        for b in range(0, Kp, W):
+            old = load(marginals.labels, first + t, b, lanes)
+            store(room.change, t, b, add_scaled(-1.0, old, load(room.goal.labels, t, b, lanes)))
+    clear_rows(space.edge_change, K, lanes)
+    for r in range((length - 1) * K):
+        for b in range(0, Kp, W):
+            old = load(marginals.bigrams, (first - i) * K + r, b, lanes)
+            change = add_scaled(-1.0, old, load(room.goal.bigrams, r, b, lanes))
+            store(space.edge_change, r % K, b, add(change, load(space.edge_change, r % K, b, lanes)))
+    collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, room.change, space.change, lanes)
+    return mask_change(blocks.support, i, space.change, space.edge_change, K, lanes)
+
+
+@borrowing_kernel
+def coordinate_ascent(
+    blocks, uniforms, share, precision, sizes, ridge, vector, marginals, entropies, gaps, sums, room, space, lanes
+):
+    """A draw and its ascent for each uniform: the paper's Algorithm 1. Writes: all state."""
+    starts, K = blocks.chains.starts, blocks.layout.n_labels
+    for u in uniforms:
+        i = draw_mixture(u, share, len(gaps), sums)
+        first, length, s = starts[i], starts[i + 1] - starts[i], sizes[i]
+        transition = (first - i) * K
+        edges = score_current(blocks, i, vector, space, lanes)
+        copy_rows(space.lattice.scores, room.scores, length, lanes)
+        log_z = infer_goal(space.lattice, length, edges, space, room.goal, K, lanes)
+        here = expected_score(marginals, first, transition, length, room.scores, edges.scores, K)
+        along = expected_score(room.goal, np.int64(0), np.int64(0), length, room.scores, edges.scores, K) - here
+        if s > 0.0:
+            gaps[i] = max(s * (log_z - here) - entropies[i], 0.0)
+            square = s * find_change(blocks, i, marginals, room, space, lanes) / ridge
+            x, entropy = search_line(marginals, first, transition, length, room, along, square, precision, K)
+            move_towards(marginals, first, transition, length, room.goal, x, K, lanes)
+            turn(vector, blocks.support, i, s * x, s * x / ridge, space.change, space.edge_change, K, lanes)
+            entropies[i] = s * entropy
+        else:
+            gaps[i] = 0.0
+        set_sum(i, gaps[i], sums)
+
+
+@standing_kernel
+def search_line(marginals, first, transition, length, room, along, square, precision, n_labels):
+    """(x, H there): where H(x) + x along - x^2 square / 2 is highest for x in [0, 1], to a relative precision; an
+    infinite one asks for the first secant that does not lower it. Its slope at 1, where H' = -along, is -square.
+    Writes: room.logs.
+    """
+    begin, slope, _ = entropy_between(marginals, first, transition, length, room.goal, 0.0, room.logs, n_labels)
+    slope += along
+    if not slope > 0.0 or not square > 0.0:  # the model's marginals already, or none of their features has a weight
+        x = 1.0 if square == 0.0 else 0.0
+        return x, entropy_between(marginals, first, transition, length, room.goal, x, room.logs, n_labels)[0]
+    low, high, x, entropy, following = 0.0, 1.0, 0.0, begin, slope / (slope + square)
+    for _ in range(MOST_TRIALS):
+        x = following
+        entropy, there, curvature = entropy_between(
+            marginals, first, transition, length, room.goal, x, room.logs, n_labels
+        )
+        there += along - x * square
+        if precision == np.inf:
+            if entropy + x * along - 0.5 * x * x * square >= begin:
+                break
+            following = x * slope / (slope - there)
+            continue
+        low, high = (x, high) if there > 0.0 else (low, x)
+        following = x - there / (curvature - square)  # Newton
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        if abs(following - x) <= precision * x:
+            break
+    return x, entropy

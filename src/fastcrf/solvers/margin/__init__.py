@@ -1,0 +1,1 @@
+"""Trainers that learn from mistakes: the best labelling is compared with the right one."""

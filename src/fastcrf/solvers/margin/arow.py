@@ -1,0 +1,136 @@
+"""AROW, adaptive regularization of weights: each weight has a variance, and certain weights move less.
+
+Crammer, Kulesza & Dredze (2009), "Adaptive regularization of weight vectors", NIPS 22, pp. 414-422, as CRFsuite's
+train_arow.c (Okazaki, 2007) has it.
+
+Minimises no sum over the corpus. With v the variances and D o D the squares of D, weight by weight:
+
+    w <- 0;   v <- variance
+    repeat
+        for each sequence i in random order
+            y <- the best labelling at w;   D <- s_i (F(x_i, y_i) - F(x_i, y))
+            if y != y_i
+                cost <- score(y) - score(y_i) + number of wrong labels
+                alpha <- cost / (gamma + D . (v o D))
+                w <- w + alpha v o D
+                v <- 1 / (1 / v + D o D / gamma)
+
+A Step is one epoch. `info["training_loss"]` is the sum of s_i cost.
+
+Differs from the paper: the covariance is diagonal, and whole labellings take the place of two classes. Differs from
+CRFsuite: it shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fastcrf.draws.local_change import dot_change
+from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.margin import run
+from fastcrf.solvers.margin.mistakes import learn, weight_of
+from fastcrf.solvers.margin.run import MistakeRun
+from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.types import Floats, Step
+
+
+@dataclass(frozen=True)
+class AROW:
+    """variance: of each weight at the start; gamma: how little the weights follow a single sequence; seed: of the
+    order.
+    """
+
+    name: ClassVar[str] = "arow"
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none"})
+    promises: ClassVar[str] = "no objective"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | {"variances": Kept("weights", fill=1.0, low=0.0)}
+
+    variance: float = 1.0
+    gamma: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_positive(self.name, "variance", self.variance)
+        check_positive(self.name, "gamma", self.gamma)
+        check_whole(self.name, "seed", self.seed, 0)
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        rule = ByVariance(float(self.gamma))
+        beside = "variances", float(self.variance)
+        run = MistakeRun(self.name, problem, weights, memory, rule, self.seed, beside)
+        yield run.step()
+        while True:
+            yield run.run_epoch()
+
+
+class ByVariance(NamedTuple):
+    """AROW's rule; the number beside each weight is its variance."""
+
+    gamma: float
+
+
+@learn.register(ByVariance)
+def learn_by_variance(rule, blocks, i, wrong, square, visits, vector, space, lanes):
+    support, K, weight = blocks.support, blocks.layout.n_labels, weight_of(blocks.chains, i)
+    slope = dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, K, lanes)
+    cost = slope + wrong
+    spread = weight * weight * variance_along(vector, support, i, space.change, space.edge_change, K)
+    alpha = cost / (rule.gamma + spread)
+    move_by_variance(
+        vector, support, i, weight * alpha, weight * weight / rule.gamma, space.change, space.edge_change, K
+    )
+    return weight * cost
+
+
+@standing_kernel
+def variance_along(vector, support, i, change, edge_change, n_labels):
+    """D . (v o D)."""
+    found, Kp = 0.0, vector.rows.shape[1]
+    first = support.row_starts[i]
+    for r in range(first, support.row_starts[i + 1]):
+        row = 2 * np.int64(support.rows[r]) + 1
+        for k in range(Kp):
+            found += change.rows[r - first, k] * change.rows[r - first, k] * vector.rows[row, k]
+    first = support.cell_starts[i]
+    for o in range(first, support.cell_starts[i + 1]):
+        found += change.cells[o - first] * change.cells[o - first] * vector.cells[support.cells[o], 1]
+    transitions = len(vector.stamps) - n_labels
+    for j in range(n_labels):
+        for k in range(Kp):
+            found += edge_change[j, k] * edge_change[j, k] * vector.rows[2 * (transitions + j) + 1, k]
+    return found
+
+
+@standing_kernel
+def move_by_variance(vector, support, i, step, narrowing, change, edge_change, n_labels):
+    """w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: vector."""
+    first = support.row_starts[i]
+    for r in range(first, support.row_starts[i + 1]):
+        move_row(vector, np.int64(support.rows[r]), step, narrowing, change.rows, r - first)
+    first = support.cell_starts[i]
+    for o in range(first, support.cell_starts[i + 1]):
+        c, D = support.cells[o], change.cells[o - first]
+        variance = vector.cells[c, 1]
+        vector.cells[c, 0] -= step * variance * D
+        vector.cells[c, 1] = variance / (1.0 + narrowing * variance * D * D)
+    transitions = len(vector.stamps) - n_labels
+    for j in range(n_labels):
+        move_row(vector, transitions + j, step, narrowing, edge_change, j)
+
+
+@borrowing_kernel
+def move_row(vector, r, step, narrowing, source, place):
+    """Writes: vector."""
+    for k in range(vector.rows.shape[1]):
+        variance, D = vector.rows[2 * r + 1, k], source[place, k]
+        vector.rows[2 * r, k] -= step * variance * D
+        vector.rows[2 * r + 1, k] = variance / (1.0 + narrowing * variance * D * D)

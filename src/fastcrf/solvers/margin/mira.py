@@ -1,0 +1,67 @@
+"""MIRA, the margin infused relaxed algorithm, with the best labelling as its one rival.
+
+Crammer & Singer (2003), "Ultraconservative online algorithms for multiclass problems", JMLR 3, pp. 951-991; for whole
+labellings and averaged, McDonald, Crammer & Pereira (2005), "Online large-margin training of dependency parsers", ACL.
+
+Minimises no sum over the corpus: each update is the smallest that makes the right labelling beat the best one by the
+number of its wrong labels,
+
+    min |w' - w|^2 / 2    such that    score(y_i) - score(y) >= wrong labels of y
+
+    repeat
+        for each sequence i in random order
+            y <- the best labelling at w;   D <- F(x_i, y_i) - F(x_i, y)
+            if y != y_i
+                tau <- (score(y) - score(y_i) + wrong labels of y) / |D|^2           (at most c, if there is one)
+                w <- w + s_i tau D
+
+A Step is one epoch; its weights are the mean of the weights after each visit. `info["training_loss"]` is the sum of s_i
+times the numerator of tau.
+
+Differs from the papers: one rival (McDonald et al. take the k best, Crammer & Singer all wrong classes); c limits the
+step as in PA-I, but by default there is no limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.margin import run
+from fastcrf.solvers.margin.run import Average, MistakeRun
+from fastcrf.solvers.margin.towards_margin import TowardsMargin
+from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.types import Floats, Step
+
+
+@dataclass(frozen=True)
+class MIRA:
+    """c: the largest step, or None for no limit; seed: of the order."""
+
+    name: ClassVar[str] = "mira"
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none"})
+    promises: ClassVar[str] = "no objective"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | run.SUMS
+
+    c: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.c is not None:
+            check_positive(self.name, "c", self.c)
+        check_whole(self.name, "seed", self.seed, 0)
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        rule = TowardsMargin(power=1.0, largest=math.inf if self.c is None else float(self.c), slack=0.0)
+        run = MistakeRun(self.name, problem, weights, memory, rule, self.seed)
+        average = Average(problem.n_weights)
+        yield average.of(run.step())
+        while True:
+            yield average.of(run.run_epoch())

@@ -1,0 +1,88 @@
+"""Passive-aggressive training.
+
+Crammer, Dekel, Keshet, Shalev-Shwartz & Singer (2006), "Online passive-aggressive algorithms", JMLR 7, pp. 551-585, as
+CRFsuite's train_passive_aggressive.c (Okazaki, 2007) has it.
+
+Minimises no sum over the corpus: each update is the smallest that gives its own sequence a margin.
+
+    u <- 1;   w <- 0;   v <- 0
+    repeat
+        for each sequence i in random order
+            y <- the best labelling at w;   D <- F(x_i, y_i) - F(x_i, y)
+            if y != y_i
+                cost <- score(y) - score(y_i) + sqrt(number of wrong labels)         (+ 1 if not error_sensitive)
+                tau <- cost / |D|^2                   type 0
+                       min(c, cost / |D|^2)           type 1, PA-I
+                       cost / (|D|^2 + 1 / (2 c))     type 2, PA-II
+                w <- w + s_i tau D;   v <- v + u s_i tau D
+            u <- u + 1
+
+A Step is one epoch; its weights are w - v / u, the mean of the weights after each visit, or w without averaging.
+`info["training_loss"]` is the sum of s_i cost.
+
+Differs from the paper: the margin is not that of the labelling with the largest cost, but of the best one; where no
+feature tells it from the right one, nothing happens (CRFsuite divides by 0 for type 0). Differs from CRFsuite: it
+shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.margin import run
+from fastcrf.solvers.margin.run import Average, MistakeRun
+from fastcrf.solvers.margin.towards_margin import TowardsMargin
+from fastcrf.solvers.options import check_positive, check_truth, check_whole
+from fastcrf.types import Floats, Step
+
+TYPES = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class PassiveAggressive:
+    """pa_type: 0 without slack, 1 for PA-I, 2 for PA-II; c: aggressiveness, of PA-I the largest step; error_sensitive:
+    whether the margin grows with the number of wrong labels; averaging: whether weights are averaged; seed: of the
+    order.
+    """
+
+    name: ClassVar[str] = "pa"
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none"})
+    promises: ClassVar[str] = "no objective"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | run.SUMS
+
+    pa_type: int = 1
+    c: float = 1.0
+    error_sensitive: bool = True
+    averaging: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole(self.name, "pa_type", self.pa_type, 0)
+        if self.pa_type not in TYPES:
+            raise ValueError(f"{self.name}: pa_type must be 0, 1 or 2; got pa_type={self.pa_type!r}.")
+        check_positive(self.name, "c", self.c)
+        check_truth(self.name, "error_sensitive", self.error_sensitive)
+        check_truth(self.name, "averaging", self.averaging)
+        check_whole(self.name, "seed", self.seed, 0)
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        run = MistakeRun(self.name, problem, weights, memory, self._rule(), self.seed)
+        average = Average(problem.n_weights) if self.averaging else None
+        yield run.step() if average is None else average.of(run.step())
+        while True:
+            yield run.run_epoch() if average is None else average.of(run.run_epoch())
+
+    def _rule(self) -> TowardsMargin:
+        return TowardsMargin(
+            power=0.5 if self.error_sensitive else 0.0,
+            largest=float(self.c) if self.pa_type == 1 else math.inf,
+            slack=0.5 / self.c if self.pa_type == 2 else 0.0,
+        )

@@ -1,0 +1,75 @@
+"""The averaged perceptron.
+
+Collins (2002), "Discriminative training methods for hidden Markov models: theory and experiments with perceptron
+algorithms", EMNLP, pp. 1-8, as CRFsuite's train_averaged_perceptron.c (Okazaki, 2007) has it; averages by Daume (2006).
+
+Minimises nothing that has a name: it ends when no training sequence is labelled wrongly, if ever.
+
+    c <- 1;   w <- 0;   u <- 0
+    repeat
+        for each sequence i in random order
+            y <- the best labelling at w
+            if y != y_i
+                w <- w + s_i (F(x_i, y_i) - F(x_i, y))
+                u <- u + c s_i (F(x_i, y_i) - F(x_i, y))
+            c <- c + 1
+
+A Step is one epoch; its weights are w - u / c, the mean of the weights after each visit. `info["training_loss"]` is the
+sum over the sequences of s_i times the share of wrong labels, each before its update.
+
+Differs from CRFsuite: it shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from fastcrf.draws.lazy_vector import turn
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.margin import run
+from fastcrf.solvers.margin.mistakes import learn, weight_of
+from fastcrf.solvers.margin.run import Average, MistakeRun
+from fastcrf.solvers.options import check_whole
+from fastcrf.types import Floats, Step
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """seed: of the order."""
+
+    name: ClassVar[str] = "perceptron"
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none"})
+    promises: ClassVar[str] = "no objective"
+    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | run.SUMS
+
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole(self.name, "seed", self.seed, 0)
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        run = MistakeRun(self.name, problem, weights, memory, ByOne(1.0), self.seed)
+        average = Average(problem.n_weights)
+        yield average.of(run.step())
+        while True:
+            yield average.of(run.run_epoch())
+
+
+class ByOne(NamedTuple):
+    """The perceptron's rule: every mistake moves the weights as far, whatever the scores say."""
+
+    step: float
+
+
+@learn.register(ByOne)
+def learn_by_one(rule, blocks, i, wrong, square, visits, vector, space, lanes):
+    chains, K = blocks.chains, blocks.layout.n_labels
+    step = rule.step * weight_of(chains, i)
+    turn(vector, blocks.support, i, -visits * step, step, space.change, space.edge_change, K, lanes)
+    return step * wrong / (chains.starts[i + 1] - chains.starts[i])

@@ -1,0 +1,1 @@
+"""Solvers by products with the Hessian."""

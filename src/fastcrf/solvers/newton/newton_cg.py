@@ -1,0 +1,149 @@
+"""Newton's method with conjugate gradients (truncated Newton), in a trust region.
+
+Tsuboi, Unno, Kashima & Okazaki (2011), "Fast Newton-CG method for batch learning of conditional random fields", AAAI;
+the trust region of Lin, Weng & Keerthi (2008), "Trust region Newton method for logistic regression", JMLR 9, pp. 627-650.
+
+Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
+
+    repeat
+        s ← conjugate gradients on  H s = -g  until |g + H s| <= xi |g|,  or where the ball |s| <= D ends
+        actual ← F(w) - F(w + s),   predicted ← -g.s - s.Hs / 2
+        w ← w + s  if actual > 1e-4 predicted
+        D ← longer or shorter, by actual / predicted                                              trust_region.py
+
+or, with globalisation="line-search", the paper's form: no ball, and then the first of s, s/2, s/4, ... that gains 1e-4
+of what the slope predicts. A trial in a ball that is not accepted is a step, too: w stays, and the ball shrinks.
+
+Differs from the papers: xi is min(forcing, sqrt(|g| / n)), so that the end is superlinear; forcing alone with
+superlinear=False. Gradient and objective of a trial are evaluated together, since most trials are accepted; after one
+that is not, the gradient at w is evaluated again for what it leaves behind (objective/curvature.py). Where a reduction
+is too small to be seen in the values, it is taken from the slopes at both ends. With sample < 1, products are over that
+share of the sequences, drawn anew at each step (Byrd, Chin, Neveitt & Nocedal 2011, SIAM J. Optimization 21).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastcrf.memory import COUNT, POINT, Kept
+from fastcrf.objective.capabilities import AnyProblem, PointOfCurvature
+from fastcrf.solvers.newton.start import begin
+from fastcrf.solvers.newton.steihaug import steihaug
+from fastcrf.solvers.newton.trials import halvings, one_trial
+from fastcrf.solvers.newton.trust_region import ACCEPTED, next_radius
+from fastcrf.solvers.options import check_choice, check_positive, check_share, check_truth, check_whole
+from fastcrf.types import Floats, Step
+from fastcrf.vectors import add_scaled, dot, norm
+
+NOTHING_TO_GAIN = 1e-22  # a predicted reduction far below the rounding of the objective, relative to it
+SHORTEST = 1e-14  # radius, relative to the weights
+
+
+@dataclass(frozen=True)
+class NewtonCG:
+    """globalisation: "trust-region" or "line-search"; forcing: the residual of conjugate gradients, relative to the
+    gradient, and superlinear: whether it shrinks with the gradient; max_products: with the Hessian, in a step; sample:
+    the share of the sequences that products are over, drawn by seed; cache: the number of sequences of which a gradient
+    leaves behind what products need, or "all".
+    """
+
+    name: ClassVar[str] = "newton-cg"
+    needs: ClassVar[frozenset[str]] = frozenset({"gradient", "hessian"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+    promises: ClassVar[str] = "optimum"
+    keeps: ClassVar[Mapping[str, Kept]] = {**POINT, "radius": Kept(low=0.0), "step": COUNT}
+
+    globalisation: str = "trust-region"
+    forcing: float = 0.1
+    superlinear: bool = True
+    max_products: int = 250
+    sample: float = 1.0
+    seed: int = 0
+    cache: str | int = "all"
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "globalisation", self.globalisation, ("trust-region", "line-search"))
+        check_positive(self.name, "forcing", self.forcing)
+        check_truth(self.name, "superlinear", self.superlinear)
+        check_whole(self.name, "max_products", self.max_products, 1)
+        check_share(self.name, "sample", self.sample)
+        check_whole(self.name, "seed", self.seed, 0)
+        if self.cache != "all":
+            check_whole(self.name, "cache", self.cache, 0)
+
+    def iterate(
+        self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Generator[Step, None, str]:
+        point = problem.curvature(self._kept())
+        w, value, g, passes = begin(self.name, point, weights, memory)
+        radius, number, known = 0.0, 0, not memory  # known: whether `point` is at w
+        if memory:
+            radius, number = float(memory["radius"]), int(memory["step"])
+        info: dict[str, float] = {}
+        while True:
+            state = {"weights": w, "value": value, "gradient": g, "radius": radius, "step": number}
+            yield Step(w, passes, value, g, info, state)
+            passes = 0.0
+            if not known and self.sample == 1.0:
+                point.gradient(w)
+                passes, known = 1.0, True
+            in_ball, length = self.globalisation == "trust-region", norm(g)
+            forcing = min(self.forcing, math.sqrt(length / problem.n_sequences)) if self.superlinear else self.forcing
+            product, cost = self._product(problem, point, w, number)
+            limit = (radius or length) if in_ball else math.inf
+            inner = steihaug(product, g, limit, forcing * length, self.max_products, problem.asked_to_stop)
+            passes += cost * inner.products
+            info = {"products": inner.products}
+            if inner.broken_off:
+                continue
+            slope = dot(g, inner.step)
+            predicted = 0.5 * (dot(inner.step, inner.residual) - slope)
+            if not predicted > NOTHING_TO_GAIN * max(1.0, abs(value)):
+                break
+            trial = (one_trial if in_ball else halvings)(point, w, value, g, inner.step)
+            passes, known, number = passes + trial.trials, False, number + 1
+            if in_ball:
+                radius = min(limit, norm(inner.step)) if number == 1 else limit
+                radius = next_radius(radius, norm(inner.step), trial.reduction, predicted, slope, inner.at_boundary)
+            if trial.reduction > ACCEPTED * (predicted if in_ball else -trial.share * slope):
+                w, value, g, known = trial.weights, trial.value, trial.gradient, True
+            elif not in_ball or radius <= SHORTEST * max(1.0, norm(w)):
+                break
+            info = {
+                "products": inner.products,
+                "step_size": trial.share,
+                "radius": radius,
+                "ratio": trial.reduction / predicted,
+            }
+        if passes:  # what the last, vain step cost
+            yield Step(w, passes, value, g, {"products": inner.products}, state)
+        return f"{self.name} has nothing left to gain: the gradient has the norm {norm(g):.3g}."
+
+    def _kept(self) -> int | None:
+        """Sequences of which the gradient leaves something: none where products are over a sample."""
+        if self.sample < 1.0:
+            return 0
+        return None if self.cache == "all" else int(self.cache)
+
+    def _product(
+        self, problem: AnyProblem, point: PointOfCurvature, w: Floats, number: int
+    ) -> tuple[Callable[[Floats], Floats], float]:
+        """(what multiplies with the Hessian at w, or with that of a sample; the passes that a product costs)."""
+        if self.sample == 1.0:
+            return point.product, 1.0
+        n = problem.n_sequences
+        size = max(1, round(self.sample * n))
+        chosen = np.sort(np.random.default_rng([self.seed, number]).choice(n, size, replace=False))
+
+        def product(direction: Floats) -> Floats:
+            of_sample = problem.sequence_hessian_product(w, direction, chosen)
+            of_sample *= n / size
+            add_scaled(2.0 * problem.c2, direction, of_sample)
+            return of_sample
+
+        return product, size / n

@@ -1,0 +1,135 @@
+"""Proximal Newton for L1 penalties: a quadratic model with the penalty in full, its minimum, a line search.
+
+Zhong, Yen, Dhillon & Ravikumar (2014), "Proximal quasi-Newton for computationally intensive L1-regularized
+M-estimators", NIPS, pp. 2375-2383. On the face: Byrd, Chin, Nocedal & Oztoprak (2016), "A family of second-order methods for convex
+L1-regularized optimization", Mathematical Programming 159, pp. 435-467, with the products of tsuboi2011.
+
+Minimises   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
+
+    repeat
+        free ← weights that are not zero, and those at zero with |grad f| > c1
+        d ← argmin over the free weights of   g.d + d.B d / 2 + c1 |w + d|_1        by coordinate descent on the model
+        t ← first of 1, 1/2, 1/4, ... with  F(w + t d) <= F(w) + 1e-4 t (g.d + c1 |w + d|_1 - c1 |w|_1)
+        w ← w + t d;   B ← with the pair of this move
+        if hardly a weight changed its sign:  next a Newton step on the face, by conjugate gradients            face.py
+
+Differs from the paper: B begins as a diagonal that follows the data (the square root of a bound on the variance of
+each feature, scaled to the newest pair) instead of a multiple of the identity; all free weights are swept, without
+shrinking; and there are steps on the face.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastcrf.memory import POINT, Kept
+from fastcrf.objective.capabilities import HessianProblem, PointOfCurvature
+from fastcrf.orthant import pseudo_gradient
+from fastcrf.solvers.newton import proximal_model
+from fastcrf.solvers.newton.face import Face, Point
+from fastcrf.solvers.newton.proximal_model import ProximalModel
+from fastcrf.solvers.newton.start import begin
+from fastcrf.solvers.options import check_not_negative, check_positive, check_whole
+from fastcrf.types import Floats, Step
+from fastcrf.vectors import dot, norm
+
+ENOUGH = 1e-4  # of what the model's slope predicts
+ROUNDING = 1e-13  # predicted decreases below this, relative to the objective, cannot be seen in its values
+MOST_TRIALS = 20
+FLOOR = 0.05  # of the variance of a feature
+
+
+@dataclass(frozen=True)
+class NewtonL1:
+    """pairs: how many curvature pairs are kept; sweeps: of coordinate descent over the free weights, at most, and
+    tolerance: what a sweep may still move, relative to the first one; steady: the share of the weights that are not
+    zero below which signs may change for a Newton step on the face to follow (0: never), with max_products at most.
+    """
+
+    name: ClassVar[str] = "newton-l1"
+    needs: ClassVar[frozenset[str]] = frozenset({"gradient", "hessian"})
+    handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
+    promises: ClassVar[str] = "optimum"
+    keeps: ClassVar[Mapping[str, Kept]] = {
+        **POINT,
+        **proximal_model.KEEPS,
+        "on_face": Kept(dtype="int64", low=0, high=1),
+    }
+
+    pairs: int = 20
+    sweeps: int = 20
+    tolerance: float = 0.03
+    steady: float = 0.002
+    max_products: int = 50
+
+    def __post_init__(self) -> None:
+        check_whole(self.name, "pairs", self.pairs, 1)
+        check_whole(self.name, "sweeps", self.sweeps, 1)
+        check_positive(self.name, "tolerance", self.tolerance)
+        check_not_negative(self.name, "steady", self.steady)
+        check_whole(self.name, "max_products", self.max_products, 1)
+
+    def iterate(
+        self, problem: HessianProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Generator[Step, None, str]:
+        model, point = ProximalModel(self.pairs, problem.n_weights), problem.curvature(0)
+        w, smooth, g, passes = begin(self.name, point, weights, memory)
+        here, on_face = Point(w, smooth + (0.0 if memory else problem.c1 * float(np.abs(w).sum())), g), 0
+        if memory:
+            model.restore(self.name, memory)
+            on_face = int(memory["on_face"])
+        face: Face | None = None  # made when first needed: it keeps something of every position
+        info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
+        while True:
+            state = {"weights": here.weights, "value": here.value, "gradient": here.gradient}
+            yield Step(
+                here.weights, passes, here.value, here.gradient, info, {**state, **model.state(), "on_face": on_face}
+            )
+            steepest = pseudo_gradient(here.weights, here.gradient, float(problem.c1))
+            found, passes, info = None, 0.0, {}
+            if on_face:
+                face = face or Face(problem, self.max_products)
+                found, passes, info = face.search(here, steepest, model.moves[model.order[-1]])
+                on_face = 0
+            if found is None:
+                found, more, sweeps = self._search(problem, point, model, here, steepest)
+                passes, info = passes + more, {**info, "sweeps": sweeps}
+                if found is None:
+                    break
+                changed = np.count_nonzero(np.sign(found.weights) != np.sign(here.weights))
+                on_face = int(changed < self.steady * np.count_nonzero(found.weights))
+            model.add(found.weights - here.weights, found.gradient - here.gradient)
+            here = found
+            info |= {"non_zeros": int(np.count_nonzero(here.weights))}
+        if passes:  # what the last, vain search cost
+            yield Step(here.weights, passes, here.value, here.gradient, info, {**state, **model.state(), "on_face": 0})
+        return f"{self.name} found no lower point; the pseudo-gradient has the norm {norm(steepest):.3g}."
+
+    def _search(
+        self, problem: HessianProblem, point: PointOfCurvature, model: ProximalModel, here: Point, steepest: Floats
+    ) -> tuple[Point | None, float, int]:
+        """(a lower point, gradients and sweeps that it took); once more without pairs where there is none with them."""
+        w, g, c1 = here.weights, here.gradient, float(problem.c1)
+        free = np.flatnonzero((w != 0.0) | (steepest != 0.0))
+        variance = problem.variance_bounds(w, g)
+        diagonal = model.scaled(np.sqrt(np.maximum(variance, FLOOR)), steepest)
+        direction, sweeps = model.minimum(free, w, g, c1, diagonal, self.sweeps, self.tolerance)
+        slope = dot(g, direction) + c1 * float(np.abs(w + direction).sum() - np.abs(w).sum())
+        trials = 0
+        while trials < MOST_TRIALS and slope < -ROUNDING * abs(here.value):
+            share = 0.5**trials
+            moved = w + share * direction
+            smooth, gradient = point.gradient(moved)
+            value, trials = smooth + c1 * float(np.abs(moved).sum()), trials + 1
+            if math.isfinite(value) and value <= here.value + ENOUGH * share * slope:
+                return Point(moved, value, gradient), trials, sweeps
+        if not len(model):
+            return None, trials, sweeps
+        model.forget()
+        found, more, sweeps = self._search(problem, point, model, here, steepest)
+        return found, trials + more, sweeps

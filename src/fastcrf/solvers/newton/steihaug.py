@@ -1,0 +1,75 @@
+"""Conjugate gradients on a Newton equation H s = -g, within a ball: Steihaug (1983).
+
+    s ← 0, r ← -g, d ← r
+    until |r| <= tolerance:
+        a ← r.r / d.Hd;   s ← s + a d;   r ← r - a Hd
+        if |s| > radius:  go back to where the ball ends on the way, and stop there
+        d ← r + (new r.r / old r.r) d
+
+Every s on the way is lower in the quadratic model than the one before, and longer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fastcrf.types import Floats
+from fastcrf.vectors import add_scaled, dot
+
+
+class Inner(NamedTuple):
+    """Where conjugate gradients ended."""
+
+    step: Floats
+    residual: Floats  # -g - H step
+    products: int
+    at_boundary: bool
+    broken_off: bool  # by the user: `step` is not to be used
+
+
+def steihaug(
+    product: Callable[[Floats], Floats],
+    gradient: Floats,
+    radius: float,
+    tolerance: float,
+    most_products: int,
+    asked_to_stop: Callable[[], bool],
+) -> Inner:
+    """The step for `gradient`; `product` multiplies with H. Between two products the user is heard."""
+    step, residual, square = 0.0 * gradient, -gradient, dot(gradient, gradient)
+    along = residual.copy()
+    for products in range(most_products):
+        if math.sqrt(square) <= tolerance:
+            return Inner(step, residual, products, False, False)
+        if asked_to_stop():
+            return Inner(step, residual, products, False, True)
+        bent = product(along)
+        curvature = dot(along, bent)
+        length = square / curvature if curvature > 0.0 else math.inf
+        if length == math.inf or _squared_length(step, along, length) > radius * radius:
+            if radius == math.inf:  # no curvature, no ball: as far as we are
+                return Inner(step if products else along, residual, products + 1, True, False)
+            length = to_boundary(step, along, radius)
+            add_scaled(length, along, step)
+            add_scaled(-length, bent, residual)
+            return Inner(step, residual, products + 1, True, False)
+        add_scaled(length, along, step)
+        add_scaled(-length, bent, residual)
+        before, square = square, dot(residual, residual)
+        along *= square / before
+        along += residual
+    return Inner(step, residual, most_products, False, False)
+
+
+def _squared_length(step: Floats, along: Floats, length: float) -> float:
+    return dot(step, step) + length * (2.0 * dot(step, along) + length * dot(along, along))
+
+
+def to_boundary(step: Floats, along: Floats, radius: float) -> float:
+    """The t >= 0 with |step + t along| = radius, by the root that does not cancel."""
+    mixed, square = dot(step, along), dot(along, along)
+    room = radius * radius - dot(step, step)
+    root = math.sqrt(max(0.0, mixed * mixed + square * room))
+    return room / (mixed + root) if mixed >= 0.0 else (root - mixed) / square

@@ -1,0 +1,56 @@
+"""The loop of updates with a step size for each weight, and what it sees before it learns."""
+
+from __future__ import annotations
+
+from fastcrf.chain.blocks import add_rows, clear_rows, collect_change, copy_rows, infer_block, refresh_edges
+from fastcrf.chain.expectations import score_block
+from fastcrf.kernel import borrowing_kernel
+from fastcrf.solvers.online.rated_vector import NOW, descend_edges_rated, descend_rated, gather_rated
+
+
+@borrowing_kernel
+def rated_updates(blocks, order, size, step, charges, vector, space, residuals, lanes):
+    """One update for each `size` sequences of `order`: (their losses, tokens predicted wrong), each before its update.
+
+    step: the common part of the step sizes; charges: by how much each update moves the clock of the penalty.
+    Writes: vector, space, residuals.
+    """
+    local, support, chains = blocks.local, blocks.support, blocks.chains
+    starts, bounds, K = local.starts, chains.bounds, blocks.layout.n_labels
+    scores, bias = space.lattice.scores, space.lattice.bias
+    loss, wrong = 0.0, 0
+    for k in range(len(charges)):
+        batch, row = order[k * size : (k + 1) * size], 0
+        clear_rows(residuals.edges, K, lanes)
+        for i in batch:  # all sequences of an update see the same weights; their residuals wait
+            gather_rated(vector, support, i, space.weights, space.edges.scores, K, lanes)
+            edges = refresh_edges(space.edges, K, bias, lanes)
+            score_block(local, space.weights, bias, i, i + 1, scores, lanes)
+            loss += infer_block(chains, i, edges, space, K, lanes)
+            wrong += count_wrong(chains, i, scores, K)
+            copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
+            add_rows(space.edge_sums, residuals.edges, K, lanes)
+            row += starts[i + 1] - starts[i]
+        descend_edges_rated(vector, step, residuals.edges, K, lanes)
+        row = 0
+        for i in batch:
+            collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
+            descend_rated(vector, support, i, step, space.change, lanes)
+            row += starts[i + 1] - starts[i]
+        vector.clocks[NOW] += charges[k]
+    return loss, wrong
+
+
+@borrowing_kernel
+def count_wrong(chains, i, residuals, n_labels):
+    """Positions of sequence i whose most probable label is not the gold one; residuals are posterior - gold."""
+    weight = chains.weights[i] if len(chains.weights) > 0 else 1.0
+    first, wrong = chains.starts[i], 0
+    for p in range(first, chains.starts[i + 1]):
+        best, most = -1, -1.0
+        for k in range(n_labels):
+            posterior = residuals[p - first, k] + (weight if k == chains.labels[p] else 0.0)
+            if posterior > most:
+                best, most = k, posterior
+        wrong += best != chains.labels[p]
+    return wrong

@@ -1,0 +1,45 @@
+"""Periodic step-size adaptation, PSA.
+
+Hsu, Huang, Chang & Lee (2009), "Periodic step-size adaptation in second-order gradient descent for single-pass on-line
+structured learning", Machine Learning 77, pp. 195-224, with the constants of Yang, Suk & Lee (2012), section 5.1.
+
+Minimises   sum_i -log p(y_i | x_i, w) + c2 |w|^2   or   ... + c1 |w|_1,   n sequences
+
+    eta_j <- eta for all j;   t <- 0
+    for each batch B of the sequences in random order
+        w_j <- w_j - eta_j g_j,   g = sum of grad nll_i(w), i in B
+        the penalty, (|B| / n) of it, acts on w_j for the time eta_j;   t <- t + 1
+        if t is a multiple of 2b: theta^0, theta^b, theta^2b = w now, b and 2b updates ago, in reverse
+            gamma_j <- (theta^2b - theta^b)_j / (theta^b - theta^0)_j
+            eta_j <- v_j eta_j,   v_j by eqs. 4.18, 4.19 (periods.py)
+
+The ratio of two ways that a weight went estimates its eigenvalue of the Jacobian of the map that an epoch is, 1 - eta_j
+times its curvature: near 1, steps are too short to be shortened much; where it is negative, they are too long. A Step
+is one epoch. Weights are brought up to date when a sequence looks at them (rated_vector.py), so that an update costs
+what its sequences cost.
+
+`info["progressive_error"]` is the share of tokens whose most probable label, by the marginals at the weights before the
+update, is not the gold one: predict, then learn. It comes free with the gradient. `info["step_size"]` is the largest
+that a weight can have.
+
+Differs from the paper: weights that a double period does not look at get v_j = alpha without asking for gamma; the
+penalty acts after the gradient step, by its own flow, exp(-eta_j c) in place of 1 - eta_j c; L1 is an addition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fastcrf.solvers.online.options import PeriodicStepSizes
+from fastcrf.solvers.online.periods import Adaptation, ComponentAdaptation
+
+
+@dataclass(frozen=True)
+class PSA(PeriodicStepSizes):
+    __doc__ = PeriodicStepSizes.__doc__
+
+    name: ClassVar[str] = "psa"
+
+    def adaptation(self) -> Adaptation:
+        return ComponentAdaptation(self.discount())

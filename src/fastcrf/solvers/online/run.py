@@ -1,0 +1,132 @@
+"""The state of a run with periodic step sizes, and its epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fastcrf.chain.blocks import make_workspace
+from fastcrf.draws.residuals import make_residuals
+from fastcrf.draws.sampling import epoch_permutation
+from fastcrf.draws.slices import Slices
+from fastcrf.memory import COUNT, Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.online import rated_places
+from fastcrf.solvers.online.loop import rated_updates
+from fastcrf.solvers.online.periods import Adaptation, end_period, pass_middle
+from fastcrf.solvers.online.rated_places import RatedWeights, new_state, settled
+from fastcrf.types import NOTHING, Diverged, Floats, Step
+
+CLOCK = Kept(low=0.0)
+COUNTED = ("epoch", "drawn", "updates", "wrong", "positions")
+KEEPS = {
+    **rated_places.KEEPS,
+    "step_size": CLOCK,
+    **dict.fromkeys(("began", "middle", "clock"), CLOCK),
+    **dict.fromkeys(COUNTED, COUNT),
+    "loss": Kept(),
+}
+
+
+class PeriodicRun:
+    """Updates in periods of `period`; after every second one `adaptation` changes the step sizes."""
+
+    def __init__(
+        self,
+        name: str,
+        problem: SequenceProblem,
+        weights: Floats,
+        memory: Mapping[str, Any] | None,
+        adaptation: Adaptation,
+        *,
+        eta: float,
+        period: int,
+        batch: int,
+        seed: int,
+        steps: int,
+    ) -> None:
+        self.name, self.problem, self.adaptation, self.seed = name, problem, adaptation, seed
+        self.period, self.batch = period, min(batch, problem.n_sequences)
+        zeros = dict.fromkeys(("began", "middle", "clock", "loss"), 0.0) | dict.fromkeys(COUNTED, 0)
+        known = memory or {**new_state(weights, problem.c1 > 0.0), **zeros, "step_size": eta}
+        self.common = float(known["step_size"])  # A: the step size of a weight whose rate is 1
+        self.epoch, self.updates = int(known["epoch"]), int(known["updates"])
+        self.loss, self.wrong, self.positions = float(known["loss"]), int(known["wrong"]), int(known["positions"])
+        part = problem.part(weights, whole=True)  # penalties of features that do not occur are due, too
+        self.blocks, self.lanes = part.blocks, (0,) * part.blocks.layout.width
+        self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.batch)
+        self.arrays = {name: np.array(known[name]) for name in rated_places.KEEPS if name in known}
+        self.rated = RatedWeights(self.blocks.layout, part.features, self.arrays)
+        self.vector = self.rated.vector
+        self.vector.clocks[:] = known["began"], known["middle"], known["clock"]
+        self.vector.counts[2] = self.updates % (2 * period) >= period
+        n = problem.n_sequences
+        self.lengths = np.diff(problem.corpus.starts)
+        self.draws = Slices(
+            n, problem.slice_size, self._told_to_stop, steps, unit=self.batch, done=min(int(known["drawn"]), n)
+        )
+        self.evaluations = 0
+
+    def _told_to_stop(self) -> bool:
+        return self.problem.asked_to_stop()
+
+    def run_epoch(self) -> Step:
+        """All sequences in random order (what is left of them before the next Step), in slices short for Ctrl-C."""
+        n = self.problem.n_sequences
+        order = epoch_permutation(self.seed, self.epoch + 1, n)
+        for some in self.draws:
+            self.learn(order[some])
+        info = {"step_size": self.common, "progressive_error": self.wrong / max(1, self.positions)}
+        if not self.draws.finished:
+            return self.step(info)
+        step = self.step(info, done=True)
+        self.epoch, self.loss, self.wrong, self.positions = self.epoch + 1, 0.0, 0, 0
+        self.draws.start_again()
+        return step._replace(memory={**step.memory, **self.numbers()})
+
+    def learn(self, order: np.ndarray) -> None:
+        """Updates over some sequences, from one middle or end of a double period to the next."""
+        while len(order):
+            until = (self.period - self.updates % self.period) * self.batch
+            self.update(order[:until])
+            order = order[until:]
+            if self.updates % (2 * self.period) == 0:
+                self.common *= end_period(self.vector, self.adaptation, self.lanes)
+            elif self.updates % self.period == 0:
+                pass_middle(self.vector)
+
+    def update(self, order: np.ndarray) -> None:
+        """Updates within half a double period."""
+        sizes = np.diff(np.append(np.arange(0, len(order), self.batch), len(order)))
+        penalty = 2.0 * self.problem.c2 + self.problem.c1  # one of them is 0
+        charges = self.common * penalty / self.problem.n_sequences * sizes
+        loss, wrong = rated_updates(
+            self.blocks, order, self.batch, self.common, charges, self.vector, self.space, self.residuals, self.lanes
+        )
+        self.loss, self.wrong, self.updates = self.loss + loss, self.wrong + wrong, self.updates + len(sizes)
+        self.positions += int(self.lengths[order].sum())
+        self.evaluations += len(order)
+
+    def step(self, info: Mapping[str, float] = NOTHING, done: bool = False) -> Step:
+        """Where the run is. What waits for a look goes on waiting: only the weights handed out are settled."""
+        self.arrays = self.rated.state()
+        self.rated.load(self.arrays)  # what was looked at in the order in which a run would have it that starts here
+        weights = settled(self.arrays, float(self.vector.clocks[2]))
+        penalty = self.problem.regulariser.value(weights)
+        if not np.isfinite(penalty + self.loss) or not np.isfinite(weights.sum()):
+            raise Diverged(
+                f"The weights or the losses of {self.name} are not finite after {self.updates} updates; "
+                "try a smaller eta."
+            )
+        if done:
+            info = {**info, "online_objective": self.loss + penalty}
+        passes, self.evaluations = self.evaluations / self.problem.n_sequences, 0
+        return Step(weights, passes, info=info, memory={**self.arrays, **self.numbers()})
+
+    def numbers(self) -> dict[str, Any]:
+        began, middle, clock = self.vector.clocks.tolist()
+        counts = {"epoch": self.epoch, "drawn": self.draws.done, "updates": self.updates}
+        seen = {"wrong": self.wrong, "positions": self.positions, "loss": self.loss}
+        return {"step_size": self.common, "began": began, "middle": middle, "clock": clock, **counts, **seen}

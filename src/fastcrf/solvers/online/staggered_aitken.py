@@ -1,0 +1,52 @@
+"""On-line learning by staggered Aitken acceleration.
+
+Yang, Suk & Lee (2012), "Accelerating generalized iterative scaling based on staggered Aitken method for on-line
+conditional random fields", IJWMIP 10(6), after Hesterberg (2005) and Hsu, Huang, Chang & Lee (2009).
+
+Minimises   sum_i -log p(y_i | x_i, w) + c2 |w|^2   or   ... + c1 |w|_1,   n sequences
+
+PSA (psa.py) with one gamma for all weights, of D1 = theta^b - theta^0 and D2 = theta^2b - theta^b:
+
+    gamma = 1:   D2 . D1 / |D1|^2        (4.8)
+    gamma = 2:   |D2| / |D1|             (4.9)
+    gamma = 3:   |D2|^2 / (D2 . D1)      (4.10), the paper's choice
+    eta <- v eta,   v by eqs. 4.18, 4.19 (periods.py)
+
+With scope="component" each weight has a gamma by itself: then 1 and 3 are PSA's ratio, and 2 its size.
+
+Differs from the paper: the inner products are over the weights that the double period looked at (the others move by
+their penalty alone); the direction is the gradient of the batch, which the software that the paper extends takes, too;
+and what psa.py says of penalties.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fastcrf.solvers.online.options import PeriodicStepSizes
+from fastcrf.solvers.online.periods import GAMMAS, Adaptation, ComponentAdaptation, GlobalAdaptation
+from fastcrf.solvers.options import check_choice
+
+SCOPES = ("global", "component")
+
+
+@dataclass(frozen=True)
+class StaggeredAitken(PeriodicStepSizes):
+    __doc__ = f"""gamma: the estimate, 1, 2 or 3; scope: of gamma, global or component. {PeriodicStepSizes.__doc__}"""
+
+    name: ClassVar[str] = "staggered-aitken"
+
+    gamma: int = 3
+    scope: str = "global"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.name, "scope", self.scope, SCOPES)
+        if isinstance(self.gamma, bool) or self.gamma not in GAMMAS:
+            raise ValueError(f"{self.name}: gamma must be 1, 2 or 3; got gamma={self.gamma!r}.")
+
+    def adaptation(self) -> Adaptation:
+        if self.scope == "component":
+            return ComponentAdaptation(self.discount(), negative=1.0 if self.gamma == 2 else -1.0)
+        return GlobalAdaptation(self.discount(), GAMMAS[self.gamma])

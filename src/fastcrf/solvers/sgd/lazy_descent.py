@@ -1,0 +1,147 @@
+"""The loop of stochastic methods whose penalties or step sizes differ from weight to weight, on a lazy vector.
+
+    draw block i;  g = (1 / |B_i|) sum of grad nll_c(w), c in B_i;  move the weights by the rule of the vector's type
+
+A block is one sequence, or several that were put together at random before the run. What a draw means for the vector
+says `descend`, for each type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.blocks import collect_change, infer_block, make_workspace
+from fastcrf.draws.adaptive_vector import AdaptiveVector
+from fastcrf.draws.evaluation import score_current
+from fastcrf.draws.lazy_vector import advance, turn
+from fastcrf.draws.lazy_weights import LazyWeights, Make
+from fastcrf.draws.proximal_vector import ProximalVector
+from fastcrf.generic import generic
+from fastcrf.kernel import borrowing_kernel
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.sgd.averaged_vector import BETA, SUMMED, A, AveragedVector
+from fastcrf.solvers.sgd.run import start_of
+from fastcrf.solvers.sgd.sparse_vectors import CumulativeVector, L1BallVector, NaiveVector
+from fastcrf.types import Floats
+
+
+@generic
+def descend(vector, support, i, step, share, change, edge_change, n_labels, lanes):  # type: ignore[no-untyped-def]
+    """An update of step size `step` with the gradient share * change of block i. Writes: vector."""
+
+
+@descend.register(AdaptiveVector)
+def descend_adaptive(vector, support, i, step, share, change, edge_change, n_labels, lanes):
+    turn(vector, support, i, share * share, step * share, change, edge_change, n_labels, lanes)
+    advance(vector, 1.0, step, lanes)
+
+
+@descend.register(ProximalVector, L1BallVector)
+def descend_then_penalise(vector, support, i, step, share, change, edge_change, n_labels, lanes):
+    turn(vector, support, i, 0.0, step * share, change, edge_change, n_labels, lanes)
+    advance(vector, 1.0, step, lanes)
+
+
+@descend.register(NaiveVector, CumulativeVector)
+def penalise_then_descend(vector, support, i, step, share, change, edge_change, n_labels, lanes):
+    """The sub-gradient of the naive penalty is that before the step; u of the cumulative one has grown before it."""
+    advance(vector, 1.0, step, lanes)
+    turn(vector, support, i, 0.0, step * share, change, edge_change, n_labels, lanes)
+
+
+@descend.register(AveragedVector)
+def descend_and_sum(vector, support, i, step, share, change, edge_change, n_labels, lanes):
+    advance(vector, 1.0 - step * vector.lam, 0.0, lanes)
+    weight = vector.state[A] * step * share / vector.state[BETA]
+    turn(vector, support, i, weight, step * share, change, edge_change, n_labels, lanes)
+    vector.state[A] += vector.state[BETA]
+    vector.state[SUMMED] += 1.0
+
+
+@borrowing_kernel
+def lazy_updates(blocks, order, steps, vector, space, lanes):
+    """One update for each block of `order`; the sum of their losses before their updates.
+
+    With steps of 0 the weights stay, and the losses are those at one point. Writes: vector, space.
+    """
+    bounds, K, loss = blocks.chains.bounds, blocks.layout.n_labels, 0.0
+    for k in range(len(order)):
+        i = order[k]
+        edges = score_current(blocks, i, vector, space, lanes)
+        loss += infer_block(blocks.chains, i, edges, space, K, lanes)
+        if steps[k] == 0.0:
+            continue
+        collect_change(blocks.local, bounds, blocks.support, i, space.lattice.scores, space.change, lanes)
+        share = 1.0 / (bounds[i + 1] - bounds[i])
+        descend(vector, blocks.support, i, steps[k], share, space.change, space.edge_sums, K, lanes)
+    return loss
+
+
+class Keeping(NamedTuple):
+    """How a memory names what a lazy vector holds besides the weights."""
+
+    drift: str = ""  # the second number of each weight; "" where there is none
+    number: str = ""  # state[1], where it must be kept
+
+
+class LazyDescent:
+    """Weights that go downhill in a lazy vector. `batch`: sequences a draw, put together by `seed`."""
+
+    unit = 1
+
+    def __init__(
+        self,
+        problem: SequenceProblem,
+        weights: Floats,
+        memory: Mapping[str, Any] | None,
+        make: Make,
+        keeping: Keeping,
+        batch: int = 1,
+        seed: int = 0,
+    ) -> None:
+        self.n_draws, self.n = -(-problem.n_sequences // batch), problem.n_sequences
+        weights = start_of(weights, memory)
+        drift = start_of(np.zeros_like(weights), memory if keeping.drift else None, keeping.drift)
+        part = problem.part(weights, self.n_draws, seed)
+        self.blocks, self.regulariser, self.keeping = part.blocks, problem.regulariser, keeping
+        self.lam = problem.regulariser.mean_scale(self.n)[1]
+        self.sizes = np.diff(self.blocks.chains.bounds)
+        self.lazy = LazyWeights(part, weights, drift, make)
+        self.number = float(memory[keeping.number]) if memory and keeping.number else 0.0
+        self.lazy.vector.state[1] = self.number
+        self.space, self.evaluations = make_workspace(self.blocks), 0
+
+    @property
+    def weights(self) -> Floats:
+        return self.lazy.weights
+
+    def n_updates(self, n_draws: int) -> int:
+        return n_draws
+
+    def n_sequences(self, order: np.ndarray) -> int:
+        return int(self.sizes[order].sum())
+
+    def descend(self, order: np.ndarray, steps: Floats) -> float:
+        self.evaluations += self.n_sequences(order)
+        return lazy_updates(self.blocks, order, steps, self.lazy.vector, self.space, self.lazy.lanes)
+
+    def loss(self, order: np.ndarray) -> float:
+        return self.descend(order, np.zeros(len(order)))
+
+    def penalty(self) -> float:
+        return self.regulariser.value(self.lazy.current()) / self.n
+
+    def settle(self) -> None:
+        self.lazy.settle(0.0)
+        self.number = float(self.lazy.vector.state[1])
+
+    def restore(self) -> None:
+        self.lazy.restore()
+        self.lazy.vector.state[1] = self.number
+
+    def state(self) -> dict[str, Any]:
+        named = {self.keeping.drift: self.lazy.drift, self.keeping.number: self.number}
+        return {"weights": self.lazy.weights} | {name: value for name, value in named.items() if name}

@@ -1,0 +1,59 @@
+"""Pegasos: stochastic gradient descent with steps eta / (lambda t).
+
+Shalev-Shwartz, Singer, Srebro & Cotter (2011), "Pegasos: primal estimated sub-gradient solver for SVM", Mathematical
+Programming 127(1); a baseline of Schmidt et al. (2015), AISTATS.
+
+Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
+
+    for t = 1, 2, ..., sequences i in random order
+        a <- eta / (lambda t);   w <- (1 - a lambda) w - a grad nll_i(w)
+
+A Step is one epoch. With eta = 1 the first step forgets the start, and is n / (2 c2) gradients long: the first iterates
+are far away. With average=True, the weights of a Step are the mean of all iterates.
+
+Differs from the paper: the loss is that of a CRF; no projection on a ball, as in schmidt2015; permutations instead of
+independent draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fastcrf.memory import Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.options import check_truth
+from fastcrf.solvers.sgd.asg import AVERAGE, averaged, averaging
+from fastcrf.solvers.sgd.run import Descent, start_of
+from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
+from fastcrf.solvers.sgd.schedules import Inverse, Schedule
+from fastcrf.solvers.sgd.stochastic_descent import KEEPS, StochasticDescent
+from fastcrf.types import Floats, Step
+
+
+@dataclass(frozen=True)
+class Pegasos(StochasticDescent):
+    """average: whether a Step has the mean of all iterates; others: see StochasticDescent."""
+
+    name: ClassVar[str] = "pegasos"
+    handles: ClassVar[frozenset[str]] = frozenset({"l2"})
+    keeps: ClassVar[Mapping[str, Kept]] = KEEPS | {item: kept._replace(optional=True) for item, kept in AVERAGE.items()}
+
+    calibration: str = "powers"
+    average: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_truth(self.name, "average", self.average)
+
+    def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> Descent:
+        if self.average:
+            return averaging(problem, weights, memory, self.batch, self.seed)
+        return ScaledDescent(problem, start_of(weights, memory), self.batch, shrink_first=False)
+
+    def rates(self, descent: Descent, eta: float) -> Schedule:
+        return Inverse(eta / descent.lam, offset=0.0)
+
+    def reported(self, step: Step) -> Step:
+        return averaged(step) if self.average else step

@@ -1,0 +1,133 @@
+"""One run of a stochastic method, whatever its vector: epochs in random order, Steps, what is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from fastcrf.draws.sampling import epoch_permutation
+from fastcrf.draws.slices import Slices
+from fastcrf.memory import COUNT, WEIGHTS, Kept
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.sgd.schedules import Schedule
+from fastcrf.types import NOTHING, Diverged, Floats, Step
+
+KEEPS = {
+    "weights": WEIGHTS,
+    "eta": Kept(low=0.0),
+    **dict.fromkeys(("epoch", "drawn", "updates"), COUNT),
+    "loss": Kept(),
+}
+SCORES = "calibration_scores"
+TUNED = {SCORES: Kept(n_axes=1, infinite=True, optional=True)}  # where step sizes are chosen by whole runs
+
+
+def start_of(weights: Floats, memory: Mapping[str, Any] | None, item: str = "weights") -> Floats:
+    """Where a run begins: `weights`, or those of a memory, which nobody may write to."""
+    return np.array(memory[item]) if memory else weights
+
+
+class Descent(Protocol):
+    """Weights that go downhill, one draw after the other: scaled_descent.py, lazy_descent.py."""
+
+    n_draws: int  # in an epoch: sequences, or blocks of them
+    unit: int  # draws of an update
+    lam: float  # the L2 penalty, mean scale
+    evaluations: int  # sequences whose loss was computed
+
+    @property
+    def weights(self) -> Floats:
+        """Of all features, where `settle` last left them."""
+        ...
+
+    def n_updates(self, n_draws: int) -> int: ...
+
+    def n_sequences(self, order: np.ndarray) -> int:
+        """In so many draws."""
+        ...
+
+    def descend(self, order: np.ndarray, steps: Floats) -> float:
+        """Updates over the draws `order`; the sum of their losses, each before its update."""
+        ...
+
+    def loss(self, order: np.ndarray) -> float:
+        """Summed loss of the draws `order` at the weights as they are."""
+        ...
+
+    def penalty(self) -> float:
+        """At the weights as they are, mean scale."""
+        ...
+
+    def settle(self) -> None:
+        """Bring `weights` up to date; what follows depends on nothing but `state()`."""
+        ...
+
+    def restore(self) -> None:
+        """Go back to where `settle` was last called, or to the start."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """What a memory must hold of it."""
+        ...
+
+
+class Run:
+    """The state of one run and its epochs; solvers hand it their schedule and yield its Steps."""
+
+    def __init__(
+        self,
+        name: str,
+        problem: SequenceProblem,
+        memory: Mapping[str, Any] | None,
+        descent: Descent,
+        *,
+        seed: int = 0,
+        steps: int = 1,
+    ) -> None:
+        self.name, self.problem, self.descent, self.seed = name, problem, descent, seed
+        known = memory or {"eta": 0.0, "epoch": 0, "drawn": 0, "updates": 0, "loss": 0.0}
+        self.eta = float(known["eta"])  # the first step size; 0 until it is known
+        self.epoch, self.updates = int(known["epoch"]), int(known["updates"])  # of those that are done
+        self.loss = float(known["loss"])  # of the epoch so far
+        self.scores = [float(score) for score in known.get(SCORES, ())]  # of whole runs that were tried
+        n, done = descent.n_draws, min(int(known["drawn"]), descent.n_draws)
+        size = max(1, problem.slice_size * n // problem.n_sequences)
+        self.draws = Slices(n, size, self._told_to_stop, steps, unit=descent.unit, done=done)
+
+    def _told_to_stop(self) -> bool:
+        return self.problem.asked_to_stop()
+
+    def run_epoch(self, schedule: Schedule) -> Step:
+        """All draws in random order (what is left of them before the next Step), in slices short for Ctrl-C."""
+        order = epoch_permutation(self.seed, self.epoch + 1, self.descent.n_draws)  # number 0 is for calibration
+        info: dict[str, float] = {}
+        for some in self.draws:
+            steps = schedule.over(self.updates, self.descent.n_updates(some.stop - some.start))
+            self.loss += self.descent.descend(order[some], steps)
+            self.updates += len(steps)
+            info = {"step_size": float(steps[-1])}
+        if self.draws.finished:
+            info["online_objective"] = self.loss + self.problem.n_sequences * self.descent.penalty()
+            self.epoch, self.loss = self.epoch + 1, 0.0
+            self.draws.start_again()
+        return self.step(info)
+
+    def step(self, info: Mapping[str, float] = NOTHING) -> Step:
+        """Where the run is, settled: it goes on from here as a run would that starts with these weights."""
+        self.descent.settle()
+        self.descent.restore()
+        if not np.isfinite(self.descent.penalty() + self.loss + info.get("online_objective", 0.0)):
+            raise Diverged(
+                f"The weights or the losses of {self.name} are not finite after {self.updates} updates; "
+                "try a smaller eta."
+            )
+        passes, self.descent.evaluations = self.descent.evaluations / self.problem.n_sequences, 0
+        return Step(self.descent.weights, passes, info=info, memory=self.memory())
+
+    def memory(self) -> dict[str, Any]:
+        """What a Step remembers, of a run that is settled."""
+        numbers = {"eta": self.eta, "epoch": self.epoch, "updates": self.updates, "loss": self.loss}
+        scores = {SCORES: np.array(self.scores)} if self.scores else {}
+        return {**self.descent.state(), "drawn": self.draws.done, **numbers, **scores}

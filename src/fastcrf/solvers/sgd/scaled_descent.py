@@ -1,0 +1,125 @@
+"""The loop that stochastic gradient methods with an L2 penalty share, on the scaled vector w = c v.
+
+With a the step size, B the sequences of an update and lambda in the papers' mean scale:
+
+    g = (1 / |B|) sum of grad nll_i(w), i in B
+    w <- (1 - a lambda) w - a g
+
+Some shrink w before they take the gradient instead of after it (CRFsuite). So the loop receives two factors an update,
+one of which is 1. All sequences of an update see the same weights; their residuals wait in a buffer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastcrf.chain.blocks import (
+    add_rows,
+    clear_rows,
+    collect_change,
+    copy_rows,
+    infer_block,
+    make_workspace,
+    refresh_edges,
+)
+from fastcrf.chain.expectations import score_block
+from fastcrf.draws.residuals import make_residuals
+from fastcrf.draws.scaled_vector import (
+    descend_edges_scaled,
+    descend_scaled,
+    gather_scaled,
+    load_scaled,
+    make_scaled,
+    settle_scaled,
+    shrink_scaled,
+    square_scaled,
+)
+from fastcrf.kernel import borrowing_kernel
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.types import Floats
+
+
+@borrowing_kernel
+def scaled_updates(blocks, order, size, steps, before, after, vector, space, residuals, lanes):
+    """One update for each `size` sequences of `order`; the sum of their losses before their updates.
+
+    Update k multiplies w by before[k], takes the gradient, multiplies by after[k] and descends by steps[k]. With steps
+    of 0 the weights stay, and the losses are those at one point. Writes: vector, space, residuals.
+    """
+    local, support, starts = blocks.local, blocks.support, blocks.local.starts
+    K, lattice, scores = blocks.layout.n_labels, space.lattice, space.lattice.scores
+    bounds, loss = blocks.chains.bounds, 0.0  # of one sequence each: an update takes the sequences of its batch
+    for k in range(len(steps)):
+        batch, row = order[k * size : (k + 1) * size], 0
+        shrink_scaled(vector, before[k])
+        clear_rows(residuals.edges, K, lanes)
+        for i in batch:
+            gather_scaled(vector, support, i, space.weights, space.edges.scores, K, lanes)
+            edges = refresh_edges(space.edges, K, lattice.bias, lanes)
+            score_block(local, space.weights, lattice.bias, i, i + 1, scores, lanes)
+            loss += infer_block(blocks.chains, i, edges, space, K, lanes)
+            copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
+            add_rows(space.edge_sums, residuals.edges, K, lanes)
+            row += starts[i + 1] - starts[i]
+        if steps[k] == 0.0:
+            continue
+        shrink_scaled(vector, after[k])
+        descend_edges_scaled(vector, support.masks, steps[k] / len(batch), residuals.edges, K, lanes)
+        row = 0
+        for i in batch:
+            collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
+            descend_scaled(vector, support, i, steps[k] / len(batch), space.change, lanes)
+            row += starts[i + 1] - starts[i]
+    return loss
+
+
+class ScaledDescent:
+    """Weights that go downhill, and what it takes to move them."""
+
+    def __init__(self, problem: SequenceProblem, weights: Floats, batch: int, shrink_first: bool) -> None:
+        self.part = problem.part(weights)
+        self.blocks = self.part.blocks
+        self.weights, self.n_draws = weights, problem.n_sequences
+        self.lam = problem.regulariser.mean_scale(self.n_draws)[1]
+        self.unit, self.shrink_first = min(batch, self.n_draws), shrink_first
+        self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.unit)
+        self.settled = self.part.take(weights)  # weights of the features that draws can move
+        self.vector = make_scaled(self.blocks.layout, self.part.features, self.settled)
+        self.evaluations = 0  # sequences whose loss was computed
+
+    def n_updates(self, n_draws: int) -> int:
+        return -(-n_draws // self.unit)
+
+    def n_sequences(self, order: np.ndarray) -> int:
+        return len(order)
+
+    def descend(self, order: np.ndarray, steps: Floats) -> float:
+        """Updates over the sequences `order`; the sum of their losses, each before its update."""
+        factors, ones = 1.0 - steps * self.lam, np.ones(len(steps))
+        before, after = (factors, ones) if self.shrink_first else (ones, factors)
+        self.evaluations += len(order)
+        return scaled_updates(
+            self.blocks, order, self.unit, steps, before, after, self.vector, self.space, self.residuals,
+            (0,) * self.blocks.layout.width,
+        )  # fmt: skip
+
+    def loss(self, order: np.ndarray) -> float:
+        """Summed loss of the sequences `order` at the weights as they are."""
+        return self.descend(order, np.zeros(self.n_updates(len(order))))
+
+    def penalty(self) -> float:
+        """lambda / 2 |w|^2, mean scale."""
+        return 0.5 * self.lam * square_scaled(self.vector)
+
+    def settle(self) -> None:
+        values = self.settled if len(self.part.places) else self.weights
+        settle_scaled(self.vector, self.blocks.layout, self.part.features, values)
+        self.part.put(values, self.weights)
+
+    def restore(self) -> None:
+        load_scaled(self.vector, self.blocks.layout, self.part.features, self.part.take(self.weights))
+
+    def state(self) -> dict[str, Any]:
+        return {"weights": self.weights}

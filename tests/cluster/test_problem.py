@@ -1,0 +1,122 @@
+"""A problem that is spread over workers is the same problem, in as many digits as sums of another order have."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from fastcrf import open_corpus
+from fastcrf.chain.feature_map import build_feature_map
+from fastcrf.cluster.connection import ClusterError, check_engine, connected
+from fastcrf.cluster.placement import even_bounds, from_client, from_encoded
+from fastcrf.cluster.problem import ClusterProblem
+from fastcrf.cluster.sums import Part, add, by_tree, make_part
+from fastcrf.data.corpus_file.writing import write_corpus
+from fastcrf.data.encoding.attributes import ItemAttributes
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers.registry import check, make
+from reference.random_corpora import learnable_corpus
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+LENGTHS = (3, 1, 4, 2, 5, 3, 2, 6, 1)
+NAMES = ItemAttributes({f"a{i}": i for i in range(6)})
+LABELS = ["x", "y", "z"]
+
+
+def corpus_of(weights=False):
+    return learnable_corpus(7, lengths=LENGTHS, weights=weights)
+
+
+def spread(client, n_shards, c1=0.0, c2=0.5, weights=False, **features):
+    return ClusterProblem(client, from_client(corpus_of(weights), NAMES, LABELS), n_shards, features, c1, c2)
+
+
+@pytest.mark.parametrize(("c1", "c2", "weights"), [(0.0, 0.5, False), (0.7, 0.0, True)])
+def test_everything_is_what_one_process_finds(client, c1, c2, weights):
+    here = Problem(corpus_of(weights), build_feature_map(corpus_of(weights), 6, 3), c1, c2)
+    there = spread(client, 3, c1, c2, weights)
+    assert (there.n_weights, there.n_sequences, there.n_jobs) == (here.n_weights, here.n_sequences, 3)
+    for one, other in zip(there.features, here.features, strict=True):
+        np.testing.assert_array_equal(one, other)
+    w, d = np.random.default_rng(0).normal(size=(2, here.n_weights))
+    (f, g), (expected_f, expected_g) = there.gradient(w), here.gradient(w)
+    assert f == pytest.approx(expected_f, rel=1e-12)
+    np.testing.assert_allclose(g, expected_g, rtol=1e-10, atol=1e-11)
+    assert there.value(w) == pytest.approx(here.value(w), rel=1e-12)
+    certificate, expected = there.certificate(w), here.certificate(w)
+    assert certificate.lower_bound == pytest.approx(expected.lower_bound, rel=1e-10)
+    product = there.curvature()
+    product.gradient(w)
+    np.testing.assert_allclose(product.product(d), here.hessian_product(w, d), rtol=1e-9, atol=1e-10)
+
+
+def test_the_number_of_workers_changes_nothing(client):
+    one_worker = list(client.scheduler_info(n_workers=-1)["workers"])[:1]
+    runs = []
+    for workers in (None, one_worker):
+        problem = spread(client, 4)
+        if workers:
+            problem.shards = [
+                client.submit(lambda shard: shard, s, workers=workers, pure=False) for s in problem.shards
+            ]
+        steps = make("lbfgs").iterate(problem, np.zeros(problem.n_weights))
+        runs.append([step.weights.copy() for step in islice(steps, 5)])
+    np.testing.assert_array_equal(*runs)
+
+
+def test_solvers_that_draw_are_refused_by_a_sentence(client):
+    with pytest.raises(ValueError, match="sgd needs sequences of the problem, which provides gradient, hessian"):
+        check(spread(client, 2), make("sgd"))
+
+
+def test_an_encoded_corpus_is_mapped_by_the_workers(client, tmp_path):
+    X = [[["a", "b"], ["b"]], [["c"]], [["a"], ["b"], ["c"]], [["b"]]]
+    y = [["P", "Q"], ["Q"], ["P", "P", "R"], ["Q"]]
+    write_corpus(tmp_path / "c", [(X, y)])
+    encoded = open_corpus(tmp_path / "c")
+    there = ClusterProblem(client, from_encoded(encoded), 2, {}, 0.0, 1.0)
+    here = Problem(encoded.corpus, build_feature_map(encoded.corpus, 3, 3), 0.0, 1.0)
+    w = np.linspace(-1, 1, here.n_weights)
+    assert there.gradient(w)[0] == pytest.approx(here.gradient(w)[0], rel=1e-12)
+
+
+def test_shards_are_even_and_none_is_empty():
+    corpus = corpus_of()
+    for n in (1, 2, 3, 9, 40):
+        bounds = even_bounds(corpus, n)
+        assert [first for first, _ in bounds] == [0, *(last for _, last in bounds[:-1])]
+        assert bounds[-1][1] == corpus.n_sequences
+        assert all(first < last for first, last in bounds)
+        assert len(bounds) <= n
+
+
+@pytest.mark.parametrize("n", [8, 1000])
+def test_sums_of_sparse_and_dense_parts_are_sums(n):
+    rng = np.random.default_rng(n)
+    parts, expected = [], np.zeros(n)
+    for size in (3, n, 2, 5, 4):
+        places = np.sort(rng.choice(n, size, replace=False)) if size < n else None
+        values = rng.normal(size=size)
+        parts.append(make_part(1.0, values, places, n))
+        expected += Part(1.0, values, places, n).dense()
+    assert parts[1].places is None
+    assert (parts[0].places is None) == (n == 8 and 3 * 12 >= 8 * 8)
+    total = by_tree(parts, add)
+    assert total.loss == 5.0
+    np.testing.assert_allclose(total.dense(), expected, rtol=1e-13)
+    sparse = add(parts[0], parts[2])
+    assert sparse.nbytes <= 8 * n
+
+
+def test_engines_that_are_none_are_refused_by_a_sentence():
+    for engine in ("spark", "local:", "local:0", 4, "tcp://"):
+        with pytest.raises(ValueError, match="is no engine; use None"):
+            check_engine(engine)
+    with (
+        pytest.raises(ClusterError, match=r"There is no scheduler at tcp://127\.0\.0\.1:1 "),
+        connected("tcp://127.0.0.1:1"),
+    ):
+        pass
