@@ -138,6 +138,14 @@ def test_pairs_are_as_many_as_are_cheap():
     assert [affordable_pairs(problem, share, 3, half) for share in (0.0, 1.0)] == [3, half]
 
 
+def test_many_weights_leave_room_for_few_pairs(monkeypatch):
+    problem = small_problem()
+    for room, pairs in ((9 * 8 * problem.n_weights, 9), (1, auto.FEWEST_PAIRS)):
+        monkeypatch.setattr(auto, "ROOM", room)
+        assert Auto().decided(problem).pairs == pairs
+    assert Auto(pairs=30).decided(problem).pairs == 30
+
+
 def test_a_metric_that_leads_nowhere_is_dropped(monkeypatch):
     problem = small_problem()
     monkeypatch.setattr(auto, "metric_of", np.zeros_like)

@@ -48,6 +48,8 @@ from fastcrf.vectors import dot
 
 LONG = 0.02  # seconds of a gradient on one core: a fit takes about a hundred of them
 LEAST_PAIRS, MOST_PAIRS = 20, 50
+ROOM, BYTES_A_PAIR = 2**29, 8  # bytes that the pairs may take, unless FEWEST_PAIRS take more
+FEWEST_PAIRS = 6
 SHARE = 0.25  # of a gradient, that a direction may cost
 POWER = -0.25  # D = G^POWER
 SMALLEST_PART = 500  # sequences that a thread needs to learn something in the pass
@@ -111,7 +113,8 @@ class Auto:
         is_long = self.adaptive_pass == "always" or (
             self.adaptive_pass == "if long" and gradient_seconds(problem) >= LONG
         )
-        pairs = self.pairs or affordable_pairs(problem, SHARE, LEAST_PAIRS, MOST_PAIRS)
+        room = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
+        pairs = self.pairs or min(room, affordable_pairs(problem, SHARE, LEAST_PAIRS, MOST_PAIRS))
         return replace(self, adaptive_pass="always" if is_long else "never", pairs=pairs)
 
     def iterate(
