@@ -72,6 +72,10 @@ def test_a_model_can_be_the_start(train, model):
     assert json.loads(train("--init", model).stdout)["steps"] < json.loads(train().stdout)["steps"]
 
 
+def test_a_model_can_be_the_prior(train, model):
+    assert json.loads(train("--prior", model).stdout)["objective"] < json.loads(train().stdout)["objective"]
+
+
 def test_options_reach_the_solver_without_changing_the_stopping_rules(train):
     plain, with_option = (json.loads(train("-a", "lbfgs", *more).stdout) for more in ([], ["-o", "pairs=1"]))
     assert with_option["steps"] != plain["steps"]

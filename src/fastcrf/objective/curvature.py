@@ -94,12 +94,12 @@ class HessianProducts:
         known_edges: Floats | float = 0.0,
     ) -> Floats:
         """The product from what `multiply_shard(k, ...)` sums up; `known_edges` are sums at the point known before."""
-        this, room = self.likelihood, self.likelihood.room()
+        this, room, absolute = self.likelihood, self.likelihood.room(), self.likelihood.absolute(weights)
 
         def prepare(k: int) -> None:
             room.clear(k)
             self.edge_sums[k] = 0.0
-            expand_weights(weights, this.layout.place, *this.weight_range(k), this.flat)
+            expand_weights(absolute, this.layout.place, *this.weight_range(k), this.flat)
             expand_weights(direction, this.layout.place, *this.weight_range(k), self.flat)
 
         def multiply(k: int) -> None:
@@ -108,7 +108,7 @@ class HessianProducts:
             multiply_shard(k, edges, along, bench)
 
         this.on_threads(prepare)
-        edges = this.edges(weights)
+        edges = this.edges(absolute)
         along = make_direction(self.table, transition_matrix(this.features, direction), edges)
         this.on_threads(multiply)
         changed = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
