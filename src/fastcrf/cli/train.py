@@ -52,6 +52,10 @@ def train(
         float | None, typer.Option(help="Weight of the L1 penalty |w|, which makes the model sparse.")
     ] = None,
     c2: Annotated[float | None, typer.Option(help="Weight of the L2 penalty |w|^2.  [default: 1]")] = None,
+    cv: Annotated[
+        int | None,
+        typer.Option(metavar="FOLDS", help="Choose c2 among ten values from 10 to 0.01 by so many folds."),
+    ] = None,
     dev: Annotated[
         str | None, typer.Option(metavar="FILE", help="Held-out data; their token accuracy is shown after each step.")
     ] = None,
@@ -60,6 +64,10 @@ def train(
         typer.Option(help="Stop after this many steps without a better --dev accuracy, and keep the best model."),
     ] = None,
     init: Annotated[str | None, typer.Option(metavar="FILE", help="Start from the weights of this model.")] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Penalise the distance to the weights of this model, c2 |w - prior|^2."),
+    ] = None,
     checkpoint: Annotated[
         str | None, typer.Option(metavar="FILE", help="Save the state of training to this file from time to time.")
     ] = None,
@@ -86,6 +94,13 @@ def train(
     all_transitions: Annotated[
         bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
     ] = False,
+    online: Annotated[
+        bool, typer.Option("--online", help="Learn from everything once, in chunks, and keep none of it.")
+    ] = False,
+    chunk: Annotated[int, typer.Option(help="Sequences in a chunk of --online.")] = 1000,
+    expected: Annotated[
+        int | None, typer.Option(help="With --online: how many sequences there will be.  [default: those seen so far]")
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace --model and --checkpoint even if they are no files of fastcrf.")
     ] = False,
@@ -100,6 +115,10 @@ def train(
             "processes here. Needs fastcrf[dask].",
         ),
     ] = None,
+    local_epochs: Annotated[
+        int,
+        typer.Option(help="With --cluster: epochs that each shard learns alone before the first step, to save rounds."),
+    ] = 0,
     seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
@@ -117,12 +136,15 @@ def train(
     fastcrf train train.txt -m model.crf
     fastcrf train train.txt.gz -m model.crf --dev dev.txt --patience 5
     fastcrf train train.txt -m sparse.crf --c1 0.5 --c2 0 --tol 1e-4
+    fastcrf train train.txt -m model.crf --cv 5
     fastcrf train train.txt -m model.crf -a lbfgs -o pairs=20 --seconds 60
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
     fastcrf train corpus.fcc -m model.crf
     fastcrf train /shared/part-*.txt -m model.crf --cluster tcp://host:8786
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
+    fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
+    zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
     from fastcrf.cli.solver_options import read_option
@@ -131,33 +153,63 @@ def train(
     from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.progress import Progress
+    from fastcrf.training.solver_choice import AUTO, ONLINE
 
     if resume and not checkpoint:
         raise typer.BadParameter("needs a checkpoint to continue from; add --checkpoint FILE.", param_hint="--resume")
+    if local_epochs and not cluster:
+        raise typer.BadParameter("is for shards; add --cluster ENGINE.", param_hint="--local-epochs")
     check_paths(data, dev, template, model, checkpoint, force)
     state = Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
     parameters |= {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol}
+    if online:
+        from fastcrf.cli.online import refuse_with_online
+
+        refuse_with_online(
+            {
+                "cluster": cluster,
+                "dev": dev,
+                "patience": patience,
+                "init": init,
+                "prior": prior,
+                "cv": cv,
+                "max_iterations": max_iterations,
+                "tol": tol,
+            }
+            | {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol, "seconds": seconds}
+            | {"min_freq": min_freq or None, "min_count": min_count if min_count > 1 else None}
+        )
+        parameters["algorithm"] = ONLINE if algorithm == AUTO else algorithm
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
-    plan = make_plan_with(given, options, seconds)
+    if cv is not None:
+        check_cv(c2, template, cluster, data)
+        given["c2"] = chosen_c2(data, items, cv, given, jobs, quiet or as_json)
+    plan = make_plan_with({**given, "prior": prior}, options, seconds)
+    features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions}
+    if online:
+        from fastcrf.cli.online import Chunks, train_online
+
+        chunks = Chunks(chunk, expected)
+        train_online(
+            data, (template, template_kind, items), plan, chunks, features, model, state, given, quiet, as_json
+        )
+        return
     inputs = open_training_data(data, template, template_kind, items, quiet, cluster)
     fit = inputs.fit(
         plan,
         dev=held_out_data(inputs, dev, quiet, bool(cluster)),
         min_count=min_count,
-        features={
-            "min_freq": min_freq,
-            "all_states": all_states,
-            "all_transitions": all_transitions,
-            "transitions": inputs.transitions,
-        },
+        features=features | {"transitions": inputs.transitions},
         start=Model.load(init) if init else None,
+        prior=Model.load(prior) if prior else None,
         patience=patience,
         n_jobs=jobs if cluster else usable_jobs(jobs),
         progress=None if quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
+        **({"local_epochs": local_epochs} if cluster else {}),
     )
     save(fit, inputs.files.remembered(), model)
     outcome = {**outcome_of(fit, plan), "model": model}
@@ -189,6 +241,34 @@ def check_paths(
             check_replaceable(path)
             if not force:
                 check_ours(path, kinds)
+
+
+def check_cv(c2: float | None, template: str | None, cluster: str | None, data: list[str]) -> None:
+    """--cv chooses c2, reads the files twice, and works on items and on this machine."""
+    if c2 is not None:
+        raise typer.BadParameter("chooses c2, which is given too; remove one of them.", param_hint="--cv")
+    if template is not None or cluster is not None:
+        option = "--cluster" if template is None else "--template"
+        raise typer.BadParameter(f"does not work with {option}; leave one of them out.", param_hint="--cv")
+    if "-" in data:
+        raise typer.BadParameter("reads the data twice, which standard input does not allow.", param_hint="--cv")
+
+
+def chosen_c2(data: list[str], items: bool, cv: int, given: dict[str, Any], jobs: int | None, silent: bool) -> float:
+    """The c2 with the highest held-out likelihood."""
+    from fastcrf.cli.data_files import training_files
+    from fastcrf.cli.training_data import one_behind_another
+    from fastcrf.estimator import CRF
+    from fastcrf.regularization import CRFCV
+
+    labelled = one_behind_another(data, training_files(None, None, items).files, quiet=True)
+    X, y = map(list, zip(*zip(labelled.X, labelled.y, strict=True), strict=True))
+    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"))
+    search = CRFCV(base, cv=cv, n_jobs=jobs, random_state=given["random_state"]).choose(X, y)
+    if not silent:
+        score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {cv} folds"
+        typer.echo(f"c2={search.c2_:.3g}: {score}.", err=True)
+    return search.c2_
 
 
 def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -39,6 +39,7 @@ from fastcrf.draws.scaled_vector import (
 )
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.sgd.natural_gradient import Transform, make_transform, natural_updates
 from fastcrf.types import Floats
 
 
@@ -106,6 +107,11 @@ class ScaledDescent:
         self.settled = self.part.take(weights)  # weights of the features that draws can move
         self.vector = make_scaled(self.blocks.layout, self.part.features, self.settled)
         self.evaluations = 0  # sequences whose loss was computed
+        self.transform: Transform | None = None
+
+    def transform_by(self, update: Any, by_position: bool) -> None:
+        """Go along transformed gradients from now on, a sequence at a time."""
+        self.transform = make_transform(self.blocks, update, by_position)
 
     def n_updates(self, n_draws: int) -> int:
         return -(-n_draws // self.unit)
@@ -118,10 +124,12 @@ class ScaledDescent:
         factors, ones = 1.0 - steps * self.lam, np.ones(len(steps))
         before, after = (factors, ones) if self.shrink_first else (ones, factors)
         self.evaluations += len(order)
+        lanes = (0,) * self.blocks.layout.width
+        if self.transform is not None:
+            return natural_updates(self.blocks, order, steps, factors, *self.transform, self.vector, self.space, lanes)
         return scaled_updates(
-            self.blocks, order, self.unit, steps, before, after, self.vector, self.space, self.residuals,
-            (0,) * self.blocks.layout.width,
-        )  # fmt: skip
+            self.blocks, order, self.unit, steps, before, after, self.vector, self.space, self.residuals, lanes
+        )
 
     def loss(self, order: np.ndarray) -> float:
         """Summed loss of the sequences `order` at the weights as they are."""

@@ -48,6 +48,7 @@ class SGD(StochasticDescent):
 
     name: ClassVar[str] = "sgd"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+    streams: ClassVar[bool] = True
 
     schedule: str = "bottou"
     offset: float = 1.0
