@@ -165,15 +165,16 @@ def order(sets: str, solvers: str, passes: int) -> None:
     lower, names = {}, solvers.split(",")
     print("| | " + " | ".join(f"{name} (eta)" for name in names) + " |\n|---|" + "---|" * len(names))
     for dataset in sets.split(","):
-        problem, cells = NAMED_DATASETS[dataset]().problem(0.0, 0.5, 1), []
+        problem = NAMED_DATASETS[dataset]().problem(0.0, 0.5, 1)
+        print(f"| {dataset} |", end="", flush=True)
         for name in names:
             options = {"eta": None, "calibration": "full", "calibration_passes": passes} | CLASSIC[name]
             solver = registry.make(name, **options)
             steps = solver.iterate(problem, np.zeros(problem.n_weights))
             scores = next(islice(steps, len(POWERS_OF_TEN), None)).memory["calibration_scores"]
             lower[dataset, name] = scores.min() / problem.n_sequences
-            cells.append(f"{lower[dataset, name]:.4f} ({POWERS_OF_TEN[int(np.argmin(scores))]:g})")
-        print(f"| {dataset} | " + " | ".join(cells) + " |", flush=True)
+            print(f" {lower[dataset, name]:.4f} ({POWERS_OF_TEN[int(np.argmin(scores))]:g}) |", end="", flush=True)
+        print()
     for one, other in (("sg", "pegasos"), ("asg", "adagrad"), ("asg", "smd"), ("asg", "sg")):
         for dataset in sets.split(",") if {one, other} <= set(names) else ():
             print(f"{one} over {other} on {dataset}: {verdict(lower[dataset, one] < lower[dataset, other])}")
