@@ -13,6 +13,7 @@ from fastcrf.cluster.connection import ClusterError, check_engine, connected
 from fastcrf.cluster.local_learning import averaged_start
 from fastcrf.cluster.placement import even_bounds, from_client, from_encoded
 from fastcrf.cluster.problem import ClusterProblem
+from fastcrf.cluster.shard import Shard
 from fastcrf.cluster.sums import Part, add, by_tree, make_part
 from fastcrf.data.corpus_file.writing import write_corpus
 from fastcrf.data.encoding.attributes import ItemAttributes
@@ -146,3 +147,14 @@ def test_the_mean_of_what_shards_learn_alone_is_weighted_by_what_they_saw(client
     assert problem.value(start) < problem.value(np.zeros(problem.n_weights))
     with pytest.raises(ValueError, match="under an L2 penalty only"):
         averaged_start(spread(client, 2, c1=1.0), epochs=1)
+
+
+def test_arrays_from_other_processes_are_made_writable_for_kernels():
+    corpus = corpus_of(weights=True)
+    for array in corpus:
+        array.setflags(write=False)
+    shard = Shard(corpus, build_feature_map(corpus_of(), 6, 3))
+    weights = np.zeros(shard.features.n_weights)
+    weights.setflags(write=False)
+    assert all(array.flags.writeable for array in (*shard.corpus, shard.take(weights)))
+    assert shard.problem.gradient(shard.take(weights))[0] > 0

@@ -216,11 +216,4 @@ def lost_with_workers() -> tuple[type[BaseException], ...]:
     from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
 
-    return (
-        distributed.scheduler.KilledWorker,
-        CancelledError,
-        FutureCancelledError,
-        CommClosedError,
-        OSError,
-        TimeoutError,
-    )
+    return distributed.scheduler.KilledWorker, CancelledError, FutureCancelledError, CommClosedError, TimeoutError

@@ -70,6 +70,10 @@ REGISTRY: dict[str, Line] = {
     ),
     "anderson-gis": Line("fastcrf.solvers.scaling.anderson_gis", "AndersonGIS"),
     "ngd": Line("fastcrf.solvers.sgd.ngd", "NGD"),
+    "conjugate-gradient": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient"),
+    "steepest-descent": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient", {"beta": "none"}),
+    "rprop": Line("fastcrf.solvers.batch.rprop", "RPROP"),
+    "rprop-": Line("fastcrf.solvers.batch.rprop", "RPROP", {"backtrack": False}),
     "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
     "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
     "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),

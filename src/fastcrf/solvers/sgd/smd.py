@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from fastcrf.memory import WEIGHTS, Kept
-from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.objective.capabilities import AnyProblem, SequenceProblem
 from fastcrf.solvers.options import check_not_negative
 from fastcrf.solvers.sgd.run import Descent, start_of
 from fastcrf.solvers.sgd.schedules import Constant, Schedule
@@ -57,8 +57,8 @@ class SMD(StochasticDescent):
         check_not_negative(self.name, "meta_rate", self.meta_rate)
         check_not_negative(self.name, "memory", self.memory)
 
-    def descent(self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None) -> MetaDescent:
-        return MetaDescent(problem, weights, memory, self.batch, self.meta_rate, self.memory)
+    def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> MetaDescent:
+        return MetaDescent(cast(AnyProblem, problem), weights, memory, self.batch, self.meta_rate, self.memory)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return Constant(eta)
@@ -66,6 +66,8 @@ class SMD(StochasticDescent):
 
 class MetaDescent:
     """Dense weights, gains and directions; `kept` is where they were settled."""
+
+    probabilities: Floats | None = None
 
     def __init__(
         self,
@@ -84,6 +86,7 @@ class MetaDescent:
             "gains": start_of(np.ones_like(weights), memory, "gains"),
             "direction": start_of(np.zeros_like(weights), memory, "direction"),
         }
+        self.v: Floats
         self.restore()
 
     @property
@@ -127,7 +130,8 @@ class MetaDescent:
             kept[:] = now
 
     def restore(self) -> None:
-        self.w, self.p, self.v = (kept.copy() for kept in self.kept.values())
+        self.w, self.p = self.kept["weights"].copy(), self.kept["gains"].copy()
+        self.v = self.kept["direction"].copy()
 
     def state(self) -> dict[str, Any]:
         return dict(self.kept)
