@@ -38,6 +38,7 @@ REGISTRY: dict[str, Line] = {
     "sg": Line("fastcrf.solvers.sgd.sgd", "SGD", {"schedule": "constant", "calibration": "powers"}),
     "asg": Line("fastcrf.solvers.sgd.asg", "ASG"),
     "pegasos": Line("fastcrf.solvers.sgd.pegasos", "Pegasos"),
+    "sgd-qn": Line("fastcrf.solvers.sgd.sgd_qn", "SGDQN"),
     "smd": Line("fastcrf.solvers.sgd.smd", "SMD"),
     "sgd-l1": Line("fastcrf.solvers.sgd.sgd_l1", "SGDL1"),
     "sgd-l1-clipping": Line("fastcrf.solvers.sgd.sgd_l1_clipping", "SGDL1Clipping"),
