@@ -200,6 +200,7 @@ def memory(positions: int) -> None:
     while seen < positions and (chunk := list(islice(pairs, 2000))):
         crf.partial_fit(*map(list, zip(*chunk, strict=True)))
         seen += sum(len(labels) for _, labels in chunk)
+        del chunk  # before the next is read
         if seen >= mark or seen >= positions:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             last = crf.history_[-1]
