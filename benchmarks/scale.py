@@ -2,9 +2,10 @@
 
     python benchmarks/scale.py mapped    [--data DIR] [--copies 10] [--iterations 5]
     python benchmarks/scale.py growth    [--positions 10000,100000,1000000]
-    python benchmarks/scale.py labels    [--labels 4,16,64,128,256,400]
+    python benchmarks/scale.py labels    [--labels 4,16,64,256,400]
     python benchmarks/scale.py features  [--features 100000,1000000,10000000]
     python benchmarks/scale.py threads   [--threads 1,2]
+    python benchmarks/scale.py rounds    [--sets conll2000] [--shards 4,16] [--epochs 1,5] [--first 60000]
     python benchmarks/scale.py workers   [--sets brown-base,conll2000] [--all-states]
 
 Each run is a process of its own. Memory is the peak of its anonymous memory (RssAnon, looked at every 20 ms): pages
@@ -36,6 +37,8 @@ from fastcrf.data.corpus_file.container import write as write_container
 from fastcrf.data.corpus_file.writing import Spools, write_corpus
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
+from fastcrf.training.driver import minimize
+from fastcrf.training.stopping import CertifiedGap, MaxPasses
 from fastcrf.types import Corpus
 
 NOTE = "FASTCRF_BENCHMARK "
@@ -43,17 +46,22 @@ NOTE = "FASTCRF_BENCHMARK "
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["mapped", "growth", "labels", "features", "threads", "workers", "child"])
+    parser.add_argument(
+        "what", choices=["mapped", "growth", "labels", "features", "threads", "workers", "rounds", "child"]
+    )
     parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
     parser.add_argument("--scratch", help="folder for encoded corpora (default: the system's)")
     parser.add_argument("--copies", type=int, default=10)
     parser.add_argument("--iterations", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--positions", default="10000,100000,1000000")
-    parser.add_argument("--labels", default="4,16,64,128,256,400")
+    parser.add_argument("--labels", default="4,16,64,256,400")
     parser.add_argument("--features", default="100000,1000000,10000000")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--sets", default="brown-base")
+    parser.add_argument("--shards", default="4,16")
+    parser.add_argument("--epochs", default="1,5")
+    parser.add_argument("--first", type=int, help="positions of a corpus that are used (default: all)")
     parser.add_argument("--all-states", action="store_true", help="a weight for each attribute with each label")
     parser.add_argument("--repeats", type=int, default=6)
     parser.add_argument("--work", help="(of a child) what to do, as JSON")
@@ -85,10 +93,10 @@ def growth(arguments: argparse.Namespace, folder: Path) -> None:
 
 
 def labels(arguments: argparse.Namespace, folder: Path) -> None:
-    sizes = numbers(arguments.labels)
-    found = [run(do="synthetic", positions=100_000, labels=k, attributes=2_000, jobs=arguments.jobs) for k in sizes]
-    for k, outcome in zip(sizes, found, strict=True):
-        show(f"{k} labels", outcome)
+    sizes, found = numbers(arguments.labels), []
+    for k in sizes:
+        found.append(run(do="synthetic", positions=20_000, labels=k, attributes=2_000, jobs=arguments.jobs))
+        show(f"{k} labels", found[-1])
     print("slope of seconds, last two:", slope(sizes[-2:], [each["seconds"] for each in found[-2:]]))
 
 
@@ -113,7 +121,7 @@ def workers(arguments: argparse.Namespace, folder: Path) -> None:
     data = str(corpora.data_folder(arguments.data))
     for name in arguments.sets.split(","):
         path = str(folder / f"{name}.fcc")
-        show(f"encode {name}", run(do="encode", data=data, path=path, positions=None, name=name))
+        show(f"encode {name}", run(do="encode", data=data, path=path, positions=arguments.first, name=name))
         compared = run(do="compare", path=path, all_states=arguments.all_states, repeats=arguments.repeats)
         show(f"two workers, {name}", compared)
 
@@ -159,6 +167,49 @@ def compare(path: str, all_states: bool, repeats: int) -> dict[str, Any]:
         "ratio": best["workers"] / best["process"],
         "relative_difference": difference / abs(value),
     }
+
+
+def rounds(arguments: argparse.Namespace, folder: Path) -> None:
+    """lbfgs from 0 and from the mean of shards that learnt alone: a simulation in one process, which counts rounds."""
+    data = str(corpora.data_folder(arguments.data))
+    for name in arguments.sets.split(","):
+        path = str(folder / f"{name}.fcc")
+        run(do="encode", data=data, path=path, positions=arguments.first, name=name)
+        lists = {"shards": numbers(arguments.shards), "epochs": numbers(arguments.epochs)}
+        for row in run(do="count_rounds", path=path, jobs=arguments.jobs, **lists)["rows"]:
+            show(name, row)
+
+
+def count_rounds(path: str, shards: list[int], epochs: list[int], jobs: int) -> dict[str, Any]:
+    from fastcrf.cluster.local_learning import add_both, learn_alone, mean
+    from fastcrf.cluster.placement import even_bounds
+    from fastcrf.cluster.shard import Shard
+    from fastcrf.cluster.sums import by_tree
+
+    encoded = open_corpus(path)
+    corpus = encoded.corpus
+    chosen = build_feature_map(corpus, len(encoded.attributes), len(encoded.labels))
+    problem = Problem(corpus, chosen, 0.0, 0.5, jobs)
+    starts: dict[str, tuple[int, Any]] = {"from 0": (0, None)}
+    for m in shards:
+        parts = [Shard(corpus.stretch(*ends), chosen) for ends in even_bounds(corpus, m)]
+        for n in epochs:
+            learnt = [learn_alone(part, problem.c2 / m, n, seed=0) for part in parts]
+            starts[f"{m} shards, {n} epochs alone"] = (2, mean(by_tree(learnt, add_both)))
+    runs = {}
+    for name, (before, start) in starts.items():
+        result = minimize(problem, make("lbfgs"), start, stop=[CertifiedGap(1e-5), MaxPasses(200)])
+        runs[name] = before, result
+    lowest = max(result.certificate.lower_bound for _, result in runs.values())  # of F*, proved
+    rows = []
+    for name, (before, result) in runs.items():
+        gaps = [(row["passes"], row["objective"] / lowest - 1.0) for row in result.trace]
+        row: dict[str, Any] = {"start": name, "first_gap": gaps[0][1]}
+        for goal in (1e-1, 1e-2, 1e-3, 1e-4):
+            reached = next((passes for passes, gap in gaps if gap <= goal), None)
+            row[f"rounds_to_{goal:g}"] = None if reached is None else before + int(reached)
+        rows.append({**row, "mb_a_round": 16e-6 * problem.n_weights})
+    return {"rows": rows}
 
 
 def seconds_of(function: Any, *arguments: Any) -> float:
@@ -242,7 +293,7 @@ def synthetic(positions: int, labels: int, attributes: int, jobs: int, all_state
     return {"weights": problem.n_weights, "seconds": best, "ns_per_position": 1e9 * best / positions}
 
 
-CHILDREN = {"encode": encode, "train": train, "synthetic": synthetic, "compare": compare}
+CHILDREN = {"encode": encode, "train": train, "synthetic": synthetic, "compare": compare, "count_rounds": count_rounds}
 KINDS = {
     "mapped": mapped,
     "growth": growth,
@@ -250,6 +301,7 @@ KINDS = {
     "features": features,
     "threads": threads,
     "workers": workers,
+    "rounds": rounds,
 }
 
 

@@ -50,6 +50,9 @@ def test_our_own_parameters_are_by_keyword():
         "callbacks",
         "crfsuite_compat",
         "template",
+        "prior",
+        "expected_sequences",
+        "engine",
     ]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from fastcrf.checks import finite, functions
+from fastcrf.checks import finite, functions, whole
 from fastcrf.data.corpus_file.reading import EncodedCorpus
 from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.files.atomic_write import check_replaceable
@@ -28,6 +28,9 @@ from fastcrf.training.jobs import usable_jobs
 from fastcrf.training.plan import Plan, make_plan
 from fastcrf.training.progress import Progress
 from fastcrf.training.saved_parameters import permitted
+from fastcrf.training.solver_choice import AUTO, ONLINE
+from fastcrf.training.stream import Stream
+from fastcrf.training.stream_file import load_stream, save_stream
 from fastcrf.training.trace import Row
 
 PathLike = str | os.PathLike[str]
@@ -70,6 +73,9 @@ class CRF(BaseEstimator):
     engine: where batch solvers evaluate: None (threads of this process), "dask" (the workers of the current client), the
         address of a Dask scheduler, or "local:4" (four processes); `n_jobs` is then the number of shards.
     crfsuite_compat: drop pairs whose values sum to less than 0, as CRFsuite does.
+    prior: a model whose weights are the mean of the L2 penalty, c2 |w - prior|^2: the path of its file, a fitted CRF or
+        its `model_`. What the new data do not speak about stays as it has it.
+    expected_sequences: how many `partial_fit` will see in all: the penalty is for so many (those seen so far).
 
     After `fit`: `classes_` (in order of first appearance), `attributes_`, `state_features_`, `transition_features_`,
     `num_attributes_`, `size_`, `model_`; `history_` (a dict per step), `n_iter_`, `converged_`, `stop_reason_`,
@@ -118,6 +124,8 @@ class CRF(BaseEstimator):
         callbacks: Sequence[Callable[[Row], Any]] | None = None,
         crfsuite_compat: bool = False,
         template: PathLike | None = None,
+        prior: PathLike | Model | CRF | None = None,
+        expected_sequences: int | None = None,
         engine: str | None = None,
     ) -> None:
         self.algorithm = algorithm
@@ -159,6 +167,8 @@ class CRF(BaseEstimator):
         self.callbacks = callbacks
         self.crfsuite_compat = crfsuite_compat
         self.template = template
+        self.prior = prior
+        self.expected_sequences = expected_sequences
         self.engine = engine
 
     def fit(
@@ -180,6 +190,7 @@ class CRF(BaseEstimator):
             check_replaceable(self.model_filename)  # now, not when training is done
         how = {
             "dev": None if X_dev is None or y_dev is None else (X_dev, y_dev),
+            "prior": None if self.prior is None else model_of(self.prior),
             "start": self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None,
             "patience": self.patience,
             "callbacks": functions("callbacks", self.callbacks),
@@ -192,12 +203,47 @@ class CRF(BaseEstimator):
             fit = self._fit_encoded(X, y, sample_weight, plan, how)
         else:
             fit = self._fit_sequences(X, y, sample_weight, plan, how)
+        self.__dict__.pop("_stream", None)
         self._keep(fit)
         if self.model_filename is not None:
             self.save(self.model_filename)
         if not (fit.converged or fit.asked):
             warn_early_end(fit)
         return self
+
+    def partial_fit(
+        self,
+        X: Iterable[Any],
+        y: Iterable[Any],
+        classes: Iterable[Any] | None = None,
+        sample_weight: Iterable[float] | None = None,
+    ) -> CRF:
+        """Learn from some more sequences, once, and forget them: on-line learning (docs/online.md).
+
+        New attributes and labels extend what is there; `classes` may name labels before they turn up. "auto" is psa
+        here; staggered-aitken, adagrad, asg and sgd can, too. After `fit` it goes on from its weights.
+        """
+        stream: Stream = self.__dict__.get("_stream") or self._new_stream()
+        history = list(self.__dict__["history_"]) if stream.chunks else []
+        rows = stream.learn(X, y, classes, sample_weight)
+        self._stream, self.history_, self.n_iter_ = stream, [*history, *rows], stream.chunks
+        self.__dict__.pop("_model", None)
+        return self
+
+    def save_stream(self, path: PathLike) -> None:
+        """Write all that `partial_fit` needs to go on exactly, to one file. `save` writes the model alone."""
+        if not hasattr(self, "_stream"):
+            raise NotFittedError("This CRF has not learnt on-line: call partial_fit, or use save.")
+        save_stream(path, self._stream, {"parameters": self._saved_parameters()})
+
+    @classmethod
+    def load_stream(cls, path: PathLike) -> CRF:
+        """A CRF from a file that `save_stream` wrote; its next `partial_fit` goes on as if nothing had happened."""
+        stream, model = load_stream(path)
+        estimator = cls._around(model)
+        del estimator._model
+        estimator._stream, estimator.history_, estimator.n_iter_ = stream, [], stream.chunks
+        return estimator
 
     def _fit_sequences(self, X: Any, y: Any, sample_weight: Any, plan: Plan, how: dict[str, Any]) -> Fit:
         if y is None:
@@ -275,7 +321,10 @@ class CRF(BaseEstimator):
         """The trained model: from `fit`, or from the file `model_filename`."""
         if not self.__sklearn_is_fitted__():
             raise self._not_fitted()
-        if not hasattr(self, "_model"):
+        if not hasattr(self, "_model") and hasattr(self, "_stream"):
+            model = self._stream.model({"parameters": self._saved_parameters()})
+            self._model = model if self.template is None else reading_rows(model)
+        elif not hasattr(self, "_model"):
             self._model = Model.load(self.model_filename)  # type: ignore[arg-type]
         return self._model
 
@@ -324,7 +373,9 @@ class CRF(BaseEstimator):
         return NotFittedError(f"This CRF is not fitted, and there is no file {path}: call fit, or mend model_filename.")
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model") or (self.model_filename is not None and os.path.exists(self.model_filename))
+        return bool(self.__dict__.keys() & {"_model", "_stream"}) or (
+            self.model_filename is not None and os.path.exists(self.model_filename)
+        )
 
     def __sklearn_tags__(self) -> Any:
         """X is a list of sequences of dicts or strings, not a matrix; y is a list of lists, so it is no classifier."""
@@ -334,6 +385,29 @@ class CRF(BaseEstimator):
         tags.target_tags.required = True
         tags.target_tags.single_output = False
         return tags
+
+    def _new_stream(self) -> Stream:
+        """Where on-line learning begins: with nothing, or with the weights of a model."""
+        if self.prior is not None:
+            raise ValueError("partial_fit takes no prior, because on-line solvers draw; leave prior None, or use fit.")
+        template = None if self.template is None else template_of(self.template)
+        parameters = self.get_params(deep=False)
+        if self.algorithm in (None, AUTO):
+            parameters["algorithm"] = ONLINE
+        plan = make_plan(parameters)
+        expected = self.expected_sequences
+        stream = Stream(
+            plan.solver, plan.c1, plan.c2, TemplateAttributes.empty(template) if template else NO_ITEMS,
+            self._feature_options() | {"transitions": template is None or template.transitions},
+            None if expected is None else whole("expected_sequences", expected, 1),
+        )  # fmt: skip
+        if self.__sklearn_is_fitted__():
+            model = self.model_
+            stream = replace(
+                stream, attributes=model.attributes, labels=list(model.labels), features=model.features,
+                weights=model.weights,
+            )  # fmt: skip
+        return stream
 
     def _feature_options(self) -> dict[str, Any]:
         return {
@@ -380,3 +454,14 @@ def reading_rows(model: Model) -> Model:
     """The model of a template, so that the command line tags columns with it: those that the template reads."""
     assert isinstance(model.attributes, TemplateAttributes)
     return replace(model, input={"kind": "template", "n_columns": model.attributes.programme.n_columns})
+
+
+def model_of(prior: PathLike | Model | CRF) -> Model:
+    """The model that is meant by a path, a fitted CRF or a model."""
+    if isinstance(prior, Model):
+        return prior
+    if isinstance(prior, CRF):
+        return prior.model_
+    if not isinstance(prior, str | os.PathLike):
+        raise ValueError(f"prior must be the path of a model, a fitted CRF or its model_; got prior={prior!r}.")
+    return Model.load(prior)

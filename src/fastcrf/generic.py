@@ -30,8 +30,11 @@ from fastcrf.machine_code import MEANINGS
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def generic(declared: Function) -> Any:
-    """`declared` is a name, arguments and a docstring; `.register(type)` decorates what it means for a type."""
+def generic(declared: Function, inlined: bool = False) -> Any:
+    """`declared` is a name, arguments and a docstring; `.register(type)` decorates what it means for a type.
+
+    inlined: whether it becomes part of its callers where it does not stand, as `inlined_kernel` does.
+    """
     meanings: dict[type, Any] = {}
     names = ", ".join(inspect.signature(declared).parameters)
 
@@ -61,7 +64,10 @@ def generic(declared: Function) -> Any:
 
         return as_meaning
 
-    overload(call, jit_options={**flags(FASTMATH), "_nrt": False}, strict=False)(choose)
+    overload(call, jit_options={**flags(FASTMATH), "_nrt": False, "forceinline": inlined}, strict=False)(choose)
     call.register = register  # type: ignore[attr-defined]
     MEANINGS[call] = meanings  # the cache of machine code must know what a loop may run
     return call
+
+
+inlined_generic = functools.partial(generic, inlined=True)

@@ -49,7 +49,7 @@ def standing_kernel(function: Function) -> Function:
 
 def inlined_kernel(function: Function) -> Function:
     """A kernel that becomes part of its callers: for parts of hot loops with many arguments, whose call would cost."""
-    return make_kernel(function, stands=False, _nrt=True, **flags(FASTMATH), forceinline=True)
+    return make_kernel(function, stands=False, _nrt=False, **flags(FASTMATH), forceinline=True)
 
 
 def ordered_kernel(function: Function) -> Function:

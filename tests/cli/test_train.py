@@ -72,6 +72,10 @@ def test_a_model_can_be_the_start(train, model):
     assert json.loads(train("--init", model).stdout)["steps"] < json.loads(train().stdout)["steps"]
 
 
+def test_a_model_can_be_the_prior(train, model):
+    assert json.loads(train("--prior", model).stdout)["objective"] < json.loads(train().stdout)["objective"]
+
+
 def test_options_reach_the_solver_without_changing_the_stopping_rules(train):
     plain, with_option = (json.loads(train("-a", "lbfgs", *more).stdout) for more in ([], ["-o", "pairs=1"]))
     assert with_option["steps"] != plain["steps"]
@@ -235,4 +239,4 @@ def test_folds_choose_c2_which_the_model_remembers(train, tmp_path):
 def test_folds_and_c2_are_not_given_together(run, corpus, tmp_path):
     result = run("train", corpus, "-m", tmp_path / "new.crf", "--cv", 2, "--c2", 1)
     assert result.exit_code == 2
-    assert "chooses c2, which is given too" in result.output
+    assert "does not work with --c2" in result.output

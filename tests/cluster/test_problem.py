@@ -10,13 +10,17 @@ import pytest
 from fastcrf import open_corpus
 from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.cluster.connection import ClusterError, check_engine, connected
+from fastcrf.cluster.local_learning import averaged_start
 from fastcrf.cluster.placement import even_bounds, from_client, from_encoded
 from fastcrf.cluster.problem import ClusterProblem
+from fastcrf.cluster.shard import Shard
 from fastcrf.cluster.sums import Part, add, by_tree, make_part
 from fastcrf.data.corpus_file.writing import write_corpus
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import check, make
+from fastcrf.training.driver import minimize
+from fastcrf.training.stopping import MaxSteps
 from reference.random_corpora import learnable_corpus
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -120,3 +124,37 @@ def test_engines_that_are_none_are_refused_by_a_sentence():
         connected("tcp://127.0.0.1:1"),
     ):
         pass
+
+
+def test_the_mean_of_what_shards_learn_alone_is_weighted_by_what_they_saw(client):
+    problem = spread(client, 3)
+    start = averaged_start(problem, epochs=2)
+    shards = client.gather(problem.shards)
+    total, seen = np.zeros(problem.n_weights), np.zeros(problem.n_weights)
+    for shard in shards:
+        alone = Problem(shard.corpus, problem.features, 0.0, problem.c2 / 3)
+        weights = minimize(alone, make("sag-nus-star"), stop=[MaxSteps(2)]).weights
+        counts = np.bincount(shard.corpus.attributes, minlength=6)
+        n = np.concatenate(
+            (
+                np.repeat(counts, np.diff(problem.features.offsets)),
+                np.full(len(problem.features.sources), shard.corpus.n_positions),
+            )
+        )
+        total += n * weights
+        seen += n
+    np.testing.assert_allclose(start, total / np.maximum(seen, 1), rtol=1e-9, atol=1e-12)
+    assert problem.value(start) < problem.value(np.zeros(problem.n_weights))
+    with pytest.raises(ValueError, match="under an L2 penalty only"):
+        averaged_start(spread(client, 2, c1=1.0), epochs=1)
+
+
+def test_arrays_from_other_processes_are_made_writable_for_kernels():
+    corpus = corpus_of(weights=True)
+    for array in corpus:
+        array.setflags(write=False)
+    shard = Shard(corpus, build_feature_map(corpus_of(), 6, 3))
+    weights = np.zeros(shard.features.n_weights)
+    weights.setflags(write=False)
+    assert all(array.flags.writeable for array in (*shard.corpus, shard.take(weights)))
+    assert shard.problem.gradient(shard.take(weights))[0] > 0

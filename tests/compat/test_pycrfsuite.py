@@ -110,6 +110,27 @@ def recorded(module, path, **options):
         module.Trainer = original
 
 
+@pytest.mark.parametrize("algorithm", ["ap", "passive-aggressive", "arow"])
+@pytest.mark.parametrize("epsilon", [0.0, 100.0])
+def test_messages_of_the_trainers_that_learn_from_mistakes_are_those_of_crfsuite(tmp_path, algorithm, epsilon):
+    """With epsilon=100 they end after an iteration, and say so."""
+    params = {"max_iterations": 3, "epsilon": epsilon}
+    options = {"params": params, "algorithm": algorithm, "holdout": 2}
+    peer, trainer = (recorded(m, tmp_path / "m", **options) for m in (theirs, ours))
+    words = [[re.sub(r"\(.*|\d.*", "", message) for message in each.messages] for each in (peer, trainer)]
+    assert words[0] == words[1]
+    assert trainer.logparser.events == peer.logparser.events
+    assert len(trainer.logparser.iterations) == (1 if epsilon else 3)
+    assert trainer.logparser.last_iteration.keys() == peer.logparser.last_iteration.keys()
+    assert tagger_labels(tmp_path / "m")
+
+
+def tagger_labels(path):
+    tagger = ours.Tagger()
+    tagger.open(str(path))
+    return tagger.labels()
+
+
 @pytest.mark.parametrize("holdout", [-1, 2])
 def test_messages_are_those_of_crfsuite(tmp_path, holdout):
     params = {"max_iterations": 4, "c2": 0.5}

@@ -15,7 +15,7 @@ SOME = np.array([2, 0, 2])
 
 
 def case(seed, scale=1.0, plain=False, n_labels=3, n_jobs=1):
-    """(problem, point, direction, loss by enumeration); with scores 500 times as wide, sequences leave the usual road."""
+    """(problem, point, direction, loss by enumeration); scores 500 times as wide take sequences off the usual road."""
     corpus = random_corpus(seed, n_labels=n_labels, values=not plain, weights=not plain)
     features = random_features(seed, n_labels=n_labels)
     rng = np.random.default_rng(seed)
@@ -52,6 +52,14 @@ def test_what_a_gradient_leaves_behind_gives_the_same_products(seed, scale, plai
         problem.gradient(v)  # elsewhere: it must not matter
 
 
+@pytest.mark.parametrize(("seed", "scale", "plain"), CASES)
+def test_algorithmic_differentiation_gives_the_same_products(seed, scale, plain):
+    problem, w, v, _ = case(seed, scale, plain, n_jobs=2)
+    point = problem.differentiated_curvature()
+    point.gradient(w)
+    np.testing.assert_allclose(point.product(v), problem.hessian_product(w, v), rtol=1e-9, atol=1e-11)
+
+
 @pytest.mark.parametrize("n_labels", [2, 9, 60])
 def test_a_product_is_the_slope_of_the_gradient(n_labels):
     """K = 9 pads one panel, K = 60 takes two."""
@@ -78,6 +86,9 @@ def test_blocks_of_sequences_are_added_up():
     point = problem.curvature(300)
     point.gradient(w)
     np.testing.assert_allclose(point.product(v), singly, rtol=1e-9)
+    differentiated = problem.differentiated_curvature()
+    differentiated.gradient(w)
+    np.testing.assert_allclose(differentiated.product(v), singly, rtol=1e-9)
     np.testing.assert_allclose(problem.hessian_product(w, v), singly, rtol=1e-9)
 
 
@@ -90,8 +101,9 @@ def test_the_gradient_of_some_sequences_equals_enumeration():
 
 def test_a_product_before_any_gradient_is_refused():
     problem, _, v, _ = case(0)
-    with pytest.raises(ValueError, match="needs a gradient before it"):
-        problem.curvature().product(v)
+    for point in (problem.curvature(), problem.differentiated_curvature()):
+        with pytest.raises(ValueError, match="needs a gradient before it"):
+            point.product(v)
 
 
 def test_as_much_is_kept_as_there_is_room_for(monkeypatch):

@@ -1,9 +1,9 @@
 """Periodic step-size adaptation and its staggered Aitken form with dense vectors, written from the papers.
 
 Hsu et al. (2009) and yang2012, equations 4.7 to 4.10 and 4.17 to 4.19. A mini-batch B moves the weights by the gradient
-of its loss; then the penalty acts by itself for as long as the step was, L2 by exp(-eta c), L1 by the cumulative penalty
-of tsuruoka2009, figure 2, with a total u_j of its own for each weight. A weight that no sequence of a double period
-looks at has moved by its penalty alone: its gamma is not asked for, and v_j = alpha.
+of its loss; then the penalty acts by itself for as long as the step was, L2 by exp(-eta c), L1 by the cumulative
+penalty of tsuruoka2009, figure 2, with a total u_j of its own for each weight. A weight that no sequence of a double
+period looks at has moved by its penalty alone: its gamma is not asked for, and v_j = alpha.
 """
 
 from __future__ import annotations

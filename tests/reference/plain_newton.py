@@ -51,7 +51,7 @@ def inner_cg(H, g, radius, tolerance):
 
 
 def proximal_quasi_newton(problem, w, n_steps, pairs=20, sweeps=20, tolerance=0.03, floor=0.05):
-    """Zhong, Yen, Dhillon & Ravikumar (2014) with B as a matrix, by BFGS updates of a diagonal. Returns the iterates."""
+    """Zhong, Yen, Dhillon & Ravikumar (2014) with B as a matrix, BFGS updates of a diagonal. Returns the iterates."""
     c1, kept, iterates = problem.c1, [], [w]
     smooth, g = problem.gradient(w)
     for _ in range(n_steps):

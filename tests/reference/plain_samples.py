@@ -54,9 +54,9 @@ def olbfgs(corpus, features, c2, batches, eta, tau, trust=0.0, memory=10):
 
 
 def averaged_two_loop(pairs, g):
-    """The direction update of the paper: the first scale is a mean over the pairs, and tiny without any."""
+    """The direction update of the paper: the first scale is a mean over the pairs; without any, a small step."""
     if not pairs:
-        return 1e-10 * g
+        return 1e-3 / np.linalg.norm(g) * g
     p, alphas = g, []
     for s, y in reversed(pairs):
         alphas.append((s @ p) / (s @ y))

@@ -3,7 +3,7 @@
 Tsuboi, Unno, Kashima & Okazaki (2011), "Fast Newton-CG method for batch learning of conditional random fields", AAAI.
 With the label scores rU and the transition scores rV of r, their tables are conditional expectations,
 
-    A[t, k] = E[r . features up to t | y_t = k],   B[t, j] = E[r . features behind t | y_t = j],   ebar = E[r . features]
+    A[t, k] = E[r . features up to t | y_t = k],  B[t, j] = E[r . features behind t | y_t = j],  ebar = E[r . features]
 
 and a product needs p(y_t = k) (A + B - ebar) for nodes, and the same with both ends for edges. Here the tables are kept
 multiplied by alpha and beta (kept_inference.py), which takes the divisions out of the recursions and makes them rows
@@ -97,22 +97,30 @@ def differentiate(left, row, lattice, change, first, last, edges, direction, n_l
 
 @standing_kernel
 def add_changed_edges(left, row, lattice, change, n_positions, n_labels, sums, lanes):
-    """sums(j, k) += sum_t alpha'_{t-1}(j) follow_t(k) + alpha_{t-1}(j) follow'_t(k), two rows at a time.
+    """sums(j, k) += sum_t alpha'_{t-1}(j) follow_t(k) + alpha_{t-1}(j) follow'_t(k), four rows at a time.
 
     Writes: sums.
     """
-    moved, alpha, last_row = change.alpha, left.alpha, row - 1
+    moved, alpha, before = change.alpha, left.alpha, row - 1
     for b in range(0, sums.shape[1], len(lanes)):
-        for j in range(0, n_labels, 2):  # rows are padded to a multiple of 4
+        for j in range(0, n_labels, 4):  # rows are padded to a multiple of 4
             sum0, sum1 = load(sums, j, b, lanes), load(sums, j + 1, b, lanes)
+            sum2, sum3 = load(sums, j + 2, b, lanes), load(sums, j + 3, b, lanes)
             for t in range(1, n_positions):
-                follow, follow_moved = load(lattice.follow, t, b, lanes), load(change.follow, t, b, lanes)
+                follow = load(lattice.follow, t, b, lanes)
                 sum0 = add_scaled(moved[t - 1, j], follow, sum0)
                 sum1 = add_scaled(moved[t - 1, j + 1], follow, sum1)
-                sum0 = add_scaled(alpha[last_row + t, j], follow_moved, sum0)
-                sum1 = add_scaled(alpha[last_row + t, j + 1], follow_moved, sum1)
+                sum2 = add_scaled(moved[t - 1, j + 2], follow, sum2)
+                sum3 = add_scaled(moved[t - 1, j + 3], follow, sum3)
+                follow = load(change.follow, t, b, lanes)
+                sum0 = add_scaled(alpha[before + t, j], follow, sum0)
+                sum1 = add_scaled(alpha[before + t, j + 1], follow, sum1)
+                sum2 = add_scaled(alpha[before + t, j + 2], follow, sum2)
+                sum3 = add_scaled(alpha[before + t, j + 3], follow, sum3)
             store(sums, j, b, sum0)
             store(sums, j + 1, b, sum1)
+            store(sums, j + 2, b, sum2)
+            store(sums, j + 3, b, sum3)
 
 
 @standing_kernel

@@ -43,8 +43,9 @@ def tasks_of(paths: Sequence[str], model: str, folder: str, manner: Manner, resu
                 f"{target} is there already; add --resume to keep what is finished, or choose another folder."
             )
     os.makedirs(folder, exist_ok=True)
+    whole = os.path.abspath  # workers may be elsewhere
     places = [
-        Task(*map(os.path.abspath, each), manner) for each in zip(paths, targets, [model] * len(paths), strict=True)
+        Task(whole(path), whole(target), whole(model), manner) for path, target in zip(paths, targets, strict=True)
     ]
     return [task for task in places if not is_finished(task)]
 

@@ -64,6 +64,10 @@ def train(
         typer.Option(help="Stop after this many steps without a better --dev accuracy, and keep the best model."),
     ] = None,
     init: Annotated[str | None, typer.Option(metavar="FILE", help="Start from the weights of this model.")] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Penalise the distance to the weights of this model, c2 |w - prior|^2."),
+    ] = None,
     checkpoint: Annotated[
         str | None, typer.Option(metavar="FILE", help="Save the state of training to this file from time to time.")
     ] = None,
@@ -90,6 +94,13 @@ def train(
     all_transitions: Annotated[
         bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
     ] = False,
+    online: Annotated[
+        bool, typer.Option("--online", help="Learn from everything once, in chunks, and keep none of it.")
+    ] = False,
+    chunk: Annotated[int, typer.Option(help="Sequences in a chunk of --online.")] = 1000,
+    expected: Annotated[
+        int | None, typer.Option(help="With --online: how many sequences there will be.  [default: those seen so far]")
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace --model and --checkpoint even if they are no files of fastcrf.")
     ] = False,
@@ -104,6 +115,10 @@ def train(
             "processes here. Needs fastcrf[dask].",
         ),
     ] = None,
+    local_epochs: Annotated[
+        int,
+        typer.Option(help="With --cluster: epochs that each shard learns alone before the first step, to save rounds."),
+    ] = 0,
     seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
@@ -128,6 +143,8 @@ def train(
     fastcrf train corpus.fcc -m model.crf
     fastcrf train /shared/part-*.txt -m model.crf --cluster tcp://host:8786
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
+    fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
+    zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
     from fastcrf.cli.solver_options import read_option
@@ -136,36 +153,62 @@ def train(
     from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.progress import Progress
+    from fastcrf.training.solver_choice import AUTO, ONLINE
 
     if resume and not checkpoint:
         raise typer.BadParameter("needs a checkpoint to continue from; add --checkpoint FILE.", param_hint="--resume")
+    if local_epochs and not cluster:
+        raise typer.BadParameter("is for shards; add --cluster ENGINE.", param_hint="--local-epochs")
     check_paths(data, dev, template, model, checkpoint, force)
     state = Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None
     parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
     parameters |= {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol}
+    if online:
+        from fastcrf.cli.online import refuse_with_online
+
+        refuse_with_online(
+            {
+                "cluster": cluster,
+                "dev": dev,
+                "patience": patience,
+                "init": init,
+                "prior": prior,
+                "max_iterations": max_iterations,
+                "tol": tol,
+            }
+            | {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol, "seconds": seconds}
+            | {"min_freq": min_freq or None, "min_count": min_count if min_count > 1 else None}
+        )
+        parameters["algorithm"] = ONLINE if algorithm == AUTO else algorithm
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
     if cv is not None:
-        check_cv(c2, template, cluster, data)
+        check_cv(data, {"--c2": c2, "--template": template, "--cluster": cluster, "--prior": prior, "--online": online})
         given["c2"] = chosen_c2(data, items, cv, given, jobs, quiet or as_json)
-    plan = make_plan_with(given, options, seconds)
+    plan = make_plan_with({**given, "prior": prior}, options, seconds)
+    features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions}
+    if online:
+        from fastcrf.cli.online import Chunks, train_online
+
+        chunks = Chunks(chunk, expected)
+        train_online(
+            data, (template, template_kind, items), plan, chunks, features, model, state, given, quiet, as_json
+        )
+        return
     inputs = open_training_data(data, template, template_kind, items, quiet, cluster)
     fit = inputs.fit(
         plan,
         dev=held_out_data(inputs, dev, quiet, bool(cluster)),
         min_count=min_count,
-        features={
-            "min_freq": min_freq,
-            "all_states": all_states,
-            "all_transitions": all_transitions,
-            "transitions": inputs.transitions,
-        },
+        features=features | {"transitions": inputs.transitions},
         start=Model.load(init) if init else None,
+        prior=Model.load(prior) if prior else None,
         patience=patience,
         n_jobs=jobs if cluster else usable_jobs(jobs),
         progress=None if quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
+        **({"local_epochs": local_epochs} if cluster else {}),
     )
     save(fit, inputs.files.remembered(), model)
     outcome = {**outcome_of(fit, plan), "model": model}
@@ -199,13 +242,11 @@ def check_paths(
                 check_ours(path, kinds)
 
 
-def check_cv(c2: float | None, template: str | None, cluster: str | None, data: list[str]) -> None:
+def check_cv(data: list[str], others: dict[str, Any]) -> None:
     """--cv chooses c2, reads the files twice, and works on items and on this machine."""
-    if c2 is not None:
-        raise typer.BadParameter("chooses c2, which is given too; remove one of them.", param_hint="--cv")
-    if template is not None or cluster is not None:
-        option = "--cluster" if template is None else "--template"
-        raise typer.BadParameter(f"does not work with {option}; leave one of them out.", param_hint="--cv")
+    for option, value in others.items():
+        if value is not None and value is not False:
+            raise typer.BadParameter(f"does not work with {option}; leave one of them out.", param_hint="--cv")
     if "-" in data:
         raise typer.BadParameter("reads the data twice, which standard input does not allow.", param_hint="--cv")
 

@@ -42,6 +42,7 @@ class ClusterProblem:
         self.asked_to_stop: Callable[[], bool] = lambda: False
         self.lost = lost_with_workers()
         self.bytes_sent = self.bytes_received = 0  # of vectors, by the client
+        self.times_placed = 0
         self._set_up()
         facts = client.gather([client.submit(shard.facts_of, each, pure=False) for each in self.shards])
         self.n_sequences = sum(n for n, _ in facts)
@@ -51,6 +52,7 @@ class ClusterProblem:
         """Place the shards, and agree on the features; what was there before is let go."""
         client = self.client
         placed = self.place(client, self.n_shards)
+        self.times_placed += 1
         self.attributes, self.labels = placed.attributes, placed.labels
         sizes = len(placed.attributes), len(placed.labels)
         counts = [client.submit(shard.counts_of, each, sizes, pure=False) for each in placed.corpora]
@@ -111,8 +113,7 @@ class ClusterProblem:
 
     def held_out(self, pieces: list[Piece]) -> ClusterHeldOut:
         """Held-out data that workers read."""
-        names = self.client.scatter((self.attributes, self.labels), hash=False)
-        return ClusterHeldOut(self, lambda: [self.client.submit(shard.read_held_out, each, names) for each in pieces])
+        return ClusterHeldOut(self, pieces)
 
     def _sum(self, function: Callable[..., Any], *vectors: Floats) -> tuple[float, Floats]:
         """The parts of all shards, added up by the workers."""
@@ -175,8 +176,20 @@ class ClusterCurvature:
 class ClusterHeldOut:
     """Held-out data on the workers, and their token accuracy."""
 
-    def __init__(self, problem: ClusterProblem, place: Callable[[], list[Any]]) -> None:
-        self.problem, self.corpora = problem, place()
+    def __init__(self, problem: ClusterProblem, pieces: list[Piece]) -> None:
+        self.problem, self.pieces = problem, pieces
+        self.times_placed = 0
+        self.placed: list[Any] = []
+
+    @property
+    def corpora(self) -> list[Any]:
+        """Their futures; placed anew after the shards were, because what was lost with those may be lost of these."""
+        problem = self.problem
+        if self.times_placed != problem.times_placed:
+            self.times_placed = problem.times_placed
+            names = problem.client.scatter([(problem.attributes, problem.labels)], hash=False)[0]
+            self.placed = [problem.client.submit(shard.read_held_out, each, names, pure=False) for each in self.pieces]
+        return self.placed
 
     def accuracy(self, weights: Floats) -> float:
         problem = self.problem
@@ -203,11 +216,4 @@ def lost_with_workers() -> tuple[type[BaseException], ...]:
     from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
 
-    return (
-        distributed.scheduler.KilledWorker,
-        CancelledError,
-        FutureCancelledError,
-        CommClosedError,
-        OSError,
-        TimeoutError,
-    )
+    return distributed.scheduler.KilledWorker, CancelledError, FutureCancelledError, CommClosedError, TimeoutError

@@ -108,11 +108,17 @@ def map_stretch(path: str, first: int, last: int) -> Corpus:
 
 
 def counts_of(corpus: Corpus, sizes: tuple[int, int]) -> FeatureCounts:
-    return count_features(corpus, *sizes)
+    return count_features(writable(corpus), *sizes)
 
 
 def features_of(counts: Sequence[FeatureCounts], n_labels: int, options: dict[str, Any]) -> FeatureMap:
     return choose_features(join_counts(counts, n_labels), n_labels, **options)
+
+
+def writable(arrays: Any) -> Any:
+    """A NamedTuple with copies of those arrays that may not be written: what arrives from another process may not, and
+    kernels, which are compiled for writable arrays, would be compiled once more."""
+    return type(arrays)(*(np.require(a, requirements="W") if isinstance(a, np.ndarray) else a for a in arrays))
 
 
 class Shard:
@@ -122,7 +128,7 @@ class Shard:
     """
 
     def __init__(self, corpus: Corpus, features: FeatureMap) -> None:
-        self.corpus, self.features = corpus, features
+        self.corpus, self.features = corpus, features = writable(corpus), writable(features)
         occurring = occurring_features(corpus, features)
         self.places: Longs | None = occurring[1] if occurring else None  # None: all of them occur
         self.problem = Problem(corpus, occurring[0] if occurring else features, n_jobs=1)
@@ -139,7 +145,7 @@ class Shard:
         return f"Shard({self.corpus.n_sequences:,} sequences, {in_words(self.__sizeof__())})"
 
     def take(self, weights: Floats) -> Floats:
-        return weights if self.places is None else weights[self.places]
+        return np.require(weights, requirements="W") if self.places is None else weights[self.places]
 
     def part(self, loss: float, vector: Floats) -> Part:
         return make_part(loss, vector, self.places, self.features.n_weights)
@@ -179,4 +185,5 @@ def correct_in(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[i
     """(how many labels are right, how many there are)"""
     if not corpus.n_positions:
         return 0, 0
-    return int(np.count_nonzero(viterbi(corpus, features, weights) == corpus.labels)), corpus.n_positions
+    found = viterbi(writable(corpus), writable(features), np.require(weights, requirements="W"))
+    return int(np.count_nonzero(found == corpus.labels)), corpus.n_positions

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 from fastcrf.checks import whole
 from fastcrf.cluster.connection import check_engine, connected
+from fastcrf.cluster.local_learning import averaged_start
 from fastcrf.cluster.placement import Place, from_client, from_encoded, pieces_of
 from fastcrf.cluster.problem import ClusterProblem
 from fastcrf.cluster.shard import Share
 from fastcrf.data.corpus_file.reading import EncodedCorpus
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.model import Model
 from fastcrf.solvers.registry import check_needs
 from fastcrf.training.fitting import Fit, early_stop, fit_problem
 from fastcrf.training.plan import Plan
@@ -56,6 +58,8 @@ def check_before(engine: str, plan: Plan, how: Mapping[str, Any]) -> None:
     """Refuse what cannot be before anything is read."""
     check_engine(engine)
     check_needs(plan.solver, ClusterProblem.provides)
+    if how.get("prior") is not None:
+        raise ValueError("A prior is for data in one process; on a cluster, train without it.")
     early_stop(how.get("patience"), how.get("dev") is not None)
 
 
@@ -65,19 +69,22 @@ def fit_on_cluster(
     plan: Plan,
     *,
     n_shards: int | None = None,
+    local_epochs: int = 0,
     dev: HeldOutFiles | None = None,
     min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
     patience: int | None = None,
+    prior: Model | None = None,
     **how: Any,
 ) -> Fit:
     """Train on shards that `place` puts on the workers of an engine.
 
     n_shards: as many shards, each of which is evaluated by one thread; as many as there are threads if None;
+    local_epochs: let each shard learn alone for so many epochs, and start from the mean (local_learning.py);
     dev:      held-out files that workers read; features: options of `choose_features`;
     how:      what `fit_problem` takes besides.
     """
-    check_before(engine, plan, {"patience": patience, "dev": dev})
+    check_before(engine, plan, {"patience": patience, "dev": dev, "prior": prior})
     if whole("min_count", min_count, 1) > 1:
         raise ValueError(f"min_count={min_count} is for data in one process; on a cluster, use min_freq.")
     with connected(engine) as client:
@@ -88,6 +95,6 @@ def fit_on_cluster(
         if dev:
             paths, read = dev
             held_out = problem.held_out([piece for k in range(shards) for piece in pieces_of(paths, read, k, shards)])
-        return fit_problem(
-            problem, problem.attributes, problem.labels, plan, held_out=held_out, patience=patience, **how
-        )
+        start = averaged_start(problem, local_epochs) if whole("local_epochs", local_epochs, 0) else None
+        names = problem.attributes, problem.labels
+        return fit_problem(problem, *names, plan, held_out=held_out, weights=start, patience=patience, **how)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
+from fastcrf.objective.masses import GroupedCounts
 from fastcrf.objective.movable import MovablePart
 from fastcrf.objective.regulariser import Regulariser
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
@@ -110,6 +111,10 @@ class HessianProblem(GradientProblem, Protocol):
         room for."""
         ...
 
+    def differentiated_curvature(self) -> PointOfCurvature:
+        """The same by algorithmic differentiation, for comparison."""
+        ...
+
 
 @runtime_checkable
 class SequenceHessianProblem(SequenceProblem, Protocol):
@@ -131,12 +136,23 @@ class SubsetProblem(Objective, Protocol):
 
 @runtime_checkable
 class CountProblem(Objective, Protocol):
-    """Capability "counts": feature counts, whose difference is the gradient of the loss."""
+    """Capability "counts": feature counts, whose difference is the gradient of the loss.
+
+    For solvers that scale: no feature may be negative, and how large the features of a labelling are in sum is known.
+    """
 
     def observed_counts(self) -> Floats: ...
 
     def expected_counts(self, weights: Floats) -> tuple[float, Floats]:
         """(loss, counts) of the model at `weights`. One pass."""
+        ...
+
+    def feature_masses(self) -> Floats:
+        """The largest sum of all features that any labelling of each sequence has, [N]."""
+        ...
+
+    def expected_counts_by_mass(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:
+        """(loss, counts) with sequences of about the same mass counted together, in `n_groups` at most. One pass."""
         ...
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from fastcrf.chain.expectations import Expected, expect
 from fastcrf.chain.forward_backward import Edges, Lattice
+from fastcrf.chain.forward_mode import multiply_by_differentiation
 from fastcrf.chain.kept_inference import ROWS, Left, expect_and_keep, make_left
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import expand_weights
@@ -27,6 +28,7 @@ from fastcrf.objective.likelihood import Likelihood, split
 from fastcrf.types import Floats, Longs
 
 BYTES = 8
+NEEDS_A_GRADIENT = "A product needs a gradient before it, at the point where the Hessian is wanted."
 
 
 class Bench(NamedTuple):
@@ -92,12 +94,12 @@ class HessianProducts:
         known_edges: Floats | float = 0.0,
     ) -> Floats:
         """The product from what `multiply_shard(k, ...)` sums up; `known_edges` are sums at the point known before."""
-        this, room = self.likelihood, self.likelihood.room()
+        this, room, absolute = self.likelihood, self.likelihood.room(), self.likelihood.absolute(weights)
 
         def prepare(k: int) -> None:
             room.clear(k)
             self.edge_sums[k] = 0.0
-            expand_weights(weights, this.layout.place, *this.weight_range(k), this.flat)
+            expand_weights(absolute, this.layout.place, *this.weight_range(k), this.flat)
             expand_weights(direction, this.layout.place, *this.weight_range(k), self.flat)
 
         def multiply(k: int) -> None:
@@ -106,12 +108,39 @@ class HessianProducts:
             multiply_shard(k, edges, along, bench)
 
         this.on_threads(prepare)
-        edges = this.edges(weights)
+        edges = this.edges(absolute)
         along = make_direction(self.table, transition_matrix(this.features, direction), edges)
         this.on_threads(multiply)
         changed = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
         changed += along.forward * (self.edge_sums[:, 0].sum(axis=0) + known_edges)
         return this.collect(changed, self.nothing, direction, ridge)[0]
+
+
+class DifferentiatedCurvature:
+    """The same interface as Curvature's by algorithmic differentiation (chain/forward_mode.py). Nothing is kept."""
+
+    def __init__(self, products: HessianProducts, c2: float = 0.0) -> None:
+        self.products, self.c2 = products, c2
+        self.weights: Floats | None = None
+
+    def gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """loss + c2 |w|^2 and its gradient (a fresh array). One pass."""
+        loss, gradient, square = self.products.likelihood.gradient(weights, 2.0 * self.c2)
+        self.weights = weights.copy()
+        return loss + self.c2 * square, gradient
+
+    def product(self, direction: Floats) -> Floats:
+        """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
+        if self.weights is None:
+            raise ValueError(NEEDS_A_GRADIENT)
+        this = self.products.likelihood
+
+        def multiply_shard(k: int, edges: Edges, along: Direction, bench: Bench) -> None:
+            work = bench.left, along, bench.lattice, bench.change, bench.point, bench.product
+            data, shape = (this.positions, this.corpus.weights), (this.layout.n_labels, this.lanes)
+            multiply_by_differentiation(*data, *this.shard(k), this.table, edges, *work, *shape)
+
+        return self.products.multiply_by(multiply_shard, self.weights, direction, 2.0 * self.c2)
 
 
 class Curvature:
@@ -155,7 +184,7 @@ class Curvature:
     def product(self, direction: Floats) -> Floats:
         """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
         if self.weights is None:
-            raise ValueError("A product needs a gradient before it, at the point where the Hessian is wanted.")
+            raise ValueError(NEEDS_A_GRADIENT)
         this = self.products.likelihood
 
         def multiply_shard(k: int, edges: Edges, along: Direction, bench: Bench) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,9 +55,13 @@ ExpectShard = Callable[[int, Edges, Expected], float]
 
 
 class Likelihood:
-    """sum_i s_i * -log p(y_i | x_i, w), its gradient, and per-sequence figures."""
+    """sum_i s_i * -log p(y_i | x_i, w), its gradient, and per-sequence figures.
 
-    def __init__(self, corpus: Corpus, features: FeatureMap, n_jobs: int = 1) -> None:
+    With a prior, what it is given are the differences v = w - prior, and |w|^2 is |v|^2.
+    """
+
+    def __init__(self, corpus: Corpus, features: FeatureMap, n_jobs: int = 1, prior: Floats | None = None) -> None:
+        self.prior = prior
         self.corpus = corpus
         self.features = features
         self.layout = make_layout(features)
@@ -77,21 +82,38 @@ class Likelihood:
         """The loss alone: forward recursions only."""
         log_z = self.log_partitions(weights)
         total = log_z @ self.corpus.weights if len(self.corpus.weights) else log_z.sum()
-        return float(total) - dot(weights, self.counts)
+        return float(total) - dot(self.absolute(weights), self.counts)
+
+    def absolute(self, weights: Floats) -> Floats:
+        """The weights of the model: these, or the prior and these."""
+        return weights if self.prior is None else self.prior + weights
 
     def gradient(self, weights: Floats, ridge: float = 0.0) -> tuple[float, Floats, float]:
         """Loss, gradient of loss + ridge/2 |w|^2, and |w|^2 (which comes free)."""
-
-        def expect_shard(k: int, edges: Edges, expected: Expected) -> float:
-            arrays = self.table, edges, self.lattices[k], expected
-            n_labels = self.layout.n_labels
-            return expect(self.positions, self.corpus.weights, *self.shard(k), *arrays, n_labels, self.lanes)
-
-        return self.gradient_by(expect_shard, weights, self.counts, ridge)
+        return self.gradient_by(self.expect_shard, weights, self.counts, ridge)
 
     def subset_gradient(self, weights: Floats, sequences: Longs) -> tuple[float, Floats]:
         """Loss and gradient of some sequences alone, in any order and as often as they are named."""
         counts = count_gold(reorder(self.corpus, sequences), self.features)
+        return self.gradient_by(self.expecting(sequences), weights, counts, 0.0)[:2]
+
+    def expected_counts(self, weights: Floats, sequences: Longs | None = None) -> tuple[float, Floats]:
+        """Sum of log Z, and how often the model expects each feature; in some sequences alone, if they are given."""
+        expect_shard = self.expect_shard if sequences is None else self.expecting(sequences)
+        return self.gradient_by(expect_shard, weights, self.no_counts, 0.0)[:2]
+
+    @cached_property
+    def no_counts(self) -> Floats:
+        """Where nothing is to be taken off, expected counts lose no digit."""
+        return np.zeros(self.features.n_weights)
+
+    def expect_shard(self, k: int, edges: Edges, expected: Expected) -> float:
+        """The share of thread k in all sequences."""
+        arrays = self.table, edges, self.lattices[k], expected
+        return expect(self.positions, self.corpus.weights, *self.shard(k), *arrays, self.layout.n_labels, self.lanes)
+
+    def expecting(self, sequences: Longs) -> ExpectShard:
+        """The shares of threads in some sequences."""
 
         def expect_share(k: int, edges: Edges, expected: Expected) -> float:
             share = len(sequences) * k // self.n_jobs, len(sequences) * (k + 1) // self.n_jobs
@@ -99,21 +121,22 @@ class Likelihood:
             chosen = self.positions, self.corpus.weights, sequences, *share
             return expect_some(*chosen, *arrays, self.layout.n_labels, self.lanes)
 
-        return self.gradient_by(expect_share, weights, counts, 0.0)[:2]
+        return expect_share
 
     def gradient_by(self, expect_shard: ExpectShard, weights: Floats, counts: Floats, ridge: float) -> Evaluation:
         """Loss, gradient and |w|^2 from the log Z and the expected counts that `expect_shard(k, ...)` sums up."""
-        room = self.room()
+        room, absolute = self.room(), self.absolute(weights)
 
         def prepare(k: int) -> None:
             room.clear(k)
-            expand_weights(weights, self.layout.place, *self.weight_range(k), self.flat)
+            expand_weights(absolute, self.layout.place, *self.weight_range(k), self.flat)
 
         self.on_threads(prepare)
-        edges = self.edges(weights)
+        edges = self.edges(absolute)
         log_z = sum(self.on_threads(lambda k: expect_shard(k, edges, room.expected[k])))
         edge_counts = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
         gradient, gold, square = self.collect(edge_counts, counts, weights, ridge)
+        gold += 0.0 if self.prior is None else dot(self.prior, counts)
         return log_z - gold, gradient, square
 
     def collect(self, edge_counts: Floats, counts: Floats, vector: Floats, ridge: float) -> tuple[Floats, float, float]:
@@ -139,7 +162,7 @@ class Likelihood:
     def log_partitions(self, weights: Floats) -> Floats:
         """log Z of each sequence, [N]."""
         log_z = np.empty(self.corpus.n_sequences)
-        edges = self._load(weights)
+        edges = self._load(self.absolute(weights))
 
         def shard(k: int) -> None:
             arrays = self.table, edges, self.lattices[k], log_z
@@ -151,7 +174,7 @@ class Likelihood:
     def sequence_figures(self, weights: Floats) -> Floats:
         """(log Z, expected score, gold score) of each sequence, [N, 3]."""
         figures = np.empty((self.corpus.n_sequences, 3))
-        edges = self._load(weights)
+        edges = self._load(self.absolute(weights))
 
         def shard(k: int) -> None:
             lattice = self.lattices[k]

@@ -6,21 +6,23 @@ import copy
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import make_layout, make_positions
 from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_gap
-from fastcrf.objective.curvature import Curvature, HessianProducts
+from fastcrf.objective.curvature import Curvature, DifferentiatedCurvature, HessianProducts
 from fastcrf.objective.likelihood import Likelihood
+from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.movable import MovablePart, occurring_features, partition
-from fastcrf.objective.regulariser import make_regulariser
+from fastcrf.objective.regulariser import check_prior, make_regulariser
 from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.vectors import dot
 
 SLICE_OF_POSITIONS = 30_000
+WITH_PRIOR = frozenset({"gradient", "hessian", "sequence-hessian", "subset-gradient", "counts"})  # provided, too
 
 
 class Problem:
@@ -28,21 +30,36 @@ class Problem:
 
     `value`, `gradient` and a product with the Hessian count as one effective pass over the data each, those of some
     sequences as their share of all.
+
+    prior: the mean of the penalty, c2 |w - prior|^2. Solvers, certificates and all else then work on the differences
+    v = w - prior and know nothing of it; `model_weights` adds it. Blocks of sequences (`part`) do not have it yet.
     """
 
-    provides: ClassVar[frozenset[str]] = frozenset(
-        {"gradient", "sequences", "hessian", "sequence-hessian", "subset-gradient"}
-    )
+    provides: frozenset[str] = WITH_PRIOR | {"sequences"}
 
-    def __init__(self, corpus: Corpus, features: FeatureMap, c1: float = 0.0, c2: float = 0.0, n_jobs: int = 1) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        features: FeatureMap,
+        c1: float = 0.0,
+        c2: float = 0.0,
+        n_jobs: int = 1,
+        prior: Floats | None = None,
+    ) -> None:
         if corpus.n_sequences == 0:
             raise ValueError("The corpus is empty: training needs at least one sequence with at least one item.")
         if len(corpus.labels) != corpus.n_positions:
             raise ValueError("The corpus has no gold labels; training needs a label for each item.")
         self.regulariser = make_regulariser(c1, c2)
-        self.likelihood = Likelihood(corpus, features, n_jobs)
+        if prior is not None:
+            check_prior(c1, c2)
+            check_weights(prior, features)
+            self.provides = self.provides & WITH_PRIOR
+        self.prior = prior
+        self.likelihood = Likelihood(corpus, features, n_jobs, prior)
         self.corpus = corpus
         self.features = features
+        self._mass_groups: MassGroups | None = None
         self._parts: dict[tuple[bool, tuple[int, int] | None], MovablePart] = {}
         self.asked_to_stop: Callable[[], bool] = lambda: False  # set by whoever runs the solver; long epochs look here
 
@@ -84,6 +101,8 @@ class Problem:
         blocks of sequences there are to draw, at random by `seed`; each sequence by itself when not given. Made when
         first asked for, and kept until another one is.
         """
+        if self.prior is not None:
+            raise ValueError("A problem with a prior has no parts for solvers that draw sequences; use lbfgs.")
         occurring = self._occurring
         if occurring is None or np.count_nonzero(weights) > np.count_nonzero(weights[occurring[1]]):
             whole = True
@@ -116,6 +135,34 @@ class Problem:
         loss, gradient, square = self.likelihood.gradient(weights, ridge=2.0 * self.c2)
         return loss + self.c2 * square, gradient
 
+    def observed_counts(self) -> Floats:
+        """How often each feature occurs with the gold labels."""
+        return self.likelihood.counts
+
+    def expected_counts(self, weights: Floats) -> tuple[float, Floats]:
+        """The loss, and how often the model expects each feature (a fresh array). One pass."""
+        log_z, counts = self.likelihood.expected_counts(weights)
+        return log_z - dot(self.model_weights(weights), self.observed_counts()), counts
+
+    def feature_masses(self) -> Floats:
+        """The largest sum of all features that any labelling of each sequence has, [N]. No feature may be negative."""
+        return self._masses
+
+    @cached_property
+    def _masses(self) -> Floats:
+        return feature_masses(self.corpus, self.features)
+
+    def expected_counts_by_mass(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:
+        """The loss and expected counts by groups of sequences of about the same mass. One pass."""
+        if self._mass_groups is None or self._mass_groups.n_groups != n_groups:
+            self._mass_groups = MassGroups(self.likelihood, self.feature_masses(), n_groups)
+        log_z, counts = self._mass_groups.expected_counts(weights)
+        return log_z - dot(self.model_weights(weights), self.observed_counts()), counts
+
+    def model_weights(self, weights: Floats) -> Floats:
+        """The weights of the model that a solver's weights stand for: they differ where there is a prior."""
+        return self.likelihood.absolute(weights)
+
     def subset_gradient(self, weights: Floats, sequences: Longs) -> tuple[float, Floats]:
         """Loss and gradient of some sequences, without the penalty. Their share of a pass."""
         return self.likelihood.subset_gradient(weights, sequences)
@@ -123,6 +170,10 @@ class Problem:
     def curvature(self, kept: int | None = None) -> Curvature:
         """The smooth part, with gradients that leave behind what products with the Hessian need."""
         return Curvature(self._products, self.c2, kept)
+
+    def differentiated_curvature(self) -> DifferentiatedCurvature:
+        """The same by algorithmic differentiation: nothing is left behind, and products repeat inference."""
+        return DifferentiatedCurvature(self._products, self.c2)
 
     def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
         """The Hessian of the smooth part at `weights`, times `direction` (a fresh array). One pass."""
@@ -158,3 +209,11 @@ class Problem:
             figures = self.likelihood.sequence_figures(weights)
             return Certificate(objective, sparse_bound(figures, self.corpus.weights, np.abs(gradient).max(), self.c1))
         return Certificate(objective, -math.inf)
+
+
+def check_weights(weights: Floats, features: FeatureMap) -> None:
+    """Raise one sentence unless these are finite numbers, one for each feature."""
+    if weights.shape != (features.n_weights,):
+        raise ValueError(f"The prior has the shape {weights.shape}, but there are {features.n_weights} weights.")
+    if not np.isfinite(weights).all():
+        raise ValueError("The prior holds a weight that is not finite; use another model.")

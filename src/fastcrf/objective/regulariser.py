@@ -37,6 +37,16 @@ class Regulariser(NamedTuple):
         return self.c1 / n, 2.0 * self.c2 / n
 
 
+def check_prior(c1: float, c2: float) -> None:
+    """Raise one sentence where the penalty c2 |w - prior|^2 would not be what there is."""
+    if c1 > 0.0:
+        raise ValueError(
+            f"A prior is the mean of an L2 penalty alone, but c1={c1:g}; set c1=0, or leave the prior out."
+        )
+    if c2 == 0.0:
+        raise ValueError("A prior is the mean of an L2 penalty, but c2=0; set c2 above 0, or leave the prior out.")
+
+
 def make_regulariser(c1: float, c2: float) -> Regulariser:
     for name, c in (("c1", c1), ("c2", c2)):
         if not (math.isfinite(c) and c >= 0):

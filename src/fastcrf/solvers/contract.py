@@ -18,6 +18,8 @@
   bit. The arrays of a given memory are read, never written. `keeps` declares every entry (`fastcrf.memory.Kept`), and
   `fastcrf.memory.check_memory` has seen them before `iterate` does; lengths that follow from options are for the solver
   to check, by `fastcrf.memory.take`.
+* One that can go on from its memory with other sequences than those that it began with sets `streams = True`; its
+  memory then says by "drawn" how many sequences of the epoch are done, 0 at its end (`fastcrf.training.stream`).
 * A Step that takes longer than about a second asks `problem.asked_to_stop()` between slices of its work, and when told
   so yields where it is, with a memory that finishes the epoch exactly.
 * `return "sentence"` ends the run: nothing is left to gain. `raise Diverged("sentence")` ends it as a failure. Either
@@ -35,6 +37,7 @@ from fastcrf.types import Floats, Step
 
 PROMISES = {
     "optimum": "comes as close to the lowest objective as one has patience for",
+    "slow optimum": "the same, in hundreds or thousands of steps where others take tens",
     "neighbourhood": "comes near the lowest objective, and stays about there",
     "sparse neighbourhood": "the same, with exact zeros",
     "no objective": "minimises something else: objective and certificate say nothing of it",

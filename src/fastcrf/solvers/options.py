@@ -42,9 +42,3 @@ def check_choice(solver: str, option: str, value: object, choices: Collection[st
     """`value` must be one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{solver}: {option} must be one of {', '.join(choices)}; got {option}={value!r}.")
-
-
-def check_not_negative(solver: str, option: str, value: object) -> None:
-    """`value` must be a finite number of at least zero."""
-    if not is_number(value) or value < 0.0:  # type: ignore[operator]
-        raise ValueError(f"{solver}: {option} must be a number of at least 0; got {option}={value!r}.")

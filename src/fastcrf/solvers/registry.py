@@ -38,6 +38,7 @@ REGISTRY: dict[str, Line] = {
     "sg": Line("fastcrf.solvers.sgd.sgd", "SGD", {"schedule": "constant", "calibration": "powers"}),
     "asg": Line("fastcrf.solvers.sgd.asg", "ASG"),
     "pegasos": Line("fastcrf.solvers.sgd.pegasos", "Pegasos"),
+    "smd": Line("fastcrf.solvers.sgd.smd", "SMD"),
     "sgd-l1": Line("fastcrf.solvers.sgd.sgd_l1", "SGDL1"),
     "sgd-l1-clipping": Line("fastcrf.solvers.sgd.sgd_l1_clipping", "SGDL1Clipping"),
     "sgd-l1-naive": Line("fastcrf.solvers.sgd.sgd_l1_naive", "SGDL1Naive"),
@@ -59,6 +60,20 @@ REGISTRY: dict[str, Line] = {
     "psa": Line("fastcrf.solvers.online.psa", "PSA"),
     "staggered-aitken": Line("fastcrf.solvers.online.staggered_aitken", "StaggeredAitken"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
+    "gis": Line("fastcrf.solvers.scaling.gis", "GIS"),
+    "iis": Line("fastcrf.solvers.scaling.iis", "IIS"),
+    "staggered-aitken-gis": Line("fastcrf.solvers.scaling.aitken_gis", "AitkenGIS"),
+    "aitken-gis": Line("fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"staggered": False}),
+    "triple-jump": Line("fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"gamma": 2}),
+    "componentwise-triple-jump": Line(
+        "fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"gamma": 1, "componentwise": True, "limit": 0.9}
+    ),
+    "anderson-gis": Line("fastcrf.solvers.scaling.anderson_gis", "AndersonGIS"),
+    "ngd": Line("fastcrf.solvers.sgd.ngd", "NGD"),
+    "conjugate-gradient": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient"),
+    "steepest-descent": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient", {"beta": "none"}),
+    "rprop": Line("fastcrf.solvers.batch.rprop", "RPROP"),
+    "rprop-": Line("fastcrf.solvers.batch.rprop", "RPROP", {"backtrack": False}),
     "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
     "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
     "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),

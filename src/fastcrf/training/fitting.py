@@ -21,6 +21,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.plan import Plan
+from fastcrf.training.prior import check_numbers, check_plan, known_attributes, with_features_of
 from fastcrf.training.progress import Display
 from fastcrf.training.pruning import prune
 from fastcrf.training.stopping import HeldOut, Rule
@@ -89,8 +90,12 @@ def fit_model(
     how:        what `fit_corpus` takes.
     """
     early_stop(how.get("patience"), how.get("dev") is not None)  # refuse it before anything is read
+    labels, prior = None, how.get("prior")
+    if prior:
+        check_plan(plan)
+        attributes, labels = known_attributes(prior, attributes), prior.labels
     with announce_compilation():
-        encoded = encode_training(X, y, sample_weight, attributes)
+        encoded = encode_training(X, y, sample_weight, attributes, labels)
     return fit_corpus(*encoded, plan, **how)
 
 
@@ -103,6 +108,7 @@ def fit_corpus(
     dev: tuple[Iterable[Any], Iterable[Any]] | None = None,
     min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
+    prior: Model | None = None,
     patience: int | None = None,
     n_jobs: int = 1,
     **how: Any,
@@ -112,18 +118,33 @@ def fit_corpus(
     dev:      held-out sequences and labels, whose token accuracy is in each row of the trace;
     min_count: attributes that occur less often are left out, whatever their labels (the cut-off of CRF++);
     features: arguments of `build_feature_map`;
+    prior:    a model whose weights are the mean of the penalty, and the starting point if there is no other;
     how:      what `fit_problem` takes besides.
     """
     early_stop(patience, dev is not None)
     with announce_compilation():
+        if prior:
+            check_numbers(prior, learnt, labels)
         if whole("min_count", min_count, 1) > 1:
-            corpus, frequent = without_rare(corpus, len(learnt), min_count)
+            corpus, frequent = without_rare(corpus, len(learnt), min_count, len(prior.attributes) if prior else 0)
             learnt = learnt.kept(frequent)
         feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
+        if prior:
+            feature_map = with_features_of(prior.features, feature_map)
+        mean = starting_weights(prior, learnt, labels, feature_map) if prior else None
         held_out = DevSet(Encoder(learnt).encode_labelled(*dev, labels), feature_map) if dev else None
-        problem = Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs)
+        problem = Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs, mean)
         warm_up(problem, plan.solver)
-        return fit_problem(problem, learnt, labels, plan, held_out=held_out, patience=patience, **how)
+        return fit_problem(
+            problem,
+            learnt,
+            labels,
+            plan,
+            held_out=held_out,
+            mean=0.0 if mean is None else mean,
+            patience=patience,
+            **how,
+        )
 
 
 class HeldOutScore(Protocol):
@@ -142,6 +163,8 @@ def fit_problem(
     *,
     held_out: HeldOutScore | None = None,
     start: Model | None = None,
+    mean: Floats | float = 0.0,
+    weights: Floats | None = None,
     patience: int | None = None,
     callbacks: Iterable[Callable[[Row], Any]] = (),
     progress: Display | None = None,
@@ -151,13 +174,14 @@ def fit_problem(
     """Solve a problem, of this process or of others, and make a model of the weights.
 
     held_out: data whose token accuracy is in each row of the trace;
-    start:    a model whose weights are the starting point;
+    start:    a model whose weights are the starting point; weights: the starting point itself, where there is no model;
+    mean:     the prior of the problem, if it has one: its weights are differences from it;
     patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
     checkpoint: where the run is saved from time to time, and from where it may go on;
     options:  what the model remembers of its making, besides the outcome.
     """
     patience_rules = early_stop(patience, held_out is not None)
-    first = starting_weights(start, learnt, labels, problem.features) if start else None
+    first = starting_weights(start, learnt, labels, problem.features) - mean if start else weights
     if checkpoint and held_out:
         checkpoint.held_out = held_out.fingerprint()
     asking = Callbacks(callbacks)
@@ -166,7 +190,7 @@ def fit_problem(
         plan.solver,
         first,
         stop=(*plan.stop, *patience_rules),
-        watch={DEV_SCORE: held_out.accuracy} if held_out else {},
+        watch={DEV_SCORE: lambda w: held_out.accuracy(mean + w)} if held_out else {},
         best=DEV_SCORE if patience_rules else None,
         callbacks=[asking],
         progress=progress,
@@ -176,7 +200,7 @@ def fit_problem(
     asked = asking.asked or result.status == "interrupted" or done
     if result.status == "interrupted" and progress is None:  # a display has said it
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
-    pruned = prune(learnt, problem.features, result.weights)
+    pruned = prune(learnt, problem.features, mean + result.weights)
     model = Model(labels, *pruned, options={**options, "training": summary(result)})
     return Fit(model, result, has_converged(result, plan.tol), asked)
 

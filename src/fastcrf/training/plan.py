@@ -47,7 +47,7 @@ CRFSUITE = {
 }
 SYNONYMS = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
 OURS = StoppingDefaults(1000)
-LIMITS = CRFSUITE | {"perceptron": CRFSUITE["ap"], "mira": CRFSUITE["pa"]}
+LIMITS = CRFSUITE | {"perceptron": CRFSUITE["ap"], "mira": CRFSUITE["pa"], "ngd": CRFSUITE["l2sgd"]}
 NO_GOAL = StoppingDefaults(100, period=None, delta=None, epsilon=None)  # of other solvers that minimise no objective
 DEFAULT_TOL = 1e-3
 
@@ -129,7 +129,7 @@ def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float
     if name not in registry.names():
         raise ValueError(f"There is no algorithm {algorithm!r}; use one of {known}, or a Solver object.")
     penalty = _penalty(given, registry.default_penalty(registry.solver_class(solver_behind(name, c1=0.0))))
-    name = solver_behind(name, penalty[0])
+    name = solver_behind(name, penalty[0], "prior" in given)
     return registry.make(name, **_options(name, given)), penalty
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 TYPES = (str, int, float, bool)  # parameters of other types (objects, functions) are not kept in a model file
-NEVER_SAVED = frozenset({"model_filename", "warm_start", "callbacks", "trainer_cls", "template", "engine"})
+NEVER_SAVED = frozenset({"model_filename", "warm_start", "callbacks", "trainer_cls", "template", "engine", "prior"})
 
 
 def permitted(parameters: Any, names: Iterable[str]) -> dict[str, Any]:

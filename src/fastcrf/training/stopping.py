@@ -131,9 +131,11 @@ class RelativeDecrease:
     status: ClassVar[str] = "converged"
 
     def reason(self, point: Point, trace: Trace) -> str | None:
+        if not 0 < self.period <= point.number:
+            return None
         online = point.step.info.get(ONLINE)
         column, objective = ("objective", point.objective) if online is None else (ONLINE, online)  # in every row
-        before = trace[point.number - self.period].get(column) if 0 < self.period <= point.number else None
+        before = trace[point.number - self.period].get(column)
         if before is None or not before - objective < self.delta * objective:
             return None
         ratio, name = (before - objective) / objective, column.replace("_", " ")

@@ -65,7 +65,7 @@ def test_olbfgs_equals_its_twin_update_by_update(batch, trust):
     assert next(steps).passes == 0.0
     for w, sample in zip(twin, batches, strict=True):
         step = next(steps)
-        np.testing.assert_allclose(step.weights, w, rtol=1e-5, atol=1e-7)  # the first pair is one of tiny differences
+        np.testing.assert_allclose(step.weights, w, rtol=1e-8, atol=1e-9)
         assert step.passes == pytest.approx(2 * len(sample) / N)
 
 

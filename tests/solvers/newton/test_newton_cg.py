@@ -41,6 +41,19 @@ def test_the_end_is_superlinear(globalisation):
     assert all(after / before < 0.1 for before, after in pairwise(last))
 
 
+def test_a_preconditioner_is_a_change_of_variables():
+    """In the variables w / scales the ball is round, and the plain algorithm takes the same steps."""
+    toy = ToyProblem(c2=0.5, n=200)
+    toy.variance_bounds = lambda w, gradient: np.linspace(1.0, 9.0, toy.n_weights)
+    scales = toy.variance_bounds(None, None) ** -0.25
+    scaled = ToyProblem(c2=0.5, n=200)
+    scaled.gradient = lambda w: (toy.gradient(scales * w)[0], scales * toy.gradient(scales * w)[1])
+    scaled.hessian = lambda w: scales[:, None] * toy.hessian(scales * w) * scales
+    plain = [scales * w for w in trust_region_newton(scaled, np.zeros(toy.n_weights), 8)]
+    ours = [step.weights for step in steps(toy, NewtonCG(superlinear=False, preconditioner=True), 8)]
+    np.testing.assert_allclose(ours, plain[: len(ours)], rtol=1e-8, atol=1e-10)
+
+
 def test_a_ball_ends_conjugate_gradients_at_its_boundary():
     rng = np.random.default_rng(0)
     root = rng.normal(size=(8, 8))
@@ -65,11 +78,11 @@ def corpus_problem(n_jobs=1):
     return Problem(corpus, random_features(0), c2=0.05, n_jobs=n_jobs)
 
 
-@pytest.mark.parametrize("cache", [0, 5])
-def test_what_is_kept_makes_no_difference(cache):
+@pytest.mark.parametrize("options", [{"cache": 0}, {"cache": 5}, {"hessian": "ad"}])
+def test_where_products_come_from_makes_no_difference(options):
     problem = corpus_problem()
     kept = [step.weights for step in steps(problem, NewtonCG(), 6)]
-    other = [step.weights for step in steps(problem, NewtonCG(cache=cache), 6)]
+    other = [step.weights for step in steps(problem, NewtonCG(**options), 6)]
     np.testing.assert_allclose(other, kept, rtol=1e-7, atol=1e-9)
 
 

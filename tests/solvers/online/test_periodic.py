@@ -67,7 +67,7 @@ def test_attributes_with_many_labels_are_rows_and_those_with_few_are_cells(penal
     options = {"n_labels": 13, "n_attributes": 40}
     corpus = learnable_corpus(5, lengths=(2, 1, 2, 2, 1, 2, 2), **options)
     problem = Problem(corpus, random_features(5, density=0.1, **options), **penalty)
-    assert problem.likelihood.layout.n_rows and problem.likelihood.layout.n_cells
+    assert min(problem.likelihood.layout.n_rows, problem.likelihood.layout.n_cells) > 0
     assert_epochs_agree(problem, PSA(**QUICK), gamma=1, scope="component", epochs=3)
     assert_epochs_agree(problem, StaggeredAitken(**QUICK), gamma=3, scope="global", epochs=3)
 
@@ -117,7 +117,7 @@ def test_ctrl_c_within_an_epoch_loses_nothing():
 
 def test_a_step_size_that_is_too_large_is_named():
     problem = small_problem(values=True)
-    with pytest.raises(Diverged, match="psa are not finite after .* updates; try a smaller eta"):
+    with pytest.raises(Diverged, match=r"psa are not finite after .* updates; try a smaller eta"):
         list(islice(PSA(eta=1e307).iterate(problem, zeros(problem)), 30))
 
 

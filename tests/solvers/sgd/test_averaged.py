@@ -93,7 +93,7 @@ def test_the_full_recipe_takes_the_power_of_ten_with_the_lowest_objective_after_
 
 def test_tsuruokas_recipe_tries_step_sizes_and_then_decays(problem):
     sparse = Problem(problem.corpus, problem.features, c1=0.5)
-    solver = registry.make("sgd-l1", calibration="tsuruoka", calibration_passes=2, seed=SEED)
+    solver = registry.make("sgd-l1", eta=None, calibration="tsuruoka", calibration_passes=2, seed=SEED)
     steps = list(islice(solver.iterate(sparse, np.zeros(sparse.n_weights)), 9))
     scores = steps[7].memory["calibration_scores"]
     eta, decay = (1.0, 0.5, 0.2, 0.1)[np.argmin(scores[:4])], (0.9, 0.85, 0.8)[np.argmin(scores[4:])]

@@ -62,6 +62,10 @@ class Attributes(Protocol):
         """Those that are used, in the same order."""
         ...
 
+    def reads_like(self, other: Attributes) -> bool:
+        """Whether both make the same attributes of the same data, apart from which of them they know."""
+        ...
+
     def joined(self, others: Sequence[Any]) -> tuple[Attributes, list[Ints]]:
         """These and those of `others`, of the same kind, and for each of the others the new id of each of its own."""
         ...
@@ -96,6 +100,9 @@ class ItemAttributes:
 
     def kept(self, used: NDArray[np.bool_]) -> ItemAttributes:
         return ItemAttributes({name: a for a, name in enumerate(compress(self.names(), used.tolist()))})
+
+    def reads_like(self, other: Attributes) -> bool:
+        return other.kind == self.kind
 
     def joined(self, others: Sequence[ItemAttributes]) -> tuple[ItemAttributes, list[Ints]]:
         ids = growing(self.ids)

@@ -9,12 +9,18 @@ from fastcrf.mapped import empty_beside
 from fastcrf.types import Corpus
 
 
-def without_rare(corpus: Corpus, n_attributes: int, min_count: int) -> tuple[Corpus, NDArray[np.bool_]]:
-    """The corpus with the attributes that occur at least `min_count` times, renumbered, and which of them these are."""
+def without_rare(
+    corpus: Corpus, n_attributes: int, min_count: int, n_known: int = 0
+) -> tuple[Corpus, NDArray[np.bool_]]:
+    """The corpus with the attributes that occur at least `min_count` times, renumbered, and which of them these are.
+
+    The first `n_known`, which an earlier model has, stay whether they occur or not.
+    """
     counts = np.zeros(n_attributes, np.int64)
     for stretch in corpus.stretches():
         counts += np.bincount(stretch.attributes, minlength=n_attributes)
     used = counts >= min_count
+    used[:n_known] = True
     numbers = (np.cumsum(used) - 1).astype(np.int32)
     n_kept, home = int(counts[used].sum()), corpus.attributes
     fewer = corpus._replace(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.data.encoding.attributes import Learner
+from fastcrf.data.encoding.attributes import Attributes, Learner
 from fastcrf.data.encoding.vocabulary import growing, names_by_id
 from fastcrf.data.templates.dialects import TemplateFile
 from fastcrf.data.templates.gatherer import TemplateGatherer
@@ -95,6 +95,9 @@ class TemplateAttributes:
         starts = np.cumsum([0, *map(len, renumber)])
         new_ids = np.concatenate(renumber)[starts[spaces] + ids]
         return TemplateAttributes(self.template, alphabets, pairs, join_key(families, new_ids))
+
+    def reads_like(self, other: Attributes) -> bool:
+        return isinstance(other, TemplateAttributes) and other.template[:2] == self.template[:2]  # kind and text
 
     def joined(self, others: Sequence[TemplateAttributes]) -> tuple[TemplateAttributes, list[Ints]]:
         """These and those of others with the same template, and the new ids: texts first, then pairs, then keys."""

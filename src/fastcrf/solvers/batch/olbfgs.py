@@ -6,12 +6,13 @@ Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
     repeat: the next sequences of a random order, f their objective (sample.py)
         p ← -H grad f(w)            two-loop recursion over the last m pairs, H0 = mean of (y.s / y.y) over them;
-                                    without pairs p ← -1e-10 grad f(w)
+                                    without pairs p ← -grad f(w) 1e-3 / |grad f(w)|
         s ← eta tau / (tau + t) p;   w ← w + s
         y ← grad f(w) - grad f(w before) + trust s           of the same batch: two evaluations an update
 
-Differs from the paper: without its factor c, a scale of H that its step sizes undo; the orders are those of passes
-without replacement; gradients are dense, so that an update costs some sums over all weights.
+Differs from the paper: without its factor c, a scale of H that its step sizes undo; a first direction of 1e-10 grad
+f(w) would leave the first pair to rounding; the orders are those of passes without replacement; gradients are dense, so
+that an update costs some sums over all weights.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from fastcrf.objective.capabilities import AnyProblem
 from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.sample import Sample
-from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.solvers.options import check_not_negative, check_positive, check_whole
 from fastcrf.types import Diverged, Floats, Step
-from fastcrf.vectors import dot
+from fastcrf.vectors import dot, norm
 
-FIRST_SCALE = 1e-10  # of the gradient, before there is a pair
+FIRST_LENGTH = 1e-3  # of the direction, before there is a pair
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,7 @@ class OLBFGS:
             check_whole(self.name, option, getattr(self, option), 1)
         check_positive(self.name, "eta", self.eta)
         check_positive(self.name, "tau", self.tau)
-        if self.trust != 0.0:
-            check_positive(self.name, "trust", self.trust)
+        check_not_negative(self.name, "trust", self.trust)
         check_whole(self.name, "seed", self.seed, 0)
 
     def iterate(self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
@@ -104,7 +104,7 @@ class OLBFGS:
         value, g = sample.gradient(w)
         p = pairs.direction(g)
         if not len(pairs):
-            p *= FIRST_SCALE
+            p *= FIRST_LENGTH / max(norm(g), FIRST_LENGTH)
         moved = w + step * p
         after = sample.gradient(moved)[1]
         if self.trust > 0.0:

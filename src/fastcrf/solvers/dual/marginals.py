@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.chain.blocks import Blocks, clear_rows, copy_rows
-from fastcrf.chain.exponential import exponentiate
-from fastcrf.chain.forward_backward import WIDEST_SPREAD, backward, forward, shift_scores
+from fastcrf.chain.expectations import infer
+from fastcrf.chain.forward_backward import WIDEST_SPREAD, shift_scores
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, flat_rows, load, store
 from fastcrf.chain.log_domain import log_forward, step_back
 from fastcrf.chain.logarithm import take_logarithms
@@ -66,13 +66,11 @@ def infer_goal(lattice, length, edges, space, goal, n_labels, lanes):
     maxima, spread = shift_scores(lattice, first, length, lanes)
     if spread + edges.spread > WIDEST_SPREAD:
         return maxima + infer_wide_goal(lattice, length, edges, goal, n_labels, lanes)
-    exponentiate(flat_rows(lattice.scores, first, length))
-    log_z = forward(lattice, first, length, edges, n_labels, lanes)
-    backward(lattice, first, length, edges, 1.0, n_labels, lanes)
+    log_z = infer(lattice, first, length, edges, 1.0, space.wide_edges, n_labels, lanes)
     copy_rows(lattice.scores, goal.labels, length, lanes)
     for t in range(1, length):
         expect_bigrams(space, t, goal.bigrams[(t - 1) * n_labels :], n_labels, lanes)
-    return maxima + log_z + (length - 1) * edges.top
+    return maxima + log_z
 
 
 @borrowing_kernel

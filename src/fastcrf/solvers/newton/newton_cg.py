@@ -1,7 +1,8 @@
 """Newton's method with conjugate gradients (truncated Newton), in a trust region.
 
 Tsuboi, Unno, Kashima & Okazaki (2011), "Fast Newton-CG method for batch learning of conditional random fields", AAAI;
-the trust region of Lin, Weng & Keerthi (2008), "Trust region Newton method for logistic regression", JMLR 9, pp. 627-650.
+the trust region of Lin, Weng & Keerthi (2008), "Trust region Newton method for logistic regression", JMLR 9,
+pp. 627-650.
 
 Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
@@ -26,14 +27,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from fastcrf.memory import COUNT, POINT, Kept
 from fastcrf.objective.capabilities import AnyProblem, PointOfCurvature
 from fastcrf.solvers.newton.start import begin
-from fastcrf.solvers.newton.steihaug import steihaug
+from fastcrf.solvers.newton.steihaug import Inner, steihaug
 from fastcrf.solvers.newton.trials import halvings, one_trial
 from fastcrf.solvers.newton.trust_region import ACCEPTED, next_radius
 from fastcrf.solvers.options import check_choice, check_positive, check_share, check_truth, check_whole
@@ -41,15 +42,18 @@ from fastcrf.types import Floats, Step
 from fastcrf.vectors import add_scaled, dot, norm
 
 NOTHING_TO_GAIN = 1e-22  # a predicted reduction far below the rounding of the objective, relative to it
+FLOOR = 0.05  # of the variance of a feature
 SHORTEST = 1e-14  # radius, relative to the weights
 
 
 @dataclass(frozen=True)
 class NewtonCG:
     """globalisation: "trust-region" or "line-search"; forcing: the residual of conjugate gradients, relative to the
-    gradient, and superlinear: whether it shrinks with the gradient; max_products: with the Hessian, in a step; sample:
-    the share of the sequences that products are over, drawn by seed; cache: the number of sequences of which a gradient
-    leaves behind what products need, or "all".
+    gradient, and superlinear: whether it shrinks with the gradient; max_products: with the Hessian, in a step;
+    preconditioner: whether equations are scaled by the root of about how much each feature varies (the whole of it
+    measured worse); sample: the share of the sequences that products are over, drawn by seed; cache: the number of
+    sequences of which a gradient leaves behind what products need, or "all"; hessian: by the paper's "tables", or
+    by algorithmic differentiation, "ad", for comparison.
     """
 
     name: ClassVar[str] = "newton-cg"
@@ -62,24 +66,28 @@ class NewtonCG:
     forcing: float = 0.1
     superlinear: bool = True
     max_products: int = 250
+    preconditioner: bool = False
     sample: float = 1.0
     seed: int = 0
     cache: str | int = "all"
+    hessian: str = "tables"
 
     def __post_init__(self) -> None:
         check_choice(self.name, "globalisation", self.globalisation, ("trust-region", "line-search"))
         check_positive(self.name, "forcing", self.forcing)
         check_truth(self.name, "superlinear", self.superlinear)
         check_whole(self.name, "max_products", self.max_products, 1)
+        check_truth(self.name, "preconditioner", self.preconditioner)
         check_share(self.name, "sample", self.sample)
         check_whole(self.name, "seed", self.seed, 0)
+        check_choice(self.name, "hessian", self.hessian, ("tables", "ad"))
         if self.cache != "all":
             check_whole(self.name, "cache", self.cache, 0)
 
     def iterate(
         self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
-        point = problem.curvature(self._kept())
+        point = problem.differentiated_curvature() if self.hessian == "ad" else problem.curvature(self._kept())
         w, value, g, passes = begin(self.name, point, weights, memory)
         radius, number, known = 0.0, 0, not memory  # known: whether `point` is at w
         if memory:
@@ -92,34 +100,29 @@ class NewtonCG:
             if not known and self.sample == 1.0:
                 point.gradient(w)
                 passes, known = 1.0, True
-            in_ball, length = self.globalisation == "trust-region", norm(g)
-            forcing = min(self.forcing, math.sqrt(length / problem.n_sequences)) if self.superlinear else self.forcing
-            product, cost = self._product(problem, point, w, number)
-            limit = (radius or length) if in_ball else math.inf
-            inner = steihaug(product, g, limit, forcing * length, self.max_products, problem.asked_to_stop)
+            in_ball = self.globalisation == "trust-region"
+            equation, cost = self._equation(problem, point, w, g, number)
+            limit = (radius or norm(equation.gradient)) if in_ball else math.inf
+            inner = self._solve(problem, equation, norm(g), limit)
             passes += cost * inner.products
             info = {"products": inner.products}
             if inner.broken_off:
                 continue
-            slope = dot(g, inner.step)
+            step = equation.unscaled(inner.step)
+            slope, length = dot(g, step), norm(inner.step)
             predicted = 0.5 * (dot(inner.step, inner.residual) - slope)
             if not predicted > NOTHING_TO_GAIN * max(1.0, abs(value)):
                 break
-            trial = (one_trial if in_ball else halvings)(point, w, value, g, inner.step)
+            trial = (one_trial if in_ball else halvings)(point, w, value, g, step)
             passes, known, number = passes + trial.trials, False, number + 1
             if in_ball:
-                radius = min(limit, norm(inner.step)) if number == 1 else limit
-                radius = next_radius(radius, norm(inner.step), trial.reduction, predicted, slope, inner.at_boundary)
+                radius = min(limit, length) if number == 1 else limit
+                radius = next_radius(radius, length, trial.reduction, predicted, slope, inner.at_boundary)
             if trial.reduction > ACCEPTED * (predicted if in_ball else -trial.share * slope):
                 w, value, g, known = trial.weights, trial.value, trial.gradient, True
             elif not in_ball or radius <= SHORTEST * max(1.0, norm(w)):
                 break
-            info = {
-                "products": inner.products,
-                "step_size": trial.share,
-                "radius": radius,
-                "ratio": trial.reduction / predicted,
-            }
+            info |= {"step_size": trial.share, "radius": radius, "ratio": trial.reduction / predicted}
         if passes:  # what the last, vain step cost
             yield Step(w, passes, value, g, {"products": inner.products}, state)
         return f"{self.name} has nothing left to gain: the gradient has the norm {norm(g):.3g}."
@@ -130,12 +133,22 @@ class NewtonCG:
             return 0
         return None if self.cache == "all" else int(self.cache)
 
-    def _product(
-        self, problem: AnyProblem, point: PointOfCurvature, w: Floats, number: int
-    ) -> tuple[Callable[[Floats], Floats], float]:
-        """(what multiplies with the Hessian at w, or with that of a sample; the passes that a product costs)."""
+    def _solve(self, problem: AnyProblem, equation: NewtonEquation, slope: float, radius: float) -> Inner:
+        """Conjugate gradients, to a residual that shrinks with the gradient's norm `slope`."""
+        forcing = min(self.forcing, math.sqrt(slope / problem.n_sequences)) if self.superlinear else self.forcing
+        tolerance = forcing * norm(equation.gradient)
+        stop = problem.asked_to_stop
+        return steihaug(equation.product, equation.gradient, radius, tolerance, self.max_products, stop)
+
+    def _equation(
+        self, problem: AnyProblem, point: PointOfCurvature, w: Floats, g: Floats, number: int
+    ) -> tuple[NewtonEquation, float]:
+        """(the Newton equation at w, with the Hessian of a sample where that is asked for; passes of a product)."""
+        scales = None
+        if self.preconditioner:
+            scales = np.maximum(problem.variance_bounds(w, g), FLOOR) ** -0.25
         if self.sample == 1.0:
-            return point.product, 1.0
+            return NewtonEquation(point.product, g if scales is None else scales * g, scales), 1.0
         n = problem.n_sequences
         size = max(1, round(self.sample * n))
         chosen = np.sort(np.random.default_rng([self.seed, number]).choice(n, size, replace=False))
@@ -146,4 +159,20 @@ class NewtonCG:
             add_scaled(2.0 * problem.c2, direction, of_sample)
             return of_sample
 
-        return product, size / n
+        return NewtonEquation(product, g if scales is None else scales * g, scales), size / n
+
+
+class NewtonEquation(NamedTuple):
+    """H s = -g in the unknown s / scales, or in s itself where there are none."""
+
+    multiply: Callable[[Floats], Floats]  # with H
+    gradient: Floats  # scaled
+    scales: Floats | None
+
+    def product(self, direction: Floats) -> Floats:
+        if self.scales is None:
+            return self.multiply(direction)
+        return self.scales * self.multiply(self.scales * direction)
+
+    def unscaled(self, step: Floats) -> Floats:
+        return step if self.scales is None else self.scales * step

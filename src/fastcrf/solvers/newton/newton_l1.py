@@ -1,8 +1,8 @@
 """Proximal Newton for L1 penalties: a quadratic model with the penalty in full, its minimum, a line search.
 
 Zhong, Yen, Dhillon & Ravikumar (2014), "Proximal quasi-Newton for computationally intensive L1-regularized
-M-estimators", NIPS, pp. 2375-2383. On the face: Byrd, Chin, Nocedal & Oztoprak (2016), "A family of second-order methods for convex
-L1-regularized optimization", Mathematical Programming 159, pp. 435-467, with the products of tsuboi2011.
+M-estimators", NIPS, pp. 2375-2383. On the face: Byrd, Chin, Nocedal & Oztoprak (2016), "A family of second-order
+methods for convex L1-regularized optimization", Mathematical Programming 159, pp. 435-467.
 
 Minimises   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 

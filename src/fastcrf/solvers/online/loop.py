@@ -5,21 +5,22 @@ from __future__ import annotations
 from fastcrf.chain.blocks import add_rows, clear_rows, collect_change, copy_rows, infer_block, refresh_edges
 from fastcrf.chain.expectations import score_block
 from fastcrf.kernel import borrowing_kernel
-from fastcrf.solvers.online.rated_vector import NOW, descend_edges_rated, descend_rated, gather_rated
+from fastcrf.solvers.online.periods import count_update
+from fastcrf.solvers.online.rated_vector import NOW, STEP, descend_edges_rated, descend_rated, gather_rated
 
 
 @borrowing_kernel
-def rated_updates(blocks, order, size, step, charges, vector, space, residuals, lanes):
+def rated_updates(blocks, order, size, done, charge, rule, vector, space, residuals, lanes):
     """One update for each `size` sequences of `order`: (their losses, tokens predicted wrong), each before its update.
 
-    step: the common part of the step sizes; charges: by how much each update moves the clock of the penalty.
-    Writes: vector, space, residuals.
+    done: updates before these; charge: what the penalty takes of each weight for a sequence and a step size of 1;
+    rule: how step sizes adapt (periods.py). Writes: vector, space, residuals, rule.
     """
     local, support, chains = blocks.local, blocks.support, blocks.chains
     starts, bounds, K = local.starts, chains.bounds, blocks.layout.n_labels
     scores, bias = space.lattice.scores, space.lattice.bias
     loss, wrong = 0.0, 0
-    for k in range(len(charges)):
+    for k in range((len(order) + size - 1) // size):
         batch, row = order[k * size : (k + 1) * size], 0
         clear_rows(residuals.edges, K, lanes)
         for i in batch:  # all sequences of an update see the same weights; their residuals wait
@@ -31,13 +32,15 @@ def rated_updates(blocks, order, size, step, charges, vector, space, residuals, 
             copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
             add_rows(space.edge_sums, residuals.edges, K, lanes)
             row += starts[i + 1] - starts[i]
+        step = vector.state[STEP]
         descend_edges_rated(vector, step, residuals.edges, K, lanes)
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
             descend_rated(vector, support, i, step, space.change, lanes)
             row += starts[i + 1] - starts[i]
-        vector.clocks[NOW] += charges[k]
+        vector.state[NOW] += step * charge * len(batch)
+        count_update(rule, done + k + 1, vector, lanes)
     return loss, wrong
 
 

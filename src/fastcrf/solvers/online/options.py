@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.online import run
-from fastcrf.solvers.online.periods import Adaptation, Discount, make_discount
+from fastcrf.solvers.online.periods import ByComponent, ByProducts, Discount, make_discount
 from fastcrf.solvers.online.run import PeriodicRun
 from fastcrf.solvers.options import check_positive, check_whole
 from fastcrf.types import Floats, Step
@@ -18,9 +18,9 @@ from fastcrf.types import Floats, Step
 
 @dataclass(frozen=True)
 class PeriodicStepSizes:
-    """eta: the first step size of every weight; kappa: the largest |gamma| that counts; alpha, beta: the largest and the
-    smallest factor of a step size at the end of a double period; period: updates in half of it; batch: sequences an
-    update, or None for half a thousandth of them all (Hsu's rule); seed: of the order; steps_per_epoch: Steps in an
+    """eta: the first step size of every weight; kappa: the largest |gamma| that counts; alpha, beta: the largest and
+    the smallest factor of a step size at the end of a double period; period: updates in half of it; batch: sequences
+    an update, or None for half a thousandth of them all (Hsu's rule); seed: of the order; steps_per_epoch: Steps in an
     epoch, to see the course of the first pass.
     """
 
@@ -29,6 +29,7 @@ class PeriodicStepSizes:
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2"})
     promises: ClassVar[str] = "neighbourhood"
     keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS
+    streams: ClassVar[bool] = True
 
     eta: float = 0.1
     kappa: float = 0.9
@@ -54,8 +55,8 @@ class PeriodicStepSizes:
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     @abstractmethod
-    def adaptation(self) -> Adaptation:
-        """What happens to step sizes at the end of a double period."""
+    def rule(self) -> ByComponent | ByProducts:
+        """How step sizes adapt at the end of a double period."""
 
     def discount(self) -> Discount:
         return make_discount(self.kappa, self.alpha, self.beta)
@@ -65,7 +66,7 @@ class PeriodicStepSizes:
     ) -> Iterator[Step]:
         batch = max(1, problem.n_sequences // 2000) if self.batch is None else self.batch
         steps = PeriodicRun(
-            self.name, problem, weights, memory, self.adaptation(), eta=self.eta, period=self.period, batch=batch,
+            self.name, problem, weights, memory, self.rule(), eta=self.eta, batch=batch,
             seed=self.seed, steps=self.steps_per_epoch,
         )  # fmt: skip
         yield steps.step()

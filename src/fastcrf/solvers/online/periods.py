@@ -16,12 +16,10 @@ and not the exception, alpha goes into the common factor of the step sizes, and 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-import numpy as np
-
-from fastcrf.kernel import standing_kernel
+from fastcrf.generic import generic
+from fastcrf.kernel import borrowing_kernel, inlined_kernel, standing_kernel
 from fastcrf.solvers.online.rated_vector import (
     BEGAN,
     CELL_MARK,
@@ -34,9 +32,9 @@ from fastcrf.solvers.online.rated_vector import (
     NOW,
     RATE,
     START,
+    STEP,
     UNSEEN,
     WEIGHT,
-    RatedVector,
     first_row,
     look_at_cell,
     look_at_row,
@@ -44,141 +42,125 @@ from fastcrf.solvers.online.rated_vector import (
 
 
 class Discount(NamedTuple):
-    """v as a function of gamma."""
+    """v / alpha = level + slope u, which is (m + u) / (m + kappa + n) / alpha."""
 
     kappa: float  # largest |gamma| that counts
     alpha: float  # largest v
-    m: float
-    n: float
-
-    def of(self, gamma: float) -> float:
-        u = math.copysign(min(abs(gamma), self.kappa), gamma)
-        return (self.m + u) / (self.m + self.kappa + self.n)
+    level: float
+    slope: float
 
 
 def make_discount(kappa: float, alpha: float, beta: float) -> Discount:
-    return Discount(kappa, alpha, (alpha + beta) / (alpha - beta) * kappa, 2.0 * (1.0 - alpha) / (alpha - beta) * kappa)
+    m, n = (alpha + beta) / (alpha - beta) * kappa, 2.0 * (1.0 - alpha) / (alpha - beta) * kappa
+    whole = (m + kappa + n) * alpha
+    return Discount(kappa, alpha, m / whole, 1.0 / whole)
 
 
-class Adaptation(Protocol):
-    """What happens to step sizes at the end of a double period."""
+class ByComponent(NamedTuple):
+    """A gamma for each weight, D2 / D1 (4.7)."""
 
-    def factor(self, vector: RatedVector, lanes: tuple[int, ...]) -> float:
-        """Adapt the rates of weights, if they have rates of their own; what the common step size is multiplied by."""
-        ...
-
-
-class ComponentAdaptation(NamedTuple):
-    """A gamma for each weight. negative: what a ratio below zero counts, -1 as such, 1 by its size."""
-
+    period: int  # updates in half a double period
     discount: Discount
-    negative: float = -1.0
-
-    def factor(self, vector: RatedVector, lanes: tuple[int, ...]) -> float:
-        adapt_rates(vector, self.discount, self.negative, lanes)
-        return self.discount.alpha
+    negative: float  # what a ratio below zero counts: -1 as such, 1 by its size
 
 
-class GlobalAdaptation(NamedTuple):
+class ByProducts(NamedTuple):
     """One gamma for all weights that the double period looked at."""
 
+    period: int
     discount: Discount
-    gamma: Callable[[float, float, float], float]  # of D1 . D1, D1 . D2 and D2 . D2; infinite where it has no meaning
-
-    def factor(self, vector: RatedVector, lanes: tuple[int, ...]) -> float:
-        sums = np.zeros(3)
-        sum_products(vector, sums, lanes)
-        gamma = self.gamma(*sums.tolist())
-        return self.discount.alpha if math.isinf(gamma) else self.discount.of(gamma)
+    gamma: int  # 1, 2 or 3: equations 4.8, 4.9, 4.10
 
 
-def gamma_1(before: float, product: float, after: float) -> float:
-    """D2 . D1 / |D1|^2 (yang2012, eq. 4.8)."""
-    return product / before if before else math.inf
+GAMMAS = (1, 2, 3)
 
 
-def gamma_2(before: float, product: float, after: float) -> float:
-    """|D2| / |D1| (eq. 4.9)."""
-    return math.sqrt(after) / math.sqrt(before) if before else math.inf
+@generic
+def adapt(rule, vector, lanes):  # type: ignore[no-untyped-def]
+    """Adapt rates and common step size to the double period that ends, and forget what it looked at. Writes: vector."""
 
 
-def gamma_3(before: float, product: float, after: float) -> float:
-    """|D2|^2 / (D2 . D1) (eq. 4.10)."""
-    return after / product if product else math.inf
+@borrowing_kernel
+def count_update(rule, updates, vector, lanes):
+    """After update number `updates`: the middle or the end of a double period, or neither. Writes: vector."""
+    if updates % rule.period != 0:
+        return
+    if vector.counts[LATE] == 1:
+        adapt(rule, vector, lanes)
+        vector.counts[N_ROWS], vector.counts[N_CELLS] = 0, 0
+        vector.state[BEGAN] = vector.state[NOW]
+    vector.state[MIDDLE] = vector.state[NOW]
+    vector.counts[LATE] = 1 - vector.counts[LATE]
 
 
-GAMMAS = {1: gamma_1, 2: gamma_2, 3: gamma_3}
+@inlined_kernel
+def part_with_row(vector, o, lanes):
+    """The place of the row that was looked at as number o, up to date, and no longer marked. Writes: vector."""
+    r = vector.seen_rows[o]
+    look_at_row(vector, r, lanes)
+    vector.marks[r, MARK] = UNSEEN
+    return first_row(vector, r)
 
 
-def end_period(vector: RatedVector, adaptation: Adaptation, lanes: tuple[int, ...]) -> float:
-    """Bring up to date what the double period looked at, adapt, and begin the next; the factor of the common step size.
-
-    Writes: vector.
-    """
-    look_again(vector, lanes)
-    factor = adaptation.factor(vector, lanes)
-    n_rows, n_cells = vector.counts[N_ROWS], vector.counts[N_CELLS]
-    vector.marks[vector.seen_rows[:n_rows], MARK] = UNSEEN
-    vector.cells[vector.seen_cells[:n_cells], CELL_MARK] = UNSEEN
-    vector.counts[:] = 0
-    vector.clocks[BEGAN] = vector.clocks[MIDDLE] = vector.clocks[NOW]
-    return factor
+@inlined_kernel
+def part_with_cell(vector, o):
+    """The cell that was looked at as number o, up to date, and no longer marked. Writes: vector."""
+    c = vector.seen_cells[o]
+    look_at_cell(vector, c)
+    vector.cells[c, CELL_MARK] = UNSEEN
+    return c
 
 
-def pass_middle(vector: RatedVector) -> None:
-    """The second half begins. Writes: vector."""
-    vector.counts[LATE] = 1
-    vector.clocks[MIDDLE] = vector.clocks[NOW]
-
-
+@adapt.register(ByComponent)
 @standing_kernel
-def look_again(vector, lanes):
-    """Writes: vector."""
+def adapt_rates(rule, vector, lanes):
+    """Multiply the rate of each weight that was looked at by v_j / alpha, and all step sizes by alpha."""
+    rows, cells = vector.rows, vector.cells
     for o in range(vector.counts[N_ROWS]):
-        look_at_row(vector, vector.seen_rows[o], lanes)
+        at = part_with_row(vector, o, lanes)
+        for k in range(rows.shape[1]):
+            one, two = rows[at + HALF, k] - rows[at + START, k], rows[at + WEIGHT, k] - rows[at + HALF, k]
+            rows[at + RATE, k] *= own_discount(one, two, rule.discount, rule.negative)
     for o in range(vector.counts[N_CELLS]):
-        look_at_cell(vector, vector.seen_cells[o])
+        c = part_with_cell(vector, o)
+        one, two = cells[c, HALF] - cells[c, START], cells[c, WEIGHT] - cells[c, HALF]
+        cells[c, RATE] *= own_discount(one, two, rule.discount, rule.negative)
+    vector.state[STEP] *= rule.discount.alpha
 
 
+@inlined_kernel
+def own_discount(one, two, discount, negative):
+    """v_j / alpha of one weight. Without branches, so that the compiler makes vector code of its callers."""
+    gamma = two / one  # (4.7)
+    u = min(abs(gamma), discount.kappa) * (1.0 if gamma >= 0.0 else negative)  # (4.19)
+    return discount.level + discount.slope * u if one != 0.0 else 1.0  # (4.18)
+
+
+@adapt.register(ByProducts)
 @standing_kernel
-def adapt_rates(vector, discount, negative, lanes):
-    """Multiply the rate of each weight that was looked at by v_j / alpha. Writes: vector."""
+def adapt_step(rule, vector, lanes):
+    """Multiply all step sizes by v."""
+    rows, cells = vector.rows, vector.cells
+    before, product, after = 0.0, 0.0, 0.0
     for o in range(vector.counts[N_ROWS]):
-        at = first_row(vector, vector.seen_rows[o])
-        for k in range(vector.rows.shape[1]):
-            start, half, end = vector.rows[at + START, k], vector.rows[at + HALF, k], vector.rows[at + WEIGHT, k]
-            vector.rows[at + RATE, k] *= own_discount(start, half, end, discount, negative)
+        at = part_with_row(vector, o, lanes)
+        for k in range(rows.shape[1]):
+            one, two = rows[at + HALF, k] - rows[at + START, k], rows[at + WEIGHT, k] - rows[at + HALF, k]
+            before, product, after = before + one * one, product + one * two, after + two * two
     for o in range(vector.counts[N_CELLS]):
-        c = vector.seen_cells[o]
-        start, half, end = vector.cells[c, START], vector.cells[c, HALF], vector.cells[c, WEIGHT]
-        vector.cells[c, RATE] *= own_discount(start, half, end, discount, negative)
+        c = part_with_cell(vector, o)
+        one, two = cells[c, HALF] - cells[c, START], cells[c, WEIGHT] - cells[c, HALF]
+        before, product, after = before + one * one, product + one * two, after + two * two
+    gamma, kappa = ratio_of_ways(rule.gamma, before, product, after), rule.discount.kappa
+    u = kappa if math.isinf(gamma) else max(-kappa, min(gamma, kappa))  # (4.19)
+    vector.state[STEP] *= rule.discount.alpha * (rule.discount.level + rule.discount.slope * u)  # (4.18)
 
 
-@standing_kernel
-def own_discount(start, half, end, discount, negative):
-    """v_j / alpha of one weight."""
-    if half == start:
-        return 1.0
-    gamma = (end - half) / (half - start)  # (4.7)
-    u = min(abs(gamma), discount.kappa) * (1.0 if gamma >= 0.0 else negative)
-    return (discount.m + u) / (discount.m + discount.kappa + discount.n) / discount.alpha
-
-
-@standing_kernel
-def sum_products(vector, sums, lanes):
-    """D1 . D1, D1 . D2 and D2 . D2 over what was looked at. Writes: sums."""
-    for o in range(vector.counts[N_ROWS]):
-        at = first_row(vector, vector.seen_rows[o])
-        for k in range(vector.rows.shape[1]):
-            before = vector.rows[at + HALF, k] - vector.rows[at + START, k]
-            after = vector.rows[at + WEIGHT, k] - vector.rows[at + HALF, k]
-            sums[0] += before * before
-            sums[1] += before * after
-            sums[2] += after * after
-    for o in range(vector.counts[N_CELLS]):
-        c = vector.seen_cells[o]
-        before = vector.cells[c, HALF] - vector.cells[c, START]
-        after = vector.cells[c, WEIGHT] - vector.cells[c, HALF]
-        sums[0] += before * before
-        sums[1] += before * after
-        sums[2] += after * after
+@borrowing_kernel
+def ratio_of_ways(number, before, product, after):
+    """gamma by equation 4.8, 4.9 or 4.10, of |D1|^2, D1 . D2 and |D2|^2; infinite where it divides by zero."""
+    if number == 1:
+        return product / before if before > 0.0 else math.inf
+    if number == 2:
+        return math.sqrt(after / before) if before > 0.0 else math.inf
+    return after / product if product != 0.0 else math.inf

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.solvers.online.options import PeriodicStepSizes
-from fastcrf.solvers.online.periods import Adaptation, ComponentAdaptation
+from fastcrf.solvers.online.periods import ByComponent
 
 
 @dataclass(frozen=True)
@@ -41,5 +41,5 @@ class PSA(PeriodicStepSizes):
 
     name: ClassVar[str] = "psa"
 
-    def adaptation(self) -> Adaptation:
-        return ComponentAdaptation(self.discount())
+    def rule(self) -> ByComponent:
+        return ByComponent(self.period, self.discount(), negative=-1.0)

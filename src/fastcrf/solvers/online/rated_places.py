@@ -12,6 +12,7 @@ from fastcrf.memory import WEIGHTS, Kept
 from fastcrf.solvers.online.rated_vector import (
     CELL_MARK,
     CELL_STAMP,
+    COLUMNS,
     MARK,
     N_CELLS,
     N_ROWS,
@@ -92,7 +93,7 @@ def places_of(layout: Layout, features: FeatureMap, parts: int, n_row_slots: int
     """Place of the value of each weight in the memory of rows and cells; its other parts lie behind it."""
     place, Kp = layout.place.astype(np.int64), layout.padded
     in_row = place < layout.n_row_slots
-    row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + (parts + 2) * (place - layout.n_row_slots)
+    row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + COLUMNS * (place - layout.n_row_slots)
     transitions = parts * (layout.n_rows + features.sources.astype(np.int64)) * Kp + features.targets
     return np.concatenate((np.where(in_row, row, cell), transitions))
 
@@ -124,7 +125,7 @@ def spread_marks(stamp, seen, place, n_row_slots, row_size, vector):
             vector.marks[r, STAMP] = max(vector.marks[r, STAMP], stamp[f])
             vector.marks[r, MARK] = max(vector.marks[r, MARK], seen[f])
         else:
-            c = (place[f] - n_row_slots) // vector.cells.shape[1]
+            c = (place[f] - n_row_slots) // COLUMNS
             vector.cells[c, CELL_STAMP], vector.cells[c, CELL_MARK] = stamp[f], seen[f]
 
 
@@ -136,5 +137,5 @@ def collect_marks(vector, place, n_row_slots, row_size, stamp, seen):
             r = place[f] // row_size
             stamp[f], seen[f] = vector.marks[r, STAMP], vector.marks[r, MARK]
         else:
-            c = (place[f] - n_row_slots) // vector.cells.shape[1]
+            c = (place[f] - n_row_slots) // COLUMNS
             stamp[f], seen[f] = vector.cells[c, CELL_STAMP], vector.cells[c, CELL_MARK]

@@ -15,16 +15,16 @@ from fastcrf.memory import COUNT, Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.online import rated_places
 from fastcrf.solvers.online.loop import rated_updates
-from fastcrf.solvers.online.periods import Adaptation, end_period, pass_middle
+from fastcrf.solvers.online.periods import ByComponent, ByProducts
 from fastcrf.solvers.online.rated_places import RatedWeights, new_state, settled
+from fastcrf.solvers.online.rated_vector import LATE, NOW, STEP
 from fastcrf.types import NOTHING, Diverged, Floats, Step
 
-CLOCK = Kept(low=0.0)
+STATE = ("began", "middle", "clock", "step_size")  # of the vector, in its order
 COUNTED = ("epoch", "drawn", "updates", "wrong", "positions")
 KEEPS = {
     **rated_places.KEEPS,
-    "step_size": CLOCK,
-    **dict.fromkeys(("began", "middle", "clock"), CLOCK),
+    **dict.fromkeys(STATE, Kept(low=0.0)),
     **dict.fromkeys(COUNTED, COUNT),
     "loss": Kept(),
 }
@@ -39,19 +39,17 @@ class PeriodicRun:
         problem: SequenceProblem,
         weights: Floats,
         memory: Mapping[str, Any] | None,
-        adaptation: Adaptation,
+        rule: ByComponent | ByProducts,
         *,
         eta: float,
-        period: int,
         batch: int,
         seed: int,
         steps: int,
     ) -> None:
-        self.name, self.problem, self.adaptation, self.seed = name, problem, adaptation, seed
-        self.period, self.batch = period, min(batch, problem.n_sequences)
-        zeros = dict.fromkeys(("began", "middle", "clock", "loss"), 0.0) | dict.fromkeys(COUNTED, 0)
+        self.name, self.problem, self.rule, self.seed = name, problem, rule, seed
+        self.batch = min(batch, problem.n_sequences)
+        zeros = dict.fromkeys((*STATE, "loss"), 0.0) | dict.fromkeys(COUNTED, 0)
         known = memory or {**new_state(weights, problem.c1 > 0.0), **zeros, "step_size": eta}
-        self.common = float(known["step_size"])  # A: the step size of a weight whose rate is 1
         self.epoch, self.updates = int(known["epoch"]), int(known["updates"])
         self.loss, self.wrong, self.positions = float(known["loss"]), int(known["wrong"]), int(known["positions"])
         part = problem.part(weights, whole=True)  # penalties of features that do not occur are due, too
@@ -60,8 +58,8 @@ class PeriodicRun:
         self.arrays = {name: np.array(known[name]) for name in rated_places.KEEPS if name in known}
         self.rated = RatedWeights(self.blocks.layout, part.features, self.arrays)
         self.vector = self.rated.vector
-        self.vector.clocks[:] = known["began"], known["middle"], known["clock"]
-        self.vector.counts[2] = self.updates % (2 * period) >= period
+        self.vector.state[:] = [known[name] for name in STATE]
+        self.vector.counts[LATE] = self.updates % (2 * rule.period) >= rule.period
         n = problem.n_sequences
         self.lengths = np.diff(problem.corpus.starts)
         self.draws = Slices(
@@ -78,7 +76,7 @@ class PeriodicRun:
         order = epoch_permutation(self.seed, self.epoch + 1, n)
         for some in self.draws:
             self.learn(order[some])
-        info = {"step_size": self.common, "progressive_error": self.wrong / max(1, self.positions)}
+        info = {"step_size": float(self.vector.state[STEP]), "progressive_error": self.wrong / max(1, self.positions)}
         if not self.draws.finished:
             return self.step(info)
         step = self.step(info, done=True)
@@ -87,25 +85,17 @@ class PeriodicRun:
         return step._replace(memory={**step.memory, **self.numbers()})
 
     def learn(self, order: np.ndarray) -> None:
-        """Updates over some sequences, from one middle or end of a double period to the next."""
-        while len(order):
-            until = (self.period - self.updates % self.period) * self.batch
-            self.update(order[:until])
-            order = order[until:]
-            if self.updates % (2 * self.period) == 0:
-                self.common *= end_period(self.vector, self.adaptation, self.lanes)
-            elif self.updates % self.period == 0:
-                pass_middle(self.vector)
-
-    def update(self, order: np.ndarray) -> None:
-        """Updates within half a double period."""
-        sizes = np.diff(np.append(np.arange(0, len(order), self.batch), len(order)))
+        """Updates over some sequences."""
         penalty = 2.0 * self.problem.c2 + self.problem.c1  # one of them is 0
-        charges = self.common * penalty / self.problem.n_sequences * sizes
         loss, wrong = rated_updates(
-            self.blocks, order, self.batch, self.common, charges, self.vector, self.space, self.residuals, self.lanes
+            self.blocks, order, self.batch, self.updates, penalty / self.problem.n_sequences, self.rule, self.vector,
+            self.space, self.residuals, self.lanes,
+        )  # fmt: skip
+        self.loss, self.wrong, self.updates = (
+            self.loss + loss,
+            self.wrong + wrong,
+            self.updates + -(-len(order) // self.batch),
         )
-        self.loss, self.wrong, self.updates = self.loss + loss, self.wrong + wrong, self.updates + len(sizes)
         self.positions += int(self.lengths[order].sum())
         self.evaluations += len(order)
 
@@ -113,7 +103,7 @@ class PeriodicRun:
         """Where the run is. What waits for a look goes on waiting: only the weights handed out are settled."""
         self.arrays = self.rated.state()
         self.rated.load(self.arrays)  # what was looked at in the order in which a run would have it that starts here
-        weights = settled(self.arrays, float(self.vector.clocks[2]))
+        weights = settled(self.arrays, float(self.vector.state[NOW]))
         penalty = self.problem.regulariser.value(weights)
         if not np.isfinite(penalty + self.loss) or not np.isfinite(weights.sum()):
             raise Diverged(
@@ -126,7 +116,6 @@ class PeriodicRun:
         return Step(weights, passes, info=info, memory={**self.arrays, **self.numbers()})
 
     def numbers(self) -> dict[str, Any]:
-        began, middle, clock = self.vector.clocks.tolist()
+        state = dict(zip(STATE, self.vector.state.tolist(), strict=True))
         counts = {"epoch": self.epoch, "drawn": self.draws.done, "updates": self.updates}
-        seen = {"wrong": self.wrong, "positions": self.positions, "loss": self.loss}
-        return {"step_size": self.common, "began": began, "middle": middle, "clock": clock, **counts, **seen}
+        return {**state, **counts, "wrong": self.wrong, "positions": self.positions, "loss": self.loss}

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.solvers.online.options import PeriodicStepSizes
-from fastcrf.solvers.online.periods import GAMMAS, Adaptation, ComponentAdaptation, GlobalAdaptation
+from fastcrf.solvers.online.periods import GAMMAS, ByComponent, ByProducts
 from fastcrf.solvers.options import check_choice
 
 SCOPES = ("global", "component")
@@ -46,7 +46,7 @@ class StaggeredAitken(PeriodicStepSizes):
         if isinstance(self.gamma, bool) or self.gamma not in GAMMAS:
             raise ValueError(f"{self.name}: gamma must be 1, 2 or 3; got gamma={self.gamma!r}.")
 
-    def adaptation(self) -> Adaptation:
+    def rule(self) -> ByComponent | ByProducts:
         if self.scope == "component":
-            return ComponentAdaptation(self.discount(), negative=1.0 if self.gamma == 2 else -1.0)
-        return GlobalAdaptation(self.discount(), GAMMAS[self.gamma])
+            return ByComponent(self.period, self.discount(), negative=1.0 if self.gamma == 2 else -1.0)
+        return ByProducts(self.period, self.discount(), self.gamma)

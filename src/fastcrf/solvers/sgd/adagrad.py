@@ -53,6 +53,7 @@ class AdaGrad(StochasticDescent):
     name: ClassVar[str] = "adagrad"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
     keeps: ClassVar[Mapping[str, Kept]] = KEEPS | {KEEPING.drift: Kept("weights", low=0.0)}
+    streams: ClassVar[bool] = True
 
     eta: float | None = 0.2
     calibration: str = "powers"

@@ -47,6 +47,7 @@ class ASG(StochasticDescent):
     name: ClassVar[str] = "asg"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
     keeps: ClassVar[Mapping[str, Kept]] = KEEPS | AVERAGE
+    streams: ClassVar[bool] = True
 
     schedule: str = "constant"
     offset: float = 1.0

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.chain.blocks import (
+    Blocks,
     add_rows,
     clear_rows,
     collect_change,
@@ -38,6 +39,7 @@ from fastcrf.draws.scaled_vector import (
 )
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.sgd.natural_gradient import Transform, make_transform, natural_updates
 from fastcrf.types import Floats
 
 
@@ -75,12 +77,29 @@ def scaled_updates(blocks, order, size, steps, before, after, vector, space, res
     return loss
 
 
+def unbiased(blocks: Blocks, probabilities: Floats) -> Blocks:
+    """Each sequence with the weight 1 / (n p_i) besides its own: the mean of what is drawn is then that of all."""
+    weights = 1.0 / (len(probabilities) * probabilities)
+    if len(blocks.chains.weights):
+        weights *= blocks.chains.weights
+    return blocks._replace(chains=blocks.chains._replace(weights=weights))
+
+
 class ScaledDescent:
     """Weights that go downhill, and what it takes to move them."""
 
-    def __init__(self, problem: SequenceProblem, weights: Floats, batch: int, shrink_first: bool) -> None:
-        self.part = problem.part(weights)
+    def __init__(
+        self,
+        problem: SequenceProblem,
+        weights: Floats,
+        batch: int,
+        shrink_first: bool,
+        probabilities: Floats | None = None,
+    ) -> None:
+        self.part, self.probabilities = problem.part(weights), probabilities
         self.blocks = self.part.blocks
+        if probabilities is not None:
+            self.blocks = unbiased(self.blocks, probabilities)
         self.weights, self.n_draws = weights, problem.n_sequences
         self.lam = problem.regulariser.mean_scale(self.n_draws)[1]
         self.unit, self.shrink_first = min(batch, self.n_draws), shrink_first
@@ -88,6 +107,11 @@ class ScaledDescent:
         self.settled = self.part.take(weights)  # weights of the features that draws can move
         self.vector = make_scaled(self.blocks.layout, self.part.features, self.settled)
         self.evaluations = 0  # sequences whose loss was computed
+        self.transform: Transform | None = None
+
+    def transform_by(self, update: Any, by_position: bool) -> None:
+        """Go along transformed gradients from now on, a sequence at a time."""
+        self.transform = make_transform(self.blocks, update, by_position)
 
     def n_updates(self, n_draws: int) -> int:
         return -(-n_draws // self.unit)
@@ -100,10 +124,12 @@ class ScaledDescent:
         factors, ones = 1.0 - steps * self.lam, np.ones(len(steps))
         before, after = (factors, ones) if self.shrink_first else (ones, factors)
         self.evaluations += len(order)
+        lanes = (0,) * self.blocks.layout.width
+        if self.transform is not None:
+            return natural_updates(self.blocks, order, steps, factors, *self.transform, self.vector, self.space, lanes)
         return scaled_updates(
-            self.blocks, order, self.unit, steps, before, after, self.vector, self.space, self.residuals,
-            (0,) * self.blocks.layout.width,
-        )  # fmt: skip
+            self.blocks, order, self.unit, steps, before, after, self.vector, self.space, self.residuals, lanes
+        )
 
     def loss(self, order: np.ndarray) -> float:
         """Summed loss of the sequences `order` at the weights as they are."""

@@ -22,6 +22,8 @@ class SparseDescent(StochasticDescent):
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1"})
     promises: ClassVar[str] = "sparse neighbourhood"
 
+    eta: float | None = 0.5  # what the paper's own rule chooses for chunking
+    calibration: str = "crfsuite"
     schedule: str = "epoch"
     decay: float = 0.85
     tail: float = 0.0

@@ -1,0 +1,1 @@
+"""Iterative scaling, and what accelerates it."""

@@ -1,0 +1,141 @@
+"""How far each weight goes in a step of iterative scaling.
+
+With E_f expected and O_f observed counts, S the mass and k = 2 c2, the step d of the weight w is the root of
+
+    E e^(S d) + k (w + d) = O                                        Chen & Rosenfeld (2000), section 4.1
+
+or with u = S d,  r = k / S  and  b = O - k w,
+
+    E e^u + r u = b
+
+whose root is u = b/r - omega(z),  z = ln(E/r) + b/r,  with Wright's omega: omega + ln omega = z. For a weak penalty
+both terms are huge and cancel, and for none they are infinite. So the root is found by Newton's method in u itself,
+from a point to the right of it, whence convex functions are followed down monotonically:
+
+    z <= 1:  E e^u + r u - b           from b/r; there its first term is at most e r
+    z > 1:   ln E + u - ln(b - r u)    from ln(r z / E); there its slope is between 1 and 2
+
+and r z = r ln(E/r) + b is b itself when there is no penalty, where the root is ln(b/E).
+"""
+
+from __future__ import annotations
+
+import math
+
+from fastcrf.kernel import kernel
+from fastcrf.types import Floats
+
+# A feature that never occurs would have the weight minus infinity if there is no penalty. No step changes the odds of a
+# labelling by more than this.
+LARGEST_CHANGE = math.log(1e8)
+PRECISION = 1e-15  # of an exponent u, relative to it or to 1
+MOST_STEPS = 100  # of Newton's method; five are usual
+
+
+@kernel
+def scaling_root(expected: float, ridge: float, target: float) -> float:
+    """The root u of  expected e^u + ridge u = target."""
+    if ridge == 0.0:
+        if expected > 0.0 and target > 0.0:
+            return min(max(math.log(target / expected), -LARGEST_CHANGE), LARGEST_CHANGE)
+        return -LARGEST_CHANGE if expected > 0.0 else LARGEST_CHANGE if target > 0.0 else 0.0
+    if expected == 0.0:
+        return target / ridge
+    scaled = ridge * math.log(expected / ridge) + target  # r z
+    weak = scaled > ridge  # z > 1
+    u = math.log(scaled / expected) if weak else target / ridge
+    for _ in range(MOST_STEPS):
+        if weak:
+            left = target - ridge * u
+            step = (math.log(expected / left) + u) / (1.0 + ridge / left)
+        else:
+            grown = expected * math.exp(u)
+            step = (grown + ridge * u - target) / (grown + ridge)
+        u -= step
+        if not abs(step) > PRECISION * max(1.0, abs(u)):
+            break
+    return u
+
+
+@kernel
+def scale_weights(
+    weights: Floats, expected: Floats, observed: Floats, mass: float, ridge: float, moved: Floats
+) -> None:
+    """The weights after one exact step. Writes: moved."""
+    for f in range(len(weights)):
+        target = observed[f] - ridge * weights[f]
+        moved[f] = weights[f] + scaling_root(expected[f], ridge / mass, target) / mass
+
+
+@kernel
+def scale_weights_lagging(
+    weights: Floats, expected: Floats, observed: Floats, mass: float, ridge: float, moved: Floats
+) -> None:
+    """The same with the penalty of the weights as they were, where that has a logarithm. Writes: moved.
+
+    yang2012, eq. 3.9 and 4.1:  d = (1/S) ln( O / (E + k w) ).
+    """
+    for f in range(len(weights)):
+        penalised = expected[f] + ridge * weights[f]
+        if observed[f] > 0.0 and penalised > 0.0:
+            moved[f] = weights[f] + math.log(observed[f] / penalised) / mass
+        else:
+            target = observed[f] - ridge * weights[f]
+            moved[f] = weights[f] + scaling_root(expected[f], ridge / mass, target) / mass
+
+
+@kernel
+def scale_by_masses(
+    weights: Floats, expected: Floats, masses: Floats, observed: Floats, ridge: float, moved: Floats
+) -> None:
+    """The weights after a step in which each group of sequences, a row of `expected`, has a mass of its own: roots of
+
+        sum_g E_gf e^(T_g d) + k (w + d) = O
+
+    Writes: moved.
+    """
+    for f in range(len(weights)):
+        target = observed[f] - ridge * weights[f]
+        moved[f] = weights[f] + grouped_root(expected[:, f], masses, ridge, target)
+
+
+@kernel
+def grouped_root(expected: Floats, masses: Floats, ridge: float, target: float) -> float:
+    """The root d of  sum_g expected[g] e^(masses[g] d) + ridge d = target.
+
+    It has the sign of target - sum(expected), and lies between the roots for the least and for the largest mass alone,
+    the first of which is further from 0. Newton's method starts from the right one of them, on the logarithms of both
+    sides where exponentials might overflow.
+    """
+    total, least, largest = 0.0, math.inf, 0.0
+    for g in range(len(masses)):
+        if expected[g] > 0.0 and masses[g] > 0.0:
+            total += expected[g]
+            least = min(least, masses[g])
+            largest = max(largest, masses[g])
+    if total == 0.0:
+        if ridge > 0.0:
+            return target / ridge
+        return LARGEST_CHANGE / masses[-1] if target > 0.0 else 0.0
+    grows = target > total
+    mass = least if grows else largest
+    d = scaling_root(total, ridge / mass, target) / mass
+    if ridge == 0.0 and not target > 0.0:
+        return d
+    for _ in range(MOST_STEPS):
+        highest = largest * d if grows else 0.0
+        grown, slope = 0.0, 0.0
+        for g in range(len(masses)):
+            if expected[g] > 0.0:
+                part = expected[g] * math.exp(masses[g] * d - highest)
+                grown += part
+                slope += masses[g] * part
+        if grows:
+            left = target - ridge * d
+            step = (math.log(grown / left) + highest) / (slope / grown + ridge / left)
+        else:
+            step = (grown + ridge * d - target) / (slope + ridge)
+        d -= step
+        if not largest * abs(step) > PRECISION * max(1.0, largest * abs(d)):
+            break
+    return d

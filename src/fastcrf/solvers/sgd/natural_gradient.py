@@ -1,0 +1,124 @@
+"""Descent along transformed gradients, one sequence at a time, on the scaled vector w = c v: cao2015, Figure 2.
+
+    u = expected minus observed features of sequence i, at w
+    w <- (1 - a lambda) w - a direction(u)            feature by feature (bregman_updates.py)
+
+By position, the label residuals of each position are transformed before they are summed up by attribute; transitions
+are summed over the sequence in either case, as in CRFsuite's loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.blocks import Blocks, clear_rows, collect_change, infer_block, refresh_edges
+from fastcrf.chain.expectations import Table, score_block
+from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.draws.scaled_vector import descend_edges_scaled, descend_scaled, gather_scaled, shrink_scaled
+from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.solvers.sgd.bregman_updates import COUNTING, direction
+
+
+class Observed(NamedTuple):
+    """Features of the gold labels of one sequence."""
+
+    counting: int  # whether anyone asks for them
+    nodes: np.ndarray  # [T, Kp]
+    edges: np.ndarray  # [Kp, Kp]
+    table: Table  # local: by attribute
+
+
+class Transform(NamedTuple):
+    """How gradients are transformed."""
+
+    update: Any
+    by_position: int  # 1, or 0 for the sums over a sequence
+    observed: Observed
+
+
+def make_transform(blocks: Blocks, update: Any, by_position: bool) -> Transform:
+    n_rows, n_cells, longest = blocks.widest
+    Kp = blocks.layout.padded
+    table = Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells))
+    observed = Observed(int(isinstance(update, COUNTING)), aligned_zeros(longest, Kp), aligned_zeros(Kp, Kp), table)
+    return Transform(update, int(by_position), observed)
+
+
+@borrowing_kernel
+def natural_updates(blocks, order, steps, factors, update, by_position, observed, vector, space, lanes):
+    """One update for each sequence of `order`; the sum of their losses before their updates.
+
+    Update k multiplies w by factors[k] and descends by steps[k]; with steps of 0 the weights stay. Writes: observed,
+    vector, space.
+    """
+    local, support, bounds = blocks.local, blocks.support, blocks.chains.bounds
+    K, lattice, loss = blocks.layout.n_labels, space.lattice, 0.0
+    for k in range(len(steps)):
+        i = order[k]
+        gather_scaled(vector, support, i, space.weights, space.edges.scores, K, lanes)
+        edges = refresh_edges(space.edges, K, lattice.bias, lanes)
+        score_block(local, space.weights, lattice.bias, i, i + 1, lattice.scores, lanes)
+        loss += infer_block(blocks.chains, i, edges, space, K, lanes)
+        weight = blocks.chains.weights[i] if len(blocks.chains.weights) > 0 else 1.0
+        if steps[k] == 0.0 or weight == 0.0:
+            continue
+        shrink_scaled(vector, factors[k])
+        length = blocks.chains.starts[i + 1] - blocks.chains.starts[i]
+        if observed.counting:
+            count_gold(blocks, i, observed, lanes)
+        transform_rows(update, space.edge_sums, observed.edges, support.masks, support.edges, weight)
+        if by_position:
+            for t in range(length):
+                transform_row(update, lattice.scores, observed.nodes, t, weight)
+        collect_change(local, bounds, support, i, lattice.scores, space.change, lanes)
+        if not by_position:
+            first, last = support.row_starts[i], support.row_starts[i + 1]
+            rows = support.rows[first:last]
+            transform_rows(update, space.change.rows, observed.table.rows, support.masks, rows, weight)
+            n_cells = support.cell_starts[i + 1] - support.cell_starts[i]
+            transform_cells(update, space.change.cells, observed.table.cells, n_cells, weight)
+        descend_edges_scaled(vector, support.masks, steps[k], space.edge_sums, K, lanes)
+        descend_scaled(vector, support, i, steps[k], space.change, lanes)
+    return loss
+
+
+@standing_kernel
+def count_gold(blocks, i, observed, lanes):
+    """Writes: observed."""
+    starts, gold = blocks.chains.starts, blocks.chains.labels
+    clear_rows(observed.nodes, starts[i + 1] - starts[i], lanes)
+    clear_rows(observed.edges, blocks.layout.n_labels, lanes)
+    for p in range(starts[i], starts[i + 1]):
+        observed.nodes[p - starts[i], gold[p]] = 1.0
+        if p > starts[i]:
+            observed.edges[gold[p - 1], gold[p]] += 1.0
+    collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, observed.nodes, observed.table, lanes)
+
+
+@borrowing_kernel
+def transform_rows(update, gaps, observed, masks, rows, weight):
+    """Where there is a feature, weight * direction(gap / weight): gaps are weighted. Writes: gaps."""
+    W = gaps.shape[1] // masks.shape[1]
+    for o in range(len(rows)):
+        for b in range(masks.shape[1]):
+            bits = masks[rows[o], b]
+            for k in range(b * W, (b + 1) * W):
+                if bits & np.uint64(1):
+                    gaps[o, k] = weight * direction(update, gaps[o, k] / weight, observed[o, k])
+                bits >>= np.uint64(1)
+
+
+@borrowing_kernel
+def transform_row(update, gaps, observed, t, weight):
+    """Writes: gaps[t]."""
+    for k in range(gaps.shape[1]):
+        gaps[t, k] = weight * direction(update, gaps[t, k] / weight, observed[t, k])
+
+
+@borrowing_kernel
+def transform_cells(update, gaps, observed, n_cells, weight):
+    """Writes: gaps."""
+    for c in range(n_cells):
+        gaps[c] = weight * direction(update, gaps[c] / weight, observed[c])

@@ -1,0 +1,71 @@
+"""An earlier model as the mean of the penalty: what new data do not speak about stays as that model has it.
+
+The penalty is c2 |w - prior|^2. Weights are matched by the names of attributes and labels. Features of the prior that
+the new data do not give rise to are part of the new model, too: where nothing of them occurs, their weights stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.model import Model
+from fastcrf.objective.problem import WITH_PRIOR
+from fastcrf.objective.regulariser import check_prior
+from fastcrf.solvers.registry import names, solver_class
+from fastcrf.training.plan import Plan
+from fastcrf.training.warm_start import attribute_of_states, pairs
+from fastcrf.types import FeatureMap
+
+
+def check_plan(plan: Plan) -> None:
+    """Raise one sentence if what is planned cannot have a prior. Reads no data."""
+    check_prior(plan.c1, plan.c2)
+    if not plan.solver.needs <= WITH_PRIOR:
+        able = (
+            name for name in names() if solver_class(name).needs <= WITH_PRIOR and "l2" in solver_class(name).handles
+        )
+        missing = ", ".join(sorted(plan.solver.needs - WITH_PRIOR))
+        raise ValueError(
+            f"{plan.solver.name} cannot take a prior: it needs {missing} of the problem, which has no prior there; "
+            f"use {', '.join(able)}."
+        )
+
+
+def known_attributes(prior: Model, attributes: Attributes) -> Attributes:
+    """The prior's attributes, where it reads the data as they are to be read."""
+    if not prior.attributes.reads_like(attributes):
+        raise ValueError(
+            f"The prior makes its attributes of other data ({prior.attributes.kind}, here {attributes.kind}) or by "
+            "another template; train with the prior's template, or without a prior."
+        )
+    return prior.attributes
+
+
+def check_numbers(prior: Model, attributes: Attributes, labels: Sequence[Any]) -> None:
+    """Raise one sentence unless the first attributes and labels are the prior's."""
+    names = prior.attributes.names()
+    if labels[: len(prior.labels)] != prior.labels or attributes.names()[: len(names)] != names:
+        raise ValueError(
+            "A prior needs data that are encoded with its attributes; train on the sequences themselves, not on a "
+            "corpus that was encoded without it."
+        )
+
+
+def with_features_of(prior: FeatureMap, features: FeatureMap) -> FeatureMap:
+    """All features of both, which number attributes and labels alike; the prior has the first of each."""
+    K = features.n_labels
+    states = np.union1d(
+        pairs(attribute_of_states(features), features.labels, K), pairs(attribute_of_states(prior), prior.labels, K)
+    )
+    edges = np.union1d(pairs(features.sources, features.targets, K), pairs(prior.sources, prior.targets, K))
+    return FeatureMap(
+        offsets=np.searchsorted(states, np.arange(features.n_attributes + 1) * K),
+        labels=(states % K).astype(np.int32),
+        sources=(edges // K).astype(np.int32),
+        targets=(edges % K).astype(np.int32),
+        n_labels=K,
+    )

@@ -1,0 +1,71 @@
+"""cao2015's updates with dense vectors, from the equations of sections 3.2 to 3.5 and Figure 2; by enumeration."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from reference import brute_force
+
+G1 = {"slope": lambda u, c: math.atan(u / math.sqrt(c["epsilon"])), "curve": lambda u, c: 1 / (u * u + c["epsilon"])}
+G2 = {
+    "slope": lambda u, c: math.erf(c["alpha"] * u),
+    "curve": lambda u, c: 2 * c["alpha"] / math.sqrt(math.pi) * math.exp(-((c["alpha"] * u) ** 2)),
+}
+G3 = {
+    "slope": lambda u, c: 2 * math.atan(math.exp(c["beta"] * u)) - math.pi / 2,
+    "curve": lambda u, c: c["beta"] / math.cosh(c["beta"] * u),
+}
+P = {
+    "slope": lambda u, c: np.sign(u) * abs(u) ** (c["p"] - 1),
+    "curve": lambda u, c: (c["p"] - 1) * abs(u) ** (c["p"] - 2) if u else 0.0,
+}
+FUNCTIONS = {"g1": G1, "g2": G2, "g3": G3, "p": P}
+CONSTANTS = {"epsilon": 0.1, "alpha": 5 * math.sqrt(math.pi), "beta": 10.0, "p": 2.0}
+
+
+def direction(update, expected, observed, constants):
+    kind, name = update.split(".")
+    slope = lambda u: FUNCTIONS[name]["slope"](u, constants)  # noqa: E731
+    curve = lambda u: FUNCTIONS[name]["curve"](u, constants)  # noqa: E731
+    return {
+        "u1": lambda E, o: curve(o - E) * (E - o),
+        "u2": lambda E, o: slope(0.0) - slope(o - E),
+        "u3": lambda E, o: curve(E - o) * (E - o),
+        "u4": lambda E, o: curve(E) * (E - o),
+        "u5": lambda E, o: slope(E - o) - slope(0.0),
+        "u6": lambda E, o: slope(E) - slope(o),
+    }[kind](expected, observed)
+
+
+def by_sequence(loss, corpus, features, i, w, update, constants):
+    """psi of the sums over the sequence; loss is an EnumeratedLoss."""
+    expected, observed = loss.probabilities(i, w) @ loss.counts[i], loss.gold[i]
+    pairs = zip(expected, observed, strict=True)
+    return np.array([direction(update, E, o, constants) for E, o in pairs])
+
+
+def by_position(loss, corpus, features, i, w, update, constants):
+    """psi of each label at each position, then summed; transitions as sums over the sequence."""
+    found = by_sequence(loss, corpus, features, i, w, update, constants)
+    scores, transitions = brute_force.label_scores(corpus, features, w, i), brute_force.transition_scores(features, w)
+    nodes, _ = brute_force.marginals(scores, transitions)
+    found[: features.n_state] = 0.0
+    for t, p in enumerate(range(corpus.starts[i], corpus.starts[i + 1])):
+        for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
+            a, value = corpus.attributes[o], corpus.values[o] if len(corpus.values) else 1.0
+            for f in range(features.offsets[a], features.offsets[a + 1]):
+                k = features.labels[f]
+                found[f] += value * direction(update, nodes[t, k], float(corpus.labels[p] == k), constants)
+    return found
+
+
+def ngd(loss, corpus, features, w, order, eta, lam, update, granularity="sequence", **constants):
+    """Yield w after each update of one pass over `order`, its first step eta."""
+    psi = {"sequence": by_sequence, "position": by_position}[granularity]
+    constants = CONSTANTS | constants
+    for t, i in enumerate(order):
+        a = eta / (1 + eta * lam * t)
+        w = (1 - a * lam) * w - a * loss.weights[i] * psi(loss, corpus, features, i, w, update, constants)
+        yield w
