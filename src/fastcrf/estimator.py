@@ -70,8 +70,8 @@ class CRF(BaseEstimator):
     callbacks: functions of a history row; one that returns True ends training.
     template: makes the attributes of raw rows such as ["the", "DT"], of which the sequences of X then consist: a file
         of CRF++, Wapiti or CRFsuite, or its text (none: X is items).
-    engine: where batch solvers evaluate: None (threads of this process), "dask" (the workers of the current client), the
-        address of a Dask scheduler, or "local:4" (four processes); `n_jobs` is then the number of shards.
+    engine: where batch solvers evaluate: None (threads of this process), "dask" (the workers of the current client),
+        the address of a Dask scheduler, or "local:4" (four processes); `n_jobs` is then the number of shards.
     crfsuite_compat: drop pairs whose values sum to less than 0, as CRFsuite does.
     prior: a model whose weights are the mean of the L2 penalty, c2 |w - prior|^2: the path of its file, a fitted CRF or
         its `model_`. What the new data do not speak about stays as it has it.

@@ -239,4 +239,4 @@ def test_folds_choose_c2_which_the_model_remembers(train, tmp_path):
 def test_folds_and_c2_are_not_given_together(run, corpus, tmp_path):
     result = run("train", corpus, "-m", tmp_path / "new.crf", "--cv", 2, "--c2", 1)
     assert result.exit_code == 2
-    assert "chooses c2, which is given too" in result.output
+    assert "does not work with --c2" in result.output

@@ -173,7 +173,6 @@ def train(
                 "patience": patience,
                 "init": init,
                 "prior": prior,
-                "cv": cv,
                 "max_iterations": max_iterations,
                 "tol": tol,
             }
@@ -184,7 +183,7 @@ def train(
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
     if cv is not None:
-        check_cv(c2, template, cluster, data)
+        check_cv(data, {"--c2": c2, "--template": template, "--cluster": cluster, "--prior": prior, "--online": online})
         given["c2"] = chosen_c2(data, items, cv, given, jobs, quiet or as_json)
     plan = make_plan_with({**given, "prior": prior}, options, seconds)
     features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions}
@@ -243,13 +242,11 @@ def check_paths(
                 check_ours(path, kinds)
 
 
-def check_cv(c2: float | None, template: str | None, cluster: str | None, data: list[str]) -> None:
+def check_cv(data: list[str], others: dict[str, Any]) -> None:
     """--cv chooses c2, reads the files twice, and works on items and on this machine."""
-    if c2 is not None:
-        raise typer.BadParameter("chooses c2, which is given too; remove one of them.", param_hint="--cv")
-    if template is not None or cluster is not None:
-        option = "--cluster" if template is None else "--template"
-        raise typer.BadParameter(f"does not work with {option}; leave one of them out.", param_hint="--cv")
+    for option, value in others.items():
+        if value is not None and value is not False:
+            raise typer.BadParameter(f"does not work with {option}; leave one of them out.", param_hint="--cv")
     if "-" in data:
         raise typer.BadParameter("reads the data twice, which standard input does not allow.", param_hint="--cv")
 
