@@ -177,7 +177,7 @@ def train(
         parameters["algorithm"] = ONLINE if algorithm == AUTO else algorithm
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
-    plan = make_plan_with({**given, "prior": prior}, options, seconds)
+    plan = make_plan_with({**given, "prior": prior, "engine": cluster}, options, seconds)
     features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions}
     if online:
         from fastcrf.cli.online import Chunks, train_online
