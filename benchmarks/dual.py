@@ -2,12 +2,13 @@
 lambda does to them.
 
     python benchmarks/dual.py [--data DIR] [--set ocr-letters] [--lambdas 1,0.01] [--solvers oeg,sdca,...]
-                              [--tol 1e-6] [--passes 300] [--seconds 240] [--jobs 1]
+                              [--tol 1e-6] [--passes 300] [--seconds 240] [--first N] [--jobs 1]
 
 lambda is schmidt2015's, times n: 1 is lambda = 1/n, c2 = 0.5. Gaps are F(w) minus the best lower bound that the run has
 proved, relative to that bound; for oeg, eg and sdca the bound is the dual value of their own distributions. The
 objective is measured after each step, outside of the solver's clock. Where a solver measures it itself (oeg, eg), these
-passes are taken off, so that all count what they need to move. Seconds depend on what else the machine does.
+passes are taken off, so that all count what they need to move. Seconds depend on what else the machine does. --first
+takes so many sequences, and lambda as many times 1/n as before of that n.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from fastcrf.solvers.contract import Solver
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, MaxPasses, MaxSeconds
 from fastcrf.training.trace import Row, Trace
-from fastcrf.training.warm_up import warm_up
+from fastcrf.training.warm_up import first_sequences, warm_up
 
 SOLVERS = "sdca,sdca:sampling=uniform,oeg,oeg:initial=10.0,sag-nus-star,lbfgs,hybrid"
 GAPS = (1e-2, 1e-4, 1e-6)
@@ -62,13 +63,13 @@ def moving_passes(row: Row) -> float:
 
 
 def in_words(outcomes: list[Outcome]) -> str:
-    head = ("solver", *(f"{gap:.0e}" for gap in GAPS), "gap at the end", "passes", "s a pass")
+    head = ("solver", *(f"{gap:.0e}" for gap in GAPS), "gap at the end", "objective", "passes", "s a pass")
     lines = []
     for outcome in outcomes:
         until = ("-" if passes is None else f"{passes:.1f}" for passes in outcome.until)
         seconds = outcome.last["seconds"] / max(outcome.last["passes"], 1.0)
-        end = f"{outcome.last['relative_gap']:.1e}", f"{outcome.spent:.0f}", f"{seconds:.2f}"
-        lines.append((outcome.solver, *until, *end))
+        gap, objective = f"{outcome.last['relative_gap']:.1e}", f"{outcome.last['objective']:.2f}"
+        lines.append((outcome.solver, *until, gap, objective, f"{outcome.spent:.0f}", f"{seconds:.2f}"))
     return table(head, lines)
 
 
@@ -95,6 +96,7 @@ def main() -> None:
     parser.add_argument("--tol", type=float, default=1e-6)
     parser.add_argument("--passes", type=float, default=300.0)
     parser.add_argument("--seconds", type=float, default=240.0)
+    parser.add_argument("--first", type=int, help="sequences, if not all")
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
     os.environ["FASTCRF_DATA"] = str(corpora.data_folder(arguments.data))
@@ -104,6 +106,9 @@ def main() -> None:
         penalty, limits = Penalty(0.0, 0.5 * lam), Limits(arguments.tol, arguments.passes, arguments.seconds)
         experiment = Experiment([NAMED_DATASETS[arguments.set]()], [penalty], solvers, range(1), limits, 1)
         problem = next(iter(experiment.objectives())).problem(n_jobs=arguments.jobs)
+        if arguments.first:
+            some = first_sequences(problem.corpus, arguments.first)
+            problem = Problem(some, problem.features, problem.c1, problem.c2, arguments.jobs)
         by_lambda[lam] = []
         for text, solver in solvers.items():
             by_lambda[lam].append(run(problem, text, solver, arguments))

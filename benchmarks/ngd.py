@@ -3,8 +3,9 @@
     FASTCRF_DATA=folder python benchmarks/ngd.py [--data conll2000] [--epochs 50] [--seeds 5] [--c2 1]
     FASTCRF_DATA=folder python benchmarks/ngd.py --table
 
-The first compares the updates of the paper's Table 2 with sgd, each with its own calibrated step size, by token accuracy
-on the test set after so many epochs (the paper's "F-score" is this accuracy), and shows what became of the objective.
+The first compares the updates of the paper's Table 2 with sgd, each with its own calibrated step size, by token
+accuracy on the test set after so many epochs (the paper's "F-score" is this accuracy), and shows what became of the
+objective.
 The second times epochs with psi computed, and with psi looked up among 2^16 numbers over [-1, 1], computed outside
 (section 3.6); processor seconds.
 """

@@ -1,7 +1,8 @@
 """Second-order solvers: the cost of a product with the Hessian, newton-cg beside lbfgs, newton-l1 beside CRFsuite.
 
     python benchmarks/second_order.py [--data DIR] [--only products,newton,l1] [--sets conll2000,conll2002-esp]
-                                      [--penalties 1:0,0.1:0.1] [--share 1.0] [--seconds 300] [--jobs 2] [--no-peer]
+                                      [--penalties 1:0,0.1:0.1] [--share 1.0] [--seconds 300]
+                                      [--passes 1000] [--jobs 2] [--no-peer]
 
 products: seconds of a product over those of a gradient, the least of several that took turns; from what gradients leave
           of all sequences, of 4,000, of none, and by forward-mode differentiation.
@@ -30,7 +31,7 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSeconds
+from fastcrf.training.stopping import MaxPasses, MaxSeconds, Rule
 from fastcrf.training.warm_up import warm_up
 from fastcrf.types import Corpus, FeatureMap
 
@@ -49,7 +50,7 @@ NEWTON = (
     ("lbfgs", {"pairs": 10}),
     ("lbfgs", {"pairs": 50}),
 )
-SPARSE = (("newton-l1", {}), ("owlqn", {}))
+SPARSE = (("newton-l1", {}), ("owlqn", {}), ("prox-lbfgs", {}))
 
 
 def best_of_turns(works: dict[str, Callable[[], Any]]) -> dict[str, float]:
@@ -99,8 +100,7 @@ def newton(corpus: Corpus, features: FeatureMap, n_jobs: int, arguments: argpars
                     reached[goal] = f"{row['seconds']:.1f} s, {row['passes']:.0f} passes, {row['step']} steps"
             return len(reached) == len(goals)
 
-        rules = [MaxSeconds(arguments.seconds)]
-        result = minimize(problem, solver, stop=rules, watch={"slope": look}, callbacks=[note])
+        result = minimize(problem, solver, stop=limits(arguments), watch={"slope": look}, callbacks=[note])
         words = "; ".join(f"{goal}: {reached.get(goal, 'not reached')}" for goal in goals)
         at_the_end = f"|g|_inf {largest['slope']:.2g} after {result.trace[-1]['passes']:.0f} passes"
         yield f"{name} {in_words(options):30}{words}; F {result.trace[-1]['objective']:.4f}, {at_the_end}"
@@ -114,7 +114,7 @@ def sparse(corpus: Corpus, features: FeatureMap, n_jobs: int, arguments: argpars
         for name, options in SPARSE:
             solver = make(name, **options)
             warm_up(problem, solver)
-            result = minimize(problem, solver, stop=[MaxSeconds(arguments.seconds)])
+            result = minimize(problem, solver, stop=limits(arguments))
             runs[name] = [(row["seconds"], row["passes"], row["objective"]) for row in result.trace]
             zeros[name] = result.weights == 0.0
         if arguments.peer:
@@ -143,6 +143,10 @@ def crfsuite(items: Any, c1: float, c2: float) -> Iterator[tuple[float, float, f
         yield spent, evaluations, float(row["loss"])
 
 
+def limits(arguments: argparse.Namespace) -> list[Rule]:
+    return [MaxSeconds(arguments.seconds), MaxPasses(arguments.passes)]
+
+
 def in_words(options: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in options.items())
 
@@ -158,6 +162,7 @@ def main() -> None:
     parser.add_argument("--penalties", default="1:0,0.1:0.1", help="c1:c2, with commas between")
     parser.add_argument("--share", type=float, default=1.0, help="of the sentences")
     parser.add_argument("--seconds", type=float, default=300.0, help="limit of a run")
+    parser.add_argument("--passes", type=float, default=1000.0, help="limit of a run")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--no-peer", dest="peer", action="store_false", help="without CRFsuite")
     arguments = parser.parse_args()

@@ -37,10 +37,11 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.sgd.calibration import POWERS_OF_TEN
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxPasses
+from fastcrf.training.stopping import MaxPasses
 from fastcrf.types import Corpus, FeatureMap, Floats
 
 C, ETA, DECAY = 0.7, 0.5, 0.85
+OWLQN_PASSES = 160  # as in the paper
 NEAR = 1.03  # times the optimum: where the race with CRFsuite ends
 
 
@@ -100,31 +101,35 @@ def epochs(problem: Problem, solver: str, passes: int, **options: Any) -> tuple[
 
 
 def table(chunking: Chunking, seeds: int, passes: int, naive: bool) -> None:
-    problem, n = chunking.problem(C), chunking.train.n_sequences
-    best = minimize(problem, registry.make("owlqn", pairs=10), stop=[CertifiedGap(1e-3), MaxPasses(400)])
-    f1_of_optimum = chunking.f1(best.weights)
-    lowest, active = problem.value(best.weights) / n, np.count_nonzero(best.weights)
     print("| Table 1 | seed | objective (printed) | off by | active (printed) | off by | F1 (printed) | CPU s |")
     print("|---|---|---|---|---|---|---|---|")
+    problem, held, scores = chunking.problem(C), True, []
+    for seed in range(seeds):
+        for row in (*ROWS, *((NAIVE,) if naive and seed == 0 else ())):
+            weights, seconds = epochs(problem, row.solver, passes, eta=ETA, seed=seed, **row.options)
+            objective, active, f1 = line(chunking, problem, row, str(seed), weights, seconds)
+            if row is not NAIVE:
+                held &= abs(objective / row.objective - 1) <= 0.01 and abs(active / row.active - 1) <= 0.03
+                scores.append(f1)
+    best = minimize(problem, registry.make("owlqn", pairs=10), stop=[MaxPasses(OWLQN_PASSES)])
+    f1 = line(chunking, problem, OPTIMUM, "", best.weights, best.trace[-1]["seconds"])[2]
+    near = all(abs(score - f1) <= 0.3 for score in scores)
+    print(f"\nWithin 1 % of the printed objective and 3 % of the printed active features: {verdict(held)}.")
+    print(f"F1 within 0.3 points of owlqn's: {verdict(near)}.")
+
+
+def line(
+    chunking: Chunking, problem: Problem, row: Printed, seed: str, weights: Floats, seconds: float
+) -> tuple[float, int, float]:
+    """Print what a run came to; (objective, active features, F1)."""
+    objective, active = problem.value(weights) / problem.n_sequences, int(np.count_nonzero(weights))
+    f1 = chunking.f1(weights)
     print(
-        f"| OWL-QN | | {lowest:.4f} ({OPTIMUM.objective}) | {off(lowest, OPTIMUM.objective)} | "
-        f"{active:,} ({OPTIMUM.active:,}) | {off(active, OPTIMUM.active)} | "
-        f"{f1_of_optimum:.2f} ({OPTIMUM.f1}) | |",
+        f"| {row.title} | {seed} | {objective:.4f} ({row.objective}) | {off(objective, row.objective)} | "
+        f"{active:,} ({row.active:,}) | {off(active, row.active)} | {f1:.2f} ({row.f1}) | {seconds:.1f} |",
         flush=True,
     )
-    held = True
-    for row in (*ROWS, *((NAIVE,) if naive else ())):
-        for seed in range(1 if row is NAIVE else seeds):
-            weights, seconds = epochs(problem, row.solver, passes, eta=ETA, seed=seed, **row.options)
-            objective, active, f1 = problem.value(weights) / n, np.count_nonzero(weights), chunking.f1(weights)
-            print(
-                f"| {row.title} | {seed} | {objective:.4f} ({row.objective}) | {off(objective, row.objective)} | "
-                f"{active:,} ({row.active:,}) | {off(active, row.active)} | {f1:.2f} ({row.f1}) | {seconds:.1f} |",
-                flush=True,
-            )
-            near = abs(objective / row.objective - 1) <= 0.01 and abs(active / row.active - 1) <= 0.03
-            held &= row is NAIVE or (near and abs(f1 - f1_of_optimum) <= 0.3)
-    print(f"\nWithin 1 % of the objective, 3 % of the active features, 0.3 points of owlqn's F1: {verdict(held)}.")
+    return objective, active, f1
 
 
 def off(found: float, printed: float) -> str:
@@ -140,7 +145,7 @@ def race(folder: Path, chunking: Chunking) -> None:
     import peer  # python-crfsuite is asked for only here
 
     problem = chunking.problem(C)
-    best = minimize(problem, registry.make("owlqn", pairs=10), stop=[CertifiedGap(1e-3), MaxPasses(400)])
+    best = minimize(problem, registry.make("owlqn", pairs=10), stop=[MaxPasses(2 * OWLQN_PASSES)])
     target = NEAR * problem.value(best.weights)
     spent, steps = 0.0, registry.make("sgd-l1", eta=ETA, decay=0.9).iterate(problem, np.zeros(problem.n_weights))
     for epoch in range(100):  # noqa: B007
@@ -189,7 +194,7 @@ def tune(chunking: Chunking, held_out: int = 1000) -> None:
     outer = Problem(reorder(chunking.train, np.arange(held_out)), chunking.features)
     for c in (2.0, 1.5, 1.0, 0.85, 0.7, 0.5, 0.35):
         problem = Problem(inner, chunking.features, c, 0.0)
-        best = minimize(problem, registry.make("owlqn", pairs=10), stop=[CertifiedGap(1e-2), MaxPasses(200)])
+        best = minimize(problem, registry.make("owlqn", pairs=10), stop=[MaxPasses(OWLQN_PASSES)])
         print(f"C = {c:g}: held-out log-likelihood {-outer.value(best.weights) / held_out:.4f}", flush=True)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf import CRF
 from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import encode_training
@@ -29,6 +30,8 @@ from fuzz.json_changes import changed
 from fuzz.mutation import mutated
 
 Work = Callable[[], object]
+
+STREAMING = ("psa", "staggered-aitken", "adagrad", "asg", "sgd")
 
 COLUMNS = [
     b"the DT B\ndog NN I\n\nsees VB O\n",
@@ -153,6 +156,33 @@ def go_on(solver: str, path: Path) -> None:
     go_on_from = Checkpoint(path, 1e9, resume=True)
     result = minimize(problem(solver), registry.make(solver), stop=[MaxSteps(6)], checkpoint=go_on_from)
     assert np.isfinite(result.weights).all()
+
+
+def streams(rng: random.Random, folder: Path) -> Work:
+    solver = rng.choice(STREAMING)
+    path = written(folder / "stream", mutated([saved_stream(solver, folder)], rng, longest=1 << 20))
+    return lambda: learn_more(path)
+
+
+def signed_streams(rng: random.Random, folder: Path) -> Work:
+    path = written(folder / "stream", saved_stream(rng.choice(STREAMING), folder))
+    arrays, header = changed(*checkpoint_file.read(path), rng)
+    written(path, checkpoint_file.to_bytes(arrays, header))
+    return lambda: learn_more(path)
+
+
+@cache
+def saved_stream(solver: str, folder: Path) -> bytes:
+    path = folder / "first"
+    path.unlink(missing_ok=True)
+    CRF(solver).partial_fit(X, Y).save_stream(path)
+    return path.read_bytes()
+
+
+def learn_more(path: Path) -> None:
+    """What was accepted must lead on."""
+    crf = CRF.load_stream(path).partial_fit(X, Y)
+    assert np.isfinite(crf.model_.weights).all()
 
 
 def written(path: Path, data: bytes) -> Path:

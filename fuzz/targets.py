@@ -20,6 +20,8 @@ TARGETS: dict[str, Target] = {
     "signed-corpora": corpora.signed_corpora,
     "checkpoints": files.checkpoints,
     "signed-checkpoints": files.signed_checkpoints,
+    "streams": files.streams,
+    "signed-streams": files.signed_streams,
     "data-values": values.data_values,
     "tagged-values": values.tagged_values,
     "parameters": values.parameters,

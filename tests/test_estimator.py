@@ -51,6 +51,7 @@ def test_our_own_parameters_are_by_keyword():
         "crfsuite_compat",
         "template",
         "prior",
+        "expected_sequences",
         "engine",
     ]
 

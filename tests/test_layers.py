@@ -40,6 +40,7 @@ LAYERS = {
     "estimator": 7,
     "displays": 7,
     "scorers": 7,
+    "regularization": 8,
     "lab": 8,
     "compat": 8,
     "cli": 9,

@@ -11,7 +11,7 @@ import pytest
 
 import fastcrf
 
-PUBLIC = ["CRF", "Model", "__version__", "displays", "load", "metrics", "open_corpus", "scorers"]
+PUBLIC = ["CRF", "CRFCV", "Model", "__version__", "displays", "load", "metrics", "open_corpus", "path", "scorers"]
 
 
 def run(code: str) -> str:

@@ -21,11 +21,28 @@ if TYPE_CHECKING:
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimator import CRF
     from fastcrf.model import Model
+    from fastcrf.regularization import CRFCV, path
 
-__all__ = ["CRF", "Model", "__version__", "displays", "load", "metrics", "open_corpus", "scorers"]
+__all__ = [
+    "CRF",
+    "CRFCV",
+    "Model",
+    "__version__",
+    "displays",
+    "load",
+    "metrics",
+    "open_corpus",
+    "path",
+    "scorers",
+]
 __version__ = "0.1.0"
 
-_HOMES = {"CRF": "fastcrf.estimator", "Model": "fastcrf.model"}
+_HOMES = {
+    "CRF": "fastcrf.estimator",
+    "CRFCV": "fastcrf.regularization",
+    "Model": "fastcrf.model",
+    "path": "fastcrf.regularization",
+}
 
 
 def load(path: str | os.PathLike[str]) -> Model:

@@ -162,6 +162,45 @@ class TopFeaturesDisplay:
         return self
 
 
+class RegularizationPathDisplay:
+    """Scores and the number of active weights along the penalties of a path."""
+
+    def __init__(self, penalty: Any, curves: Mapping[str, Sequence[float]], name: str = "c2") -> None:
+        self.penalty, self.curves, self.name = penalty, curves, name
+
+    @classmethod
+    def from_path(cls, path: Any, *, ax: Any = None, **line: Any) -> RegularizationPathDisplay:
+        """What `fastcrf.path` returned: active weights, or the held-out scores where there are any."""
+        curves = path.scores or {VALUES["active"]: path.active}
+        return cls(*varied(path.c1, path.c2, curves)).plot(ax, **line)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **line: Any) -> RegularizationPathDisplay:
+        """The mean scores of a fitted `CRFCV`."""
+        curves = {estimator.scoring: estimator.cv_scores_.mean(axis=1)}
+        return cls(*varied(estimator.c1_values_, estimator.c2_values_, curves)).plot(ax, **line)
+
+    def plot(self, ax: Any = None, **line: Any) -> RegularizationPathDisplay:
+        """Draw into `ax`, or into a new figure; `line` are options of matplotlib's lines."""
+        self.ax_ = axes_for(ax)
+        self.figure_ = self.ax_.figure
+        self.lines_ = []
+        for name, values in self.curves.items():
+            self.lines_ += self.ax_.plot(self.penalty, values, **{"marker": "o", "label": name, **line})
+        if min(self.penalty, default=0.0) > 0.0:
+            self.ax_.set_xscale("log")
+        self.ax_.set(xlabel=self.name)
+        self.ax_.legend()
+        return self
+
+
+def varied(
+    c1: np.ndarray, c2: np.ndarray, curves: Mapping[str, Sequence[float]]
+) -> tuple[np.ndarray, Mapping[str, Sequence[float]], str]:
+    """The penalty that a path goes along, its curves and its name."""
+    return (c1, curves, "c1") if np.ptp(c1) > 0.0 else (c2, curves, "c2")
+
+
 def curve_of(rows: Sequence[Row], x: str, y: str) -> Curve:
     """The points of the rows in which both are known."""
     points = [(row[x], row[y]) for row in rows if row.get(x) is not None and row.get(y) is not None]

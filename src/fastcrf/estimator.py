@@ -49,12 +49,12 @@ class CRF(BaseEstimator):
     first 28 parameters are those of `sklearn_crfsuite.CRF`, in its order; None means the default. docs/parameters.md
     tells all about each; in short:
 
-    algorithm: "auto" (lbfgs, or owlqn where c1 > 0), the name of a solver (`fastcrf solvers` lists them), or a Solver
-        object such as LBFGS(pairs=10). CRFsuite's names come with CRFsuite's stopping rules.
+    algorithm: "auto" (no tuning: docs/how-to-choose.md), the name of a solver (`fastcrf solvers` lists them), or a
+        Solver object such as LBFGS(pairs=10). CRFsuite's names come with CRFsuite's stopping rules.
     min_freq, all_possible_states, all_possible_transitions: which features there are (0, False, False).
     c1, c2: penalties (the solver's own: for "auto" and "lbfgs" c1=0, c2=1).
     max_iterations: maximum number of steps (no limit for "lbfgs", else 1000).
-    num_memories, max_linesearch: options of lbfgs and owlqn (6, 20).
+    num_memories, max_linesearch: options of lbfgs and owlqn (6, 20) and of auto (as many as are cheap, 20).
     epsilon, period, delta: CRFsuite's stopping rules, in force for CRFsuite's names or if given (1e-5, 10, 1e-5).
     calibration_*, pa_type, c, error_sensitive, averaging, variance, gamma: options of other CRFsuite algorithms.
     verbose: show progress on standard error.
@@ -388,6 +388,8 @@ class CRF(BaseEstimator):
 
     def _new_stream(self) -> Stream:
         """Where on-line learning begins: with nothing, or with the weights of a model."""
+        if self.prior is not None:
+            raise ValueError("partial_fit takes no prior, because on-line solvers draw; leave prior None, or use fit.")
         template = None if self.template is None else template_of(self.template)
         parameters = self.get_params(deep=False)
         if self.algorithm in (None, AUTO):

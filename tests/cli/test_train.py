@@ -228,3 +228,15 @@ def test_ctrl_c_ends_training_and_saves_what_was_learnt(tmp_path):
 )
 def test_the_papers_stopping_rules_can_be_asked_for(train, option, algorithm, reason):
     assert reason in json.loads(train("-a", algorithm, option, "1e-3").stdout)["reason"]
+
+
+def test_folds_choose_c2_which_the_model_remembers(train, tmp_path):
+    outcome = json.loads(train("--cv", 2).stdout)
+    assert outcome["c2"] in [pytest.approx(value) for value in np.geomspace(10, 0.01, 10)]
+    assert Model.load(tmp_path / "new.crf").options["parameters"]["c2"] == outcome["c2"]
+
+
+def test_folds_and_c2_are_not_given_together(run, corpus, tmp_path):
+    result = run("train", corpus, "-m", tmp_path / "new.crf", "--cv", 2, "--c2", 1)
+    assert result.exit_code == 2
+    assert "chooses c2, which is given too" in result.output

@@ -8,7 +8,7 @@ from fuzz.campaign import Tally, attack, take
 from fuzz.targets import TARGETS, make_input
 from fuzz.verdict import ACCEPTED, REFUSED, verdict
 
-FEW = {"checkpoints": 30, "signed-checkpoints": 60}
+FEW = {"checkpoints": 30, "signed-checkpoints": 60, "streams": 20, "signed-streams": 60}
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -75,15 +75,15 @@ def staggered_aitken(mapping, value, w, n_cycles, gamma):
 
 
 def gamma_1(further, before):
-    return min(further @ before / (before @ before), 0.99)
+    return min(further @ before / (before @ before), 0.9999)
 
 
 def gamma_2(further, before):
-    return min(np.linalg.norm(further) / np.linalg.norm(before), 0.99)
+    return min(np.linalg.norm(further) / np.linalg.norm(before), 0.9999)
 
 
 def gamma_3(further, before):
-    return min(further @ further / (further @ before), 0.99)
+    return min(further @ further / (further @ before), 0.9999)
 
 
 def gamma_of_each(further, before):

@@ -122,6 +122,11 @@ def test_what_cannot_be_is_a_sentence(options, sentence):
         CRF(n_jobs=1, **{"prior": old_crf(), **options}).fit(X_NEW, Y_NEW)
 
 
+def test_learning_on_line_takes_no_prior():
+    with pytest.raises(ValueError, match="partial_fit takes no prior, because on-line solvers draw; leave prior None"):
+        CRF(prior=old_crf()).partial_fit(X_NEW, Y_NEW)
+
+
 def test_a_model_file_never_sets_a_prior(tmp_path):
     crf = adapted(old_crf())
     crf.save(tmp_path / "new.crf")

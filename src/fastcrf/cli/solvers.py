@@ -13,7 +13,7 @@ def solvers(
     """List the training algorithms.
 
     For each: its paper, the penalties it handles, what it needs from the problem, what it promises, and its
-    options with their defaults.
+    options with their defaults. Which one when: docs/how-to-choose.md; `auto`, the default, needs no choice.
 
     Examples:
 

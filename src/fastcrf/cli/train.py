@@ -52,6 +52,10 @@ def train(
         float | None, typer.Option(help="Weight of the L1 penalty |w|, which makes the model sparse.")
     ] = None,
     c2: Annotated[float | None, typer.Option(help="Weight of the L2 penalty |w|^2.  [default: 1]")] = None,
+    cv: Annotated[
+        int | None,
+        typer.Option(metavar="FOLDS", help="Choose c2 among ten values from 10 to 0.01 by so many folds."),
+    ] = None,
     dev: Annotated[
         str | None, typer.Option(metavar="FILE", help="Held-out data; their token accuracy is shown after each step.")
     ] = None,
@@ -132,6 +136,7 @@ def train(
     fastcrf train train.txt -m model.crf
     fastcrf train train.txt.gz -m model.crf --dev dev.txt --patience 5
     fastcrf train train.txt -m sparse.crf --c1 0.5 --c2 0 --tol 1e-4
+    fastcrf train train.txt -m model.crf --cv 5
     fastcrf train train.txt -m model.crf -a lbfgs -o pairs=20 --seconds 60
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
@@ -168,6 +173,7 @@ def train(
                 "patience": patience,
                 "init": init,
                 "prior": prior,
+                "cv": cv,
                 "max_iterations": max_iterations,
                 "tol": tol,
             }
@@ -177,6 +183,9 @@ def train(
         parameters["algorithm"] = ONLINE if algorithm == AUTO else algorithm
     given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
     given, options = with_options(given, dict(map(read_option, option or [])))
+    if cv is not None:
+        check_cv(c2, template, cluster, data)
+        given["c2"] = chosen_c2(data, items, cv, given, jobs, quiet or as_json)
     plan = make_plan_with({**given, "prior": prior, "engine": cluster}, options, seconds)
     features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions}
     if online:
@@ -232,6 +241,34 @@ def check_paths(
             check_replaceable(path)
             if not force:
                 check_ours(path, kinds)
+
+
+def check_cv(c2: float | None, template: str | None, cluster: str | None, data: list[str]) -> None:
+    """--cv chooses c2, reads the files twice, and works on items and on this machine."""
+    if c2 is not None:
+        raise typer.BadParameter("chooses c2, which is given too; remove one of them.", param_hint="--cv")
+    if template is not None or cluster is not None:
+        option = "--cluster" if template is None else "--template"
+        raise typer.BadParameter(f"does not work with {option}; leave one of them out.", param_hint="--cv")
+    if "-" in data:
+        raise typer.BadParameter("reads the data twice, which standard input does not allow.", param_hint="--cv")
+
+
+def chosen_c2(data: list[str], items: bool, cv: int, given: dict[str, Any], jobs: int | None, silent: bool) -> float:
+    """The c2 with the highest held-out likelihood."""
+    from fastcrf.cli.data_files import training_files
+    from fastcrf.cli.training_data import one_behind_another
+    from fastcrf.estimator import CRF
+    from fastcrf.regularization import CRFCV
+
+    labelled = one_behind_another(data, training_files(None, None, items).files, quiet=True)
+    X, y = map(list, zip(*zip(labelled.X, labelled.y, strict=True), strict=True))
+    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"))
+    search = CRFCV(base, cv=cv, n_jobs=jobs, random_state=given["random_state"]).choose(X, y)
+    if not silent:
+        score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {cv} folds"
+        typer.echo(f"c2={search.c2_:.3g}: {score}.", err=True)
+    return search.c2_
 
 
 def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -38,6 +38,7 @@ REGISTRY: dict[str, Line] = {
     "sg": Line("fastcrf.solvers.sgd.sgd", "SGD", {"schedule": "constant", "calibration": "powers"}),
     "asg": Line("fastcrf.solvers.sgd.asg", "ASG"),
     "pegasos": Line("fastcrf.solvers.sgd.pegasos", "Pegasos"),
+    "sgd-qn": Line("fastcrf.solvers.sgd.sgd_qn", "SGDQN"),
     "smd": Line("fastcrf.solvers.sgd.smd", "SMD"),
     "sgd-l1": Line("fastcrf.solvers.sgd.sgd_l1", "SGDL1"),
     "sgd-l1-clipping": Line("fastcrf.solvers.sgd.sgd_l1_clipping", "SGDL1Clipping"),
@@ -70,6 +71,10 @@ REGISTRY: dict[str, Line] = {
     ),
     "anderson-gis": Line("fastcrf.solvers.scaling.anderson_gis", "AndersonGIS"),
     "ngd": Line("fastcrf.solvers.sgd.ngd", "NGD"),
+    "conjugate-gradient": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient"),
+    "steepest-descent": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient", {"beta": "none"}),
+    "rprop": Line("fastcrf.solvers.batch.rprop", "RPROP"),
+    "rprop-": Line("fastcrf.solvers.batch.rprop", "RPROP", {"backtrack": False}),
     "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
     "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
     "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),

@@ -8,7 +8,7 @@ import pytest
 from fastcrf.draws.sampling import epoch_uniforms
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.average_gradient.emgd import EMGD
-from fastcrf.solvers.average_gradient.lipschitz_bounds import lipschitz_bounds
+from fastcrf.objective.lipschitz_bounds import lipschitz_bounds
 from reference import dense_svrg
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 

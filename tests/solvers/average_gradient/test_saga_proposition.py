@@ -7,7 +7,7 @@ import pytest
 
 from fastcrf.draws.sampling import epoch_uniforms
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.average_gradient.lipschitz_bounds import lipschitz_bounds
+from fastcrf.objective.lipschitz_bounds import lipschitz_bounds
 from fastcrf.solvers.average_gradient.saga_fixed_probabilities import SAGAFixedProbabilities
 from fastcrf.solvers.average_gradient.saga_two_samples import SAGATwoSamples
 from fastcrf.solvers.batch.lbfgs import LBFGS

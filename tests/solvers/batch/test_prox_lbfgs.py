@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.orthant import pseudo_gradient
+from fastcrf.solvers.batch import curvature_pairs, sparse_model
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.owlqn import OWLQN
 from fastcrf.solvers.batch.prox_lbfgs import ProxLBFGS, lowest_point
@@ -29,7 +29,7 @@ def filled_pairs(weights, gradients, metric):
     pairs = CurvaturePairs(len(weights), weights.shape[1], 1, np.float32, metric)
     for k in range(1, len(weights)):
         pairs.add(weights[k], weights[k - 1], gradients[k], gradients[k - 1])
-        pairs.refresh(gradients[k])
+        pairs.direction(gradients[k])
     return pairs
 
 
@@ -55,7 +55,6 @@ def test_the_compact_form_is_the_matrix_of_the_updates(m):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("c1", [0.05, 0.5, 3.0])
 def test_the_lowest_point_is_that_of_coordinate_descent(seed, c1):
-    """As far as candidates may move: the others are at zero, and their gradient does not pull them away."""
     rng = np.random.default_rng(seed)
     weights, gradients = walk(seed, 4, 12)
     metric = rng.uniform(0.3, 2.0, 12)
@@ -64,11 +63,8 @@ def test_the_lowest_point_is_that_of_coordinate_descent(seed, c1):
     w = np.where(rng.uniform(size=12) < 0.4, 0.0, rng.normal(size=12))
     g = rng.normal(size=12)
     found = lowest_point(w, g, c1, pairs)
-    moves = np.flatnonzero((w != 0) | (pseudo_gradient(w, g, c1) != 0))
     scale = np.sqrt(metric)
-    u = lowest_of_model(B[np.ix_(moves, moves)], (g * scale)[moves], (w / scale)[moves], (c1 * scale)[moves])
-    expected = w.copy()
-    expected[moves] += scale[moves] * u
+    expected = w + scale * lowest_of_model(B, g * scale, w / scale, c1 * scale)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(found[np.abs(expected) < 1e-9], 0.0)
 
@@ -109,3 +105,24 @@ def test_pairs_that_mislead_are_dropped():
     first, second = islice(ProxLBFGS(max_linesearch=2).iterate(toy, np.zeros(toy.n_weights), memory), 2)
     assert second.objective < first.objective
     assert len(second.memory["order"]) == 1
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_on_threads_the_lowest_point_is_the_same(monkeypatch, n_jobs):
+    monkeypatch.setattr(curvature_pairs, "SHARD", 100)
+    monkeypatch.setattr(sparse_model, "SHARD", 100)
+    rng = np.random.default_rng(0)
+    weights = np.cumsum(rng.normal(size=(5, 999)), axis=0)
+    gradients = weights * rng.uniform(0.5, 2.0, 999)
+    pairs = CurvaturePairs(4, 999, n_jobs, np.float32, np.ones(999))
+    for k in range(1, 5):
+        pairs.add(weights[k], weights[k - 1], gradients[k], gradients[k - 1])
+        pairs.direction(gradients[k])
+    found = lowest_point(weights[4], gradients[4], 0.5, pairs)
+    assert len(pairs.bounds) == n_jobs + 1
+    B, _ = dense_matrix(pairs)
+    step = found - weights[4]
+    slopes = gradients[4] + B @ step
+    kept = found != 0.0
+    np.testing.assert_allclose(slopes[kept], -0.5 * np.sign(found[kept]), atol=1e-4)
+    assert (np.abs(slopes[~kept]) <= 0.5 + 1e-4).all()

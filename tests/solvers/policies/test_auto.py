@@ -19,6 +19,7 @@ from fastcrf.training.warm_up import decided, first_sequences
 from fastcrf.types import Corpus
 from reference.plain_adaptive import adagrad_pass
 from reference.random_corpora import learnable_corpus, random_features
+from reference.toy_problem import ToyProblem
 
 
 def small_problem(c1=0.0, c2=0.5, **options):
@@ -137,6 +138,14 @@ def test_pairs_are_as_many_as_are_cheap():
     assert [affordable_pairs(problem, share, 3, half) for share in (0.0, 1.0)] == [3, half]
 
 
+def test_many_weights_leave_room_for_few_pairs(monkeypatch):
+    problem = small_problem()
+    for room, pairs in ((9 * 8 * problem.n_weights, 9), (1, auto.FEWEST_PAIRS)):
+        monkeypatch.setattr(auto, "ROOM", room)
+        assert Auto().decided(problem).pairs == pairs
+    assert Auto(pairs=30).decided(problem).pairs == 30
+
+
 def test_a_metric_that_leads_nowhere_is_dropped(monkeypatch):
     problem = small_problem()
     monkeypatch.setattr(auto, "metric_of", np.zeros_like)
@@ -157,3 +166,9 @@ def test_a_metric_that_leads_nowhere_is_dropped(monkeypatch):
 def test_wrong_options_are_refused_with_a_sentence(options, message):
     with pytest.raises(ValueError, match=f"auto: {message}"):
         Auto(**options)
+
+
+def test_a_problem_without_sequences_will_do():
+    toy = ToyProblem(c2=0.1)
+    last = list(islice(Auto(adaptive_pass="always").iterate(toy, np.zeros(toy.n_weights)), 60))[-1]
+    assert np.abs(last.gradient).max() < 1e-4

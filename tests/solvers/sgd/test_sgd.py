@@ -9,7 +9,8 @@ from itertools import count, islice
 import numpy as np
 import pytest
 
-from fastcrf.draws.sampling import epoch_permutation
+from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
+from fastcrf.objective.lipschitz_bounds import lipschitz_bounds
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd.sgd import SGD
 from fastcrf.types import Diverged
@@ -73,6 +74,22 @@ def test_it_equals_its_dense_twin_for_any_penalty(c2):
     assert_epochs_agree(small_problem(c2, values=True, weights=True), SGD(schedule="constant", eta=1.0, seed=SEED))
 
 
+def test_non_uniform_draws_are_divided_by_how_likely_they_are():
+    problem = small_problem(values=True, weights=True)
+    L = lipschitz_bounds(problem.corpus, problem.features)
+    p, lam = 0.5 / N + 0.5 * L / L.sum(), 2 * problem.c2 / N
+    loss, w = SequenceLoss(problem.corpus, problem.features), zeros(problem)
+    steps = SGD(schedule="constant", eta=0.3, sampling="nus", seed=SEED).iterate(problem, zeros(problem))
+    next(steps)
+    for epoch, step in enumerate(islice(steps, 4), 1):
+        for u in epoch_uniforms(SEED, epoch, N):
+            i = next(i for i in range(N) if u < p[: i + 1].sum())
+            w = (1 - 0.3 * lam) * w - 0.3 * loss.gradient(i, w) / (N * p[i])
+        np.testing.assert_allclose(step.weights, w, rtol=1e-12, atol=1e-12)
+        assert step.passes == 1
+    assert max(p) > 1.5 / N
+
+
 def test_the_calibrated_step_size_is_kept_and_its_passes_are_counted():
     problem = small_problem()
     steps = SGD(samples=4).iterate(problem, zeros(problem))
@@ -122,6 +139,7 @@ def test_step_sizes_that_are_far_too_large_are_said_to_diverge():
         ({"eta": "big"}, "sgd: eta must be a number above 0; got eta='big'."),
         ({"offset": -1}, "sgd: offset must be a number above 0; got offset=-1."),
         ({"decay": 0}, "sgd: decay must be a number above 0; got decay=0."),
+        ({"sampling": "luck"}, "sgd: sampling must be one of uniform, nus; got sampling='luck'."),
         ({"batch": 0}, "sgd: batch must be a whole number of at least 1; got batch=0."),
         ({"samples": 2.5}, "sgd: samples must be a whole number of at least 1; got samples=2.5."),
         ({"seed": -1}, "sgd: seed must be a whole number of at least 0; got seed=-1."),

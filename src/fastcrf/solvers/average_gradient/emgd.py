@@ -45,7 +45,7 @@ from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import ball_weights, lipschitz, run
 from fastcrf.solvers.average_gradient.ball_weights import BallWeights
 from fastcrf.solvers.average_gradient.lipschitz import Constants, known_constant, one_constant
-from fastcrf.solvers.average_gradient.lipschitz_bounds import bounds_of_blocks
+from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
 from fastcrf.solvers.average_gradient.periods import advance_period
 from fastcrf.solvers.average_gradient.run import Run
 from fastcrf.solvers.options import check_choice, check_positive, check_truth, check_whole

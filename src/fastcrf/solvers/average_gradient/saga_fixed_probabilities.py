@@ -40,7 +40,7 @@ from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import run
 from fastcrf.solvers.average_gradient.given_probabilities import KEEPS, GivenProbabilities, given_probabilities
-from fastcrf.solvers.average_gradient.lipschitz_bounds import bounds_of_blocks
+from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
 from fastcrf.solvers.average_gradient.options import AverageGradient
 from fastcrf.solvers.options import check_choice, check_positive
 from fastcrf.types import Floats

@@ -45,7 +45,7 @@ from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import run
-from fastcrf.solvers.average_gradient.lipschitz_bounds import bounds_of_blocks
+from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
 from fastcrf.solvers.average_gradient.loop import visit
 from fastcrf.solvers.average_gradient.options import AverageGradient, epochs
 from fastcrf.solvers.average_gradient.proportional import KEEPS, Proportional, proportional

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ import numpy as np
 from fastcrf.kernel import borrowing_kernel, kernel
 from fastcrf.memory import Kept, MemoryMismatch, take
 from fastcrf.types import Floats
-from fastcrf.vectors import norm
 
 # A pair is kept when cos(s, y) exceeds this: below, y.s is mostly rounding and 1/y.s would be noise.
 LEAST_CURVATURE = 1e-10
@@ -119,25 +119,26 @@ class CurvaturePairs:
         self._on_shards(lambda first, last: combine(rows, *coefficients, first, last, direction))
         return direction
 
-    def refresh(self, steepest: Floats) -> float:
-        """Bring the inner products up to date, drop a newest pair without curvature; |sqrt(D) @ steepest|."""
-        steepest = steepest * self.scale if len(self.scale) else steepest
-        if self.order:
-            self._products(steepest)
-        return norm(steepest)
-
     def _products(self, vector: Floats) -> Floats:
         """Inner products of the rows with `vector`, and on the way those with the newest pair. Writes: gram, order."""
         rows, s, y = self.basis[: 2 * self.used], 2 * self.order[-1], 2 * self.order[-1] + 1
         shards = self._on_shards(lambda first, last: row_products(rows, rows[s], rows[y], vector, first, last))
         products = np.sum(shards, axis=0)
-        self.gram[: len(rows), s : y + 1] = products[:, :2]
-        self.gram[s : y + 1, : len(rows)] = products[:, :2].T
+        self.learn(products[:, :2])
+        return products[:, 2]
+
+    def learn(self, products: Floats) -> None:
+        """Take the inner products of the rows with the newest s and y, [rows, 2]; drop the pair if it has no curvature.
+
+        Writes: gram, order, and basis, where a pair is dropped: it may hold NaNs, and 0 NaN = NaN.
+        """
+        n, s, y = 2 * self.used, 2 * self.order[-1], 2 * self.order[-1] + 1
+        self.gram[:n, s : y + 1] = products
+        self.gram[s : y + 1, :n] = products.T
         lengths = np.sqrt(self.gram[s, s] * self.gram[y, y])
         if not self.gram[s, y] > LEAST_CURVATURE * lengths:  # also true for a NaN
             self.order.pop()
-            self.basis[s : y + 1] = self.gram[s : y + 1] = self.gram[:, s : y + 1] = 0.0  # may be NaN, and 0 NaN = NaN
-        return products[:, 2]
+            self.basis[s : y + 1] = self.gram[s : y + 1] = self.gram[:, s : y + 1] = 0.0
 
     def _two_loop(self, products: Floats) -> tuple[Floats, float]:
         """H @ vector as coefficients on the rows and on the vector, given the rows' products with the vector."""
@@ -158,9 +159,13 @@ class CurvaturePairs:
 
     def _on_shards(self, work: Callable[[int, int], Any]) -> list[Any]:
         """work(first, last) for each range of weights, the first here and the others in the pool."""
-        ranges = [(int(first), int(last)) for first, last in zip(self.bounds[:-1], self.bounds[1:], strict=True)]
-        if self.pool is None:
-            return [work(*ranges[0])]
+        return self.on_threads(work, self.bounds)
+
+    def on_threads(self, work: Callable[[int, int], Any], bounds: np.ndarray) -> list[Any]:
+        """work(first, last) for each range of `bounds`, the first here and the others in the pool."""
+        ranges = [(int(first), int(last)) for first, last in pairwise(bounds)]
+        if self.pool is None or len(ranges) == 1:
+            return [work(int(bounds[0]), int(bounds[-1]))]
         others = [self.pool.submit(work, *shard) for shard in ranges[1:]]
         return [work(*ranges[0]), *(other.result() for other in others)]
 

@@ -116,8 +116,11 @@ def search(
 def lowest_point(w: Floats, g: Floats, c1: float, pairs: CurvaturePairs) -> Floats | None:
     """The weights at which the model is lowest, a fresh array; None if it promises no gain."""
     steepest = pseudo_gradient(w, g, c1)
-    candidates = np.flatnonzero((w != 0.0) | (steepest != 0.0))
-    length = pairs.refresh(steepest)  # without pairs the step has about length 1 in the metric
+    moving = (w != 0.0) | (steepest != 0.0)
+    if pairs.order:
+        moving |= pairs.basis[2 * pairs.order[-1]] != 0.0
+    length = norm(steepest * pairs.scale)  # as curvature, it makes a step of about length 1 in the metric
+    candidates = np.flatnonzero(moving)
     step = lowest(make_model(pairs, candidates, w, g, c1, length)) if length > 0.0 else None
     if step is None:
         return None

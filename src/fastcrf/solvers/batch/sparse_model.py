@@ -28,43 +28,91 @@ from fastcrf.types import Floats, Longs
 
 MOST_ROUNDS = 5
 BLOCK = 256  # candidates whose columns stay in the cache while all rows are gathered
+SHARD = 1 << 12  # candidates that make it worth waking a thread
+
+
+class Columns:
+    """What the rows of the pairs say of each candidate, [candidates, rows]: s_1 ... s_m, y_1 ... y_m, oldest first."""
+
+    def __init__(self, pairs: CurvaturePairs, candidates: Longs) -> None:
+        self.pairs = pairs
+        self.rows = np.array([2 * slot for slot in pairs.order] + [2 * slot + 1 for slot in pairs.order], np.int64)
+        n_shards = max(1, min(len(pairs.bounds) - 1, len(candidates) // SHARD))
+        self.bounds = np.linspace(0, len(candidates), n_shards + 1).astype(np.int64)
+        self.array = np.empty((len(candidates), len(self.rows)), pairs.basis.dtype)
+        arrays = pairs.basis, self.rows, candidates
+        pairs.on_threads(lambda first, last: gather_columns(*arrays, first, last, self.array), self.bounds)
+
+    def weigh(self, factors: Floats) -> Floats:
+        """sum_a factors[a] * column a, [rows]."""
+        return np.sum(self.pairs.on_threads(lambda *some: weigh(self.array, factors, *some), self.bounds), axis=0)
+
+    def mix(self, on_rows: Floats) -> Floats:
+        """on_rows . column a, [candidates]."""
+        mixed = np.empty(len(self.array))
+        self.pairs.on_threads(lambda first, last: mix(self.array, on_rows, first, last, mixed), self.bounds)
+        return mixed
+
+    def squares(self, signs: Floats) -> Floats:
+        """sum_a signs[a] * (products of column a with itself), [rows, rows]."""
+        below = np.sum(self.pairs.on_threads(lambda *some: add_squares(self.array, signs, *some), self.bounds), axis=0)
+        return np.tril(below) + np.tril(below, -1).T
 
 
 class SparseModel(NamedTuple):
-    """The model on the candidates. A column is what all rows say of one candidate."""
+    """The model on the candidates."""
 
     slopes: Floats  # q
     places: Floats  # v
     thresholds: Floats  # tau
     sigma: float
-    columns: np.ndarray  # [candidates, rows] of W before `lengths`
-    lengths: Floats  # [rows] factors of the rows that make the diagonal of M 1 or -1
+    columns: Columns
+    lengths: Floats  # [rows] factors of the columns' numbers that make the diagonal of M 1 or -1
     middle: Floats  # M, in these units
 
 
 class SparseStep(NamedTuple):
-    """A step on the candidates, what the model expects it to gain (negative), and the rounds that it took."""
+    """A step on the candidates, and what the model expects it to gain (negative)."""
 
     step: Floats
     gain: float
-    rounds: int
 
 
 def make_model(
     pairs: CurvaturePairs, candidates: Longs, weights: Floats, gradient: Floats, c1: float, sigma: float
 ) -> SparseModel:
-    """sigma: the curvature to assume while there are no pairs."""
+    """The model at `weights`; sigma is the curvature to assume while there are no pairs.
+
+    Candidates must include where the newest pair has moved: it is learnt on the way.
+    """
     scale = pairs.scale[candidates]
     slopes, places = gradient[candidates] * scale, weights[candidates] / scale
+    columns = Columns(pairs, candidates)
+    if pairs.order:
+        learn_newest(pairs, columns)
+        if len(pairs.order) * 2 < len(columns.rows):  # it was dropped
+            columns = Columns(pairs, candidates)
     if not pairs.order:
         nothing = np.zeros(0)
-        columns = np.zeros((len(candidates), 0), pairs.basis.dtype)
         return SparseModel(slopes, places, c1 * scale, sigma, columns, nothing, nothing.reshape(0, 0))
-    rows = np.array([2 * slot for slot in pairs.order] + [2 * slot + 1 for slot in pairs.order])
-    columns = np.empty((len(candidates), len(rows)), pairs.basis.dtype)
-    gather_columns(pairs.basis, rows, candidates, columns)
-    sigma, lengths, middle = compact_form(pairs.gram[np.ix_(rows, rows)])
+    sigma, lengths, middle = compact_form(pairs.gram[np.ix_(columns.rows, columns.rows)])
     return SparseModel(slopes, places, c1 * scale, sigma, columns, lengths, middle)
+
+
+def learn_newest(pairs: CurvaturePairs, columns: Columns) -> None:
+    """Inner products with the newest pair, over the candidates: all others have not moved. Writes: pairs.
+
+    Of products of two y only that of the newest with itself is needed, over all weights.
+    """
+    m = len(pairs.order)
+    newest = columns.weigh(columns.array[:, m - 1].astype(np.float64))
+    products = np.zeros((2 * pairs.used, 2))
+    products[columns.rows, 0] = newest
+    s, y = columns.rows[m - 1], columns.rows[2 * m - 1]
+    products[s, 1] = newest[2 * m - 1]
+    products[y, 1] = sum(pairs.on_threads(lambda *some: square(pairs.basis[y], *some), pairs.bounds))
+    # s_i . y for older s_i stays unknown: the compact form asks for s_i . y_j with i after j only
+    pairs.learn(products)
 
 
 def compact_form(gram: Floats) -> tuple[float, Floats, Floats]:
@@ -79,64 +127,111 @@ def compact_form(gram: Floats) -> tuple[float, Floats, Floats]:
 
 def lowest(model: SparseModel) -> SparseStep | None:
     """The best step of a few rounds; None if none promises a gain."""
-    q, v, tau, sigma = model.slopes, model.places, model.thresholds, model.sigma
-    columns, lengths, middle = model.columns, model.lengths, model.middle
+    q, v, tau, sigma, columns, lengths, middle = model
     inverse = np.linalg.inv(middle)
     slopes, step = q, np.zeros_like(q)
-    signs = np.zeros(len(q), np.int8)
-    inner = np.zeros_like(middle)  # W' W over the guessed ones
+    signs, inner = np.zeros(len(q)), np.zeros_like(middle)  # of what is guessed not to be zero; W' W over it
     best: SparseStep | None = None
-    for round_ in range(1, MOST_ROUNDS + 1):
-        target = v + step - slopes / sigma
-        guessed = np.where(np.abs(target) > tau / sigma, np.sign(target), 0.0).astype(np.int8)
-        if round_ > 1 and np.array_equal(guessed, signs):
+    for _ in range(MOST_ROUNDS):
+        guessed = guess(v, step, slopes, tau, sigma)
+        change = np.abs(guessed) - np.abs(signs)
+        if best is not None and np.array_equal(guessed, signs):
             break
-        is_in, was_in, signs = guessed != 0, signs != 0, guessed
-        add_squares(columns, np.flatnonzero(is_in & ~was_in), 1.0, inner)
-        add_squares(columns, np.flatnonzero(was_in & ~is_in), -1.0, inner)
-        to_zero = np.where(is_in, 0.0, -v)
-        pull = inverse @ (lengths * weigh(columns, to_zero))
-        right = np.where(is_in, mix(columns, lengths * pull) - q - tau * signs, 0.0)
+        signs = guessed
+        inner += columns.squares(change)
+        to_zero = np.where(signs == 0.0, -v, 0.0)
+        pull = inverse @ (lengths * columns.weigh(to_zero))
+        right = np.where(signs == 0.0, 0.0, columns.mix(lengths * pull) - q - tau * signs)
         reduced = middle - inner * np.outer(lengths, lengths) / sigma
-        bend = np.linalg.solve(reduced, lengths * weigh(columns, right))
-        step = to_zero + np.where(is_in, right / sigma + mix(columns, lengths * bend) / sigma**2, 0.0)
-        on_rows = lengths * weigh(columns, step)
+        bend = np.linalg.solve(reduced, lengths * columns.weigh(right))
+        bent_back = columns.mix(lengths * bend / sigma**2)
+        step = np.where(signs == 0.0, to_zero, right / sigma + bent_back)
+        on_rows = lengths * columns.weigh(step)
         bent = inverse @ on_rows
-        slopes = q + sigma * step - mix(columns, lengths * bent)
-        change = float((tau * (np.abs(v + step) - np.abs(v))).sum())
-        gain = float((q * step).sum()) + 0.5 * (sigma * float((step * step).sum()) - float(on_rows @ bent)) + change
+        slopes = q + sigma * step - columns.mix(lengths * bent)
+        gain = smooth_and_kinks(q, v, tau, sigma, step) - 0.5 * float((on_rows * bent).sum())
         if gain < (best.gain if best else 0.0):
-            best = SparseStep(step, gain, round_)
+            best = SparseStep(step, gain)
     return best
 
 
+@kernel
+def guess(v, step, slopes, tau, sigma):
+    """The signs after a proximal step of the model: 0 for what it sets to zero."""
+    signs = np.zeros(len(v))
+    for a in range(len(v)):
+        target = v[a] + step[a] - slopes[a] / sigma
+        if target > tau[a] / sigma:
+            signs[a] = 1.0
+        elif target < -tau[a] / sigma:
+            signs[a] = -1.0
+    return signs
+
+
 @borrowing_kernel
-def gather_columns(basis, rows, candidates, columns):
-    """columns[a, i] = basis[rows[i], candidates[a]]. Writes: columns."""
-    for start in range(0, len(candidates), BLOCK):
-        stop = min(start + BLOCK, len(candidates))
+def smooth_and_kinks(q, v, tau, sigma, step):
+    """q.u + sigma |u|^2 / 2 + sum tau (|v + u| - |v|): the model's gain without its pairs."""
+    total = 0.0
+    for a in range(len(q)):
+        u = step[a]
+        total += q[a] * u + 0.5 * sigma * u * u + tau[a] * (abs(v[a] + u) - abs(v[a]))
+    return total
+
+
+@borrowing_kernel
+def square(row, first, last):
+    """|row[first:last]|^2"""
+    total = 0.0
+    for f in range(first, last):
+        total += np.float64(row[f]) * np.float64(row[f])
+    return total
+
+
+@borrowing_kernel
+def gather_columns(basis, rows, candidates, first, last, columns):
+    """columns[a, i] = basis[rows[i], candidates[a]] for candidates first:last. Writes: columns."""
+    for start in range(first, last, BLOCK):
+        stop = min(start + BLOCK, last)
         for i in range(len(rows)):
             for a in range(start, stop):
                 columns[a, i] = basis[rows[i], candidates[a]]
 
 
-@borrowing_kernel
-def add_squares(columns, which, sign, inner):
-    """Add sign * (the column's products with itself) for some candidates. Writes: inner."""
+@kernel
+def add_squares(columns, signs, first, last):
+    """sum_a signs[a] * (products of column a with itself) over first:last, on and below the diagonal."""
     n = columns.shape[1]
-    for o in range(len(which)):
-        column = columns[which[o]]
-        for i in range(n):
-            factor = sign * column[i]
-            for j in range(n):
-                inner[i, j] += factor * column[j]
+    inner, held, signed = np.zeros((n, n)), np.zeros((4, n)), np.zeros((4, n))
+    k = 0
+    for a in range(first, last):
+        if signs[a] != 0.0:
+            for i in range(n):
+                held[k, i] = columns[a, i]
+                signed[k, i] = signs[a] * columns[a, i]
+            k += 1
+            if k == 4:
+                add_four(held, signed, inner)
+                k = 0
+    for i in range(k * n, 4 * n):
+        signed[i // n, i % n] = 0.0
+    add_four(held, signed, inner)
+    return inner
+
+
+@borrowing_kernel
+def add_four(held, signed, inner):
+    """Writes: inner, on and below the diagonal."""
+    for i in range(len(inner)):
+        a, b, c, d = signed[0, i], signed[1, i], signed[2, i], signed[3, i]
+        for j in range(i + 1):
+            inner[i, j] += a * held[0, j] + b * held[1, j] + c * held[2, j] + d * held[3, j]
 
 
 @kernel
-def weigh(columns, factors):
-    """sum_a factors[a] * columns[a], [rows]; candidates with a factor of 0 cost nothing."""
+def weigh(columns, factors, first, last):
+    """sum_a factors[a] * columns[a] over first:last, [rows]; candidates with a factor of 0 cost nothing."""
     total = np.zeros(columns.shape[1])
-    for a in range(len(factors)):
+    for a in range(first, last):
         if factors[a] != 0.0:
             factor = factors[a]
             for i in range(len(total)):
@@ -144,13 +239,11 @@ def weigh(columns, factors):
     return total
 
 
-@kernel
-def mix(columns, on_rows):
-    """columns @ on_rows, [candidates]."""
-    mixed = np.empty(len(columns))
-    for a in range(len(columns)):
+@borrowing_kernel
+def mix(columns, on_rows, first, last, mixed):
+    """mixed[a] = columns[a] . on_rows for a in first:last. Writes: mixed."""
+    for a in range(first, last):
         total = 0.0
         for i in range(len(on_rows)):
             total += on_rows[i] * columns[a, i]
         mixed[a] = total
-    return mixed

@@ -99,22 +99,21 @@ class OEG:
                 blocks, first, last, run.ridge, lazy.vector, alpha, gradients, run.entropies, trial, space, lazy.lanes
             )
 
-        resumed = bool(memory)
+        if not memory:
+            run.fill(begin)
+        yield run.step(None if memory else problem, rate=float(rates.mean()))
         while True:
-            if not run.filled.finished and not resumed:
+            if not run.filled.finished:
                 run.fill(begin)
-            elif not resumed:
+            else:
                 order, backtracks = self._order(run.epoch, problem.n_sequences), BACKTRACKS[min(run.epoch, 1)]
                 for some in run.draws:
                     run.evaluations += ascend(
                         blocks, order[some], backtracks, run.ridge, lazy.vector, alpha, rates, gradients,
                         run.entropies, trial, space, lazy.lanes,
                     )  # fmt: skip
-                if run.draws.finished:
-                    run.epoch += 1
-                    run.draws.start_again()
-            yield run.step(None if resumed else problem, rate=float(rates.mean()))
-            resumed = False
+                run.end_epoch()
+            yield run.step(problem, rate=float(rates.mean()))
 
     def _order(self, epoch: int, n: int) -> Longs:
         """The sequences that an epoch draws, one after the other."""

@@ -91,6 +91,12 @@ class DualRun:
             work(some.start, some.stop)
             self.evaluations += some.stop - some.start
 
+    def end_epoch(self) -> None:
+        """The next epoch begins, if all draws of this one are done."""
+        if self.draws.finished:
+            self.epoch += 1
+            self.draws.start_again()
+
     def step(self, measure: GradientProblem | None = None, **info: float) -> Step:
         """Where the run is, settled; `measure`: the problem, to have the objective there and the duality gap, for a
         pass, if there is time for it.

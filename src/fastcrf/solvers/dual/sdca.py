@@ -119,9 +119,7 @@ class SDCA:
                     gaps, sums, room, run.space, lazy.lanes,
                 )  # fmt: skip
                 run.evaluations += some.stop - some.start
-            if run.draws.finished:
-                run.epoch += 1
-                run.draws.start_again()
+            run.end_epoch()
 
 
 class Room(NamedTuple):

@@ -79,58 +79,55 @@ class ByVariance(NamedTuple):
 
 
 @learn.register(ByVariance)
-def learn_by_variance(rule, blocks, i, wrong, square, visits, vector, space, lanes):
+def learn_by_variance(rule, blocks, i, wrong, square, visits, vector, beside, space, lanes):
     support, K, weight = blocks.support, blocks.layout.n_labels, weight_of(blocks.chains, i)
-    slope = dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, K, lanes)
-    cost = slope + wrong
-    spread = weight * weight * variance_along(vector, support, i, space.change, space.edge_change, K)
-    alpha = cost / (rule.gamma + spread)
-    move_by_variance(
-        vector, support, i, weight * alpha, weight * weight / rule.gamma, space.change, space.edge_change, K
-    )
+    change, edge_change = space.change, space.edge_change
+    cost = wrong + dot_change(support, i, change, edge_change, space.weights, space.edges.scores, K, lanes)
+    spread = weight * weight * variance_along(beside, support, i, change, edge_change, K)
+    step, narrowing = weight * cost / (rule.gamma + spread), weight * weight / rule.gamma
+    move_by_variance(vector, beside, support, i, step, narrowing, change, edge_change, K)
     return weight * cost
 
 
 @standing_kernel
-def variance_along(vector, support, i, change, edge_change, n_labels):
+def variance_along(variances, support, i, change, edge_change, n_labels):
     """D . (v o D)."""
-    found, Kp = 0.0, vector.rows.shape[1]
+    found, Kp = 0.0, variances.rows.shape[1]
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
-        row = 2 * np.int64(support.rows[r]) + 1
         for k in range(Kp):
-            found += change.rows[r - first, k] * change.rows[r - first, k] * vector.rows[row, k]
+            found += change.rows[r - first, k] ** 2 * variances.rows[support.rows[r], k]
     first = support.cell_starts[i]
     for o in range(first, support.cell_starts[i + 1]):
-        found += change.cells[o - first] * change.cells[o - first] * vector.cells[support.cells[o], 1]
-    transitions = len(vector.stamps) - n_labels
+        found += change.cells[o - first] ** 2 * variances.cells[support.cells[o]]
+    transitions = len(variances.rows) - n_labels
     for j in range(n_labels):
         for k in range(Kp):
-            found += edge_change[j, k] * edge_change[j, k] * vector.rows[2 * (transitions + j) + 1, k]
+            found += edge_change[j, k] ** 2 * variances.rows[transitions + j, k]
     return found
 
 
 @standing_kernel
-def move_by_variance(vector, support, i, step, narrowing, change, edge_change, n_labels):
-    """w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: vector."""
+def move_by_variance(vector, variances, support, i, step, narrowing, change, edge_change, n_labels):
+    """w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: vector, variances."""
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
-        move_row(vector, np.int64(support.rows[r]), step, narrowing, change.rows, r - first)
+        move_row(vector, variances, np.int64(support.rows[r]), step, narrowing, change.rows, r - first)
     first = support.cell_starts[i]
     for o in range(first, support.cell_starts[i + 1]):
         c, D = support.cells[o], change.cells[o - first]
-        variance = vector.cells[c, 1]
-        vector.cells[c, 0] -= step * variance * D
-        vector.cells[c, 1] = variance / (1.0 + narrowing * variance * D * D)
-    transitions = len(vector.stamps) - n_labels
+        v = variances.cells[c]
+        vector.cells[c] -= step * v * D
+        variances.cells[c] = v / (1.0 + narrowing * v * D * D)
+    transitions = len(vector.rows) - n_labels
     for j in range(n_labels):
-        move_row(vector, transitions + j, step, narrowing, edge_change, j)
+        move_row(vector, variances, transitions + j, step, narrowing, edge_change, j)
 
 
 @borrowing_kernel
-def move_row(vector, r, step, narrowing, source, place):
-    """Writes: vector."""
+def move_row(vector, variances, r, step, narrowing, source, place):
+    """Writes: vector, variances."""
     for k in range(vector.rows.shape[1]):
-        variance, D = vector.rows[2 * r + 1, k], source[place, k]
-        vector.rows[2 * r, k] -= step * variance * D
-        vector.rows[2 * r + 1, k] = variance / (1.0 + narrowing * variance * D * D)
+        v, D = variances.rows[r, k], source[place, k]
+        vector.rows[r, k] -= step * v * D
+        variances.rows[r, k] = v / (1.0 + narrowing * v * D * D)

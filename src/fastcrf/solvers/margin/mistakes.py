@@ -6,9 +6,9 @@
             D <- F(x_i, y) - F(x_i, y_i)
             learn(rule, D)
 
-What is learnt, a rule says: a NamedTuple of numbers, with a meaning of `learn` in the file of its solver. The weights
-lie in the memory of draws/lazy_vector.py, and beside each of them one number more, whose meaning is the rule's: a sum
-that makes averages possible, or a variance.
+What is learnt, a rule says: a NamedTuple of numbers, with a meaning of `learn` in the file of its solver. Each weight
+has one number more beside it, whose meaning is the rule's: a sum that makes averages possible, or a variance. It lies
+in a vector of its own, because decoding does not look at it.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from __future__ import annotations
 from fastcrf.chain.blocks import clear_rows, collect_change
 from fastcrf.chain.expectations import score_block
 from fastcrf.chain.lane_viterbi import best_path_in_lanes
-from fastcrf.draws.lazy_vector import gather
 from fastcrf.draws.local_change import mask_change
+from fastcrf.draws.scaled_vector import descend_edges_scaled, descend_scaled, gather_scaled
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 
 @generic
-def learn(rule, blocks, i, wrong, square, visits, vector, space, lanes):  # type: ignore[no-untyped-def]
+def learn(rule, blocks, i, wrong, square, visits, vector, beside, space, lanes):  # type: ignore[no-untyped-def]
     """Learn from the best labelling of sequence i, which has so many wrong labels; what that counts as loss.
 
     space.change and space.edge_change are D, |D|^2 = square, and space.weights and space.edges.scores the weights;
-    `visits` counts the sequences so far, this one included. Writes: vector.
+    `visits` counts the sequences so far, this one included. Writes: vector, beside.
     """
 
 
 @borrowing_kernel
-def visit_sequences(blocks, order, visits, rule, vector, space, labels, lanes):
+def visit_sequences(blocks, order, visits, rule, vector, beside, space, labels, lanes):
     """Visit the sequences of `order`, after so many visits; the sum of their losses.
 
-    Writes: vector, space, labels, which has room for the longest sequence.
+    Writes: vector, beside, space, labels, which has room for the longest sequence.
     """
     loss = 0.0
     for k in range(len(order)):
         i = order[k]
-        gather(vector, blocks.support, i, space.weights, space.edges.scores, lanes)
+        gather_scaled(vector, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_labels, lanes)
         wrong = decode(blocks, i, space, labels, lanes)
         if wrong > 0:
             square = compare(blocks, i, space, labels, lanes)
-            loss += learn(rule, blocks, i, wrong, square, visits + k + 1, vector, space, lanes)
+            loss += learn(rule, blocks, i, wrong, square, visits + k + 1, vector, beside, space, lanes)
     return loss
 
 
@@ -75,6 +75,13 @@ def compare(blocks, i, space, labels, lanes):
             edges[gold[first + t - 1], gold[first + t]] -= 1.0
     collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, nodes, space.change, lanes)
     return mask_change(blocks.support, i, space.change, edges, K, lanes)
+
+
+@borrowing_kernel
+def move(vector, blocks, i, step, space, lanes):
+    """w <- w - step D. Writes: vector."""
+    descend_edges_scaled(vector, blocks.support.masks, step, space.edge_change, blocks.layout.n_labels, lanes)
+    descend_scaled(vector, blocks.support, i, step, space.change, lanes)
 
 
 @borrowing_kernel

@@ -26,11 +26,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from fastcrf.draws.lazy_vector import turn
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.margin import run
-from fastcrf.solvers.margin.mistakes import learn, weight_of
+from fastcrf.solvers.margin.mistakes import learn, move, weight_of
 from fastcrf.solvers.margin.run import Average, MistakeRun
 from fastcrf.solvers.options import check_whole
 from fastcrf.types import Floats, Step
@@ -68,8 +67,9 @@ class ByOne(NamedTuple):
 
 
 @learn.register(ByOne)
-def learn_by_one(rule, blocks, i, wrong, square, visits, vector, space, lanes):
-    chains, K = blocks.chains, blocks.layout.n_labels
+def learn_by_one(rule, blocks, i, wrong, square, visits, vector, beside, space, lanes):
+    chains = blocks.chains
     step = rule.step * weight_of(chains, i)
-    turn(vector, blocks.support, i, -visits * step, step, space.change, space.edge_change, K, lanes)
+    move(vector, blocks, i, step, space, lanes)
+    move(beside, blocks, i, visits * step, space, lanes)
     return step * wrong / (chains.starts[i + 1] - chains.starts[i])

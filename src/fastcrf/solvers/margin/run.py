@@ -8,18 +8,32 @@ from typing import Any
 import numpy as np
 
 from fastcrf.chain.blocks import make_workspace
-from fastcrf.draws.drifting_vector import make_drifting
-from fastcrf.draws.lazy_weights import LazyWeights
 from fastcrf.draws.sampling import epoch_permutation
+from fastcrf.draws.scaled_vector import make_scaled, settle_scaled
 from fastcrf.draws.slices import Slices
 from fastcrf.memory import COUNT, WEIGHTS, Kept
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.objective.movable import MovablePart
 from fastcrf.solvers.margin.mistakes import visit_sequences
 from fastcrf.types import NOTHING, Diverged, Floats, Step
 from fastcrf.vectors import norm
 
 KEEPS = {"weights": WEIGHTS, **dict.fromkeys(("epoch", "drawn", "visits"), COUNT), "loss": Kept()}
 SUMS = {"sums": WEIGHTS}  # of averaged weights
+
+
+class Numbers:
+    """One number for each weight, where kernels want it, and as a plain vector when someone asks."""
+
+    def __init__(self, part: MovablePart, values: Floats) -> None:
+        self.part, self.values, self.settled = part, values, part.take(values)
+        self.vector = make_scaled(part.blocks.layout, part.features, self.settled)
+
+    def settle(self) -> Floats:
+        values = self.settled if len(self.part.places) else self.values
+        settle_scaled(self.vector, self.part.blocks.layout, self.part.features, values)
+        self.part.put(values, self.values)
+        return self.values
 
 
 class MistakeRun:
@@ -36,13 +50,13 @@ class MistakeRun:
         beside: tuple[str, float] = ("sums", 0.0),
     ) -> None:
         self.name, self.problem, self.rule, self.seed = name, problem, rule, seed
-        self.beside, fill = beside
+        self.name_beside, fill = beside
         known = memory or {"epoch": 0, "drawn": 0, "visits": 0, "loss": 0.0}
         weights = np.array(memory["weights"]) if memory else weights
-        numbers = np.array(memory[self.beside]) if memory else np.full_like(weights, fill)
+        numbers = np.array(memory[self.name_beside]) if memory else np.full_like(weights, fill)
         self.epoch, self.visits, self.loss = int(known["epoch"]), int(known["visits"]), float(known["loss"])
         self.part = problem.part(weights)
-        self.lazy = LazyWeights(self.part, weights, numbers, make_drifting)
+        self.weights, self.beside = Numbers(self.part, weights), Numbers(self.part, numbers)
         self.space = make_workspace(self.part.blocks)
         self.labels = np.zeros(self.part.blocks.widest[2], np.int32)  # the best ones of one sequence
         n = problem.n_sequences
@@ -55,8 +69,8 @@ class MistakeRun:
         order = epoch_permutation(self.seed, self.epoch, n)
         for some in self.draws:
             self.loss += visit_sequences(
-                self.part.blocks, order[some], self.visits, self.rule, self.lazy.vector, self.space, self.labels,
-                self.lazy.lanes,
+                self.part.blocks, order[some], self.visits, self.rule, self.weights.vector, self.beside.vector,
+                self.space, self.labels, (0,) * self.part.blocks.layout.width,
             )  # fmt: skip
             self.visits += some.stop - some.start
             self.visited += some.stop - some.start
@@ -69,17 +83,16 @@ class MistakeRun:
 
     def step(self, info: Mapping[str, float] = NOTHING) -> Step:
         """Where the run is."""
-        self.lazy.settle(0.0)
-        weights = self.lazy.weights
+        weights, numbers = self.weights.settle(), self.beside.settle()
         length = norm(weights)
-        if not np.isfinite(length + norm(self.lazy.drift) + info.get("training_loss", self.loss)):
+        if not np.isfinite(length + norm(numbers) + info.get("training_loss", self.loss)):
             raise Diverged(
                 f"The weights or the losses of {self.name} are not finite after {self.visits} sequences; are there "
                 "very large values among the attributes?"
             )
         passes, self.visited = self.visited / self.problem.n_sequences, 0
-        numbers = {"epoch": self.epoch, "drawn": self.draws.done, "visits": self.visits, "loss": self.loss}
-        memory = {"weights": weights, self.beside: self.lazy.drift, **numbers}
+        counts = {"epoch": self.epoch, "drawn": self.draws.done, "visits": self.visits, "loss": self.loss}
+        memory = {"weights": weights, self.name_beside: numbers, **counts}
         return Step(weights, passes, info={**info, "last_weights_norm": length}, memory=memory)
 
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fastcrf.draws.lazy_vector import turn
 from fastcrf.draws.local_change import dot_change
-from fastcrf.solvers.margin.mistakes import learn, weight_of
+from fastcrf.solvers.margin.mistakes import learn, move, weight_of
 
 
 class TowardsMargin(NamedTuple):
@@ -23,12 +22,13 @@ class TowardsMargin(NamedTuple):
 
 
 @learn.register(TowardsMargin)
-def learn_a_margin(rule, blocks, i, wrong, square, visits, vector, space, lanes):
+def learn_a_margin(rule, blocks, i, wrong, square, visits, vector, beside, space, lanes):
     support, K = blocks.support, blocks.layout.n_labels
     if square == 0.0:  # no feature tells the labellings apart, so there is nothing to move
         return 0.0
     slope = dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, K, lanes)
     cost = slope + float(wrong) ** rule.power
     step = weight_of(blocks.chains, i) * min(rule.largest, cost / (square + rule.slack))
-    turn(vector, support, i, -visits * step, step, space.change, space.edge_change, K, lanes)
+    move(vector, blocks, i, step, space, lanes)
+    move(beside, blocks, i, visits * step, space, lanes)
     return weight_of(blocks.chains, i) * cost

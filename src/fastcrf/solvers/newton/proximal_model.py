@@ -37,6 +37,7 @@ class ProximalModel:
     def __init__(self, capacity: int, n_weights: int) -> None:
         self.capacity = capacity
         self.moves, self.bends = np.empty((0, n_weights)), np.empty((0, n_weights))  # grow with the slots in use
+        self.moved = np.empty((0, n_weights), np.bool_)  # where moves are not zero
         self.order: list[int] = []  # slots, oldest pair first
 
     def __len__(self) -> int:
@@ -52,8 +53,9 @@ class ProximalModel:
             slot = next(slot for slot in range(self.capacity) if slot not in self.order)
         if slot == len(self.moves):
             self.moves, self.bends = np.vstack((self.moves, move)), np.vstack((self.bends, bend))
+            self.moved = np.vstack((self.moved, move != 0.0))
         else:
-            self.moves[slot], self.bends[slot] = move, bend
+            self.moves[slot], self.bends[slot], self.moved[slot] = move, bend, move != 0.0
         self.order.append(slot)
 
     def forget(self) -> None:
@@ -83,7 +85,7 @@ class ProximalModel:
 
     def _inverse(self, diagonal: Floats) -> Floats:
         """M^-1."""
-        moved = np.flatnonzero(np.any(self.moves != 0.0, axis=0))
+        moved = np.flatnonzero(np.any(self.moved, axis=0))
         moves, bends = self._pairs(moved)
         own, mixed = products(moves * diagonal[moved], moves), products(moves, bends)
         below = np.tril(mixed, -1)
@@ -104,7 +106,7 @@ class ProximalModel:
             raise MemoryMismatch(name, f"it has {len(moves)} moves and {len(bends)} bends; pairs={self.capacity}")
         if len(set(order.tolist())) < len(order) or not set(order.tolist()) <= set(range(len(moves))):
             raise MemoryMismatch(name, f"'order' holds {order.tolist()}, but there are {len(moves)} pairs")
-        self.moves, self.bends, self.order = moves, bends, order.tolist()
+        self.moves, self.bends, self.moved, self.order = moves, bends, moves != 0.0, order.tolist()
 
 
 @kernel

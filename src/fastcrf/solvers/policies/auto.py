@@ -44,18 +44,22 @@ from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.solvers.policies.adaptive_pass import adaptive_pass
 from fastcrf.solvers.policies.effort import affordable_pairs, gradient_seconds
 from fastcrf.types import Floats, Step
+from fastcrf.vectors import dot
 
 LONG = 0.02  # seconds of a gradient on one core: a fit takes about a hundred of them
 LEAST_PAIRS, MOST_PAIRS = 20, 50
+ROOM, BYTES_A_PAIR = 2**29, 8  # bytes that the pairs may take, unless FEWEST_PAIRS take more
+FEWEST_PAIRS = 6
 SHARE = 0.25  # of a gradient, that a direction may cost
 POWER = -0.25  # D = G^POWER
 SMALLEST_PART = 500  # sequences that a thread needs to learn something in the pass
 MOST_PARTS = 8  # threads of the pass: each sees so much less of the data
+SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
 WHEN = ("if long", "always", "never")
 
 
 class Both(GradientProblem, SequenceProblem, Protocol):
-    """What the policy asks of a problem."""
+    """What the policy makes use of; the latter only where a problem provides it."""
 
 
 class Prepared(NamedTuple):
@@ -77,7 +81,7 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
-    needs: ClassVar[frozenset[str]] = frozenset({"gradient", "sequences"})
+    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})  # and "sequences", where a problem provides them
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
     promises: ClassVar[str] = "optimum"
     keeps: ClassVar[Mapping[str, Kept]] = {  # the start alone, until it is decided where quasi-Newton begins
@@ -102,12 +106,15 @@ class Auto:
         check_positive(self.name, "eta", self.eta)
         check_whole(self.name, "seed", self.seed, 0)
 
-    def decided(self, problem: SequenceProblem) -> Auto:
+    def decided(self, problem: Both) -> Auto:
         """The same with what depends on the size of the problem settled, so that a smaller one takes the same way."""
+        if "sequences" not in problem.provides:
+            return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS)
         is_long = self.adaptive_pass == "always" or (
             self.adaptive_pass == "if long" and gradient_seconds(problem) >= LONG
         )
-        pairs = self.pairs or affordable_pairs(problem, SHARE, LEAST_PAIRS, MOST_PAIRS)
+        room = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
+        pairs = self.pairs or min(room, affordable_pairs(problem, SHARE, LEAST_PAIRS, MOST_PAIRS))
         return replace(self, adaptive_pass="always" if is_long else "never", pairs=pairs)
 
     def iterate(
@@ -128,10 +135,21 @@ class Auto:
             next(steps)  # the start, which has been told
         return (yield from steps)
 
+    @staticmethod
+    def carried(memory: Mapping[str, Any], before: Both, now: Both) -> dict[str, Any]:
+        """The memory of a run on `before`, for one on `now`, the same data with another penalty: exactly what it would
+        hold if all that it knows had been evaluated with that penalty. Costs no pass."""
+        ridge, sparsity = now.c2 - before.c2, now.c1 - before.c1
+        w, carried = memory["weights"], dict(memory)
+        carried["value"] = memory["value"] + ridge * dot(w, w) + sparsity * float(np.abs(w).sum())
+        carried["gradient"] = memory["gradient"] + 2.0 * ridge * w
+        if "scale" in memory and (ridge != 0.0 or before.c1 > 0.0 == now.c1):  # L1 leaves some products out
+            carried |= with_ridge(memory["basis"], memory["scale"], 2.0 * ridge)
+        return carried
+
     def _prepare(self, problem: Both, start: Start) -> Prepared | None:
         """Where to begin: after a pass of AdaGrad if that is due and pays. None if asked to stop before it is over."""
-        expected = start.gradient - 2.0 * problem.c2 * start.weights + (observed := self._observed(problem))
-        stay = Prepared(start._replace(passes=0), metric_of(1.0 + observed + np.maximum(expected, 0.0)))
+        stay = Prepared(start._replace(passes=0), metric_of(1.0 + counts_of(problem, start)))
         if self.adaptive_pass == "never" or start.weights.any():
             return stay
         n_parts = max(1, min(problem.n_jobs, MOST_PARTS, problem.n_sequences // SMALLEST_PART))
@@ -144,10 +162,6 @@ class Auto:
             return stay._replace(start=start._replace(passes=2))
         return Prepared(Start(weights, value, gradient, 2), metric_of(squares))
 
-    @staticmethod
-    def _observed(problem: Both) -> Floats:
-        return count_gold(problem.corpus, problem.features)
-
     def _pairs(self, problem: Both, metric: Floats) -> CurvaturePairs:
         return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
 
@@ -156,6 +170,26 @@ class Auto:
         return family.descend(self.name, problem, start, pairs, self.max_linesearch)
 
 
+def counts_of(problem: Both, start: Start) -> Floats:
+    """Observed + expected counts of each feature; only their difference where the corpus is out of reach."""
+    difference = start.gradient - 2.0 * problem.c2 * start.weights
+    if "sequences" not in problem.provides:
+        return np.abs(difference)
+    observed = count_gold(problem.corpus, problem.features)
+    return np.abs(observed) + np.abs(observed + difference)  # values may be negative, and so may counts
+
+
 def metric_of(scales: Floats) -> Floats:
     """D for the scales G of the features."""
     return scales**POWER
+
+
+def with_ridge(basis: np.ndarray, scale: Floats, ridge: float) -> dict[str, np.ndarray]:
+    """The rows of pairs and their inner products after y <- y + ridge s."""
+    moved = basis.copy()
+    moved[1::2] += (ridge * scale * scale).astype(basis.dtype) * basis[::2]
+    gram = np.zeros((len(moved), len(moved)))
+    for first in range(0, moved.shape[1], SLICE):
+        some = moved[:, first : first + SLICE].astype(np.float64)
+        gram += some @ some.T
+    return {"basis": moved, "gram": gram}

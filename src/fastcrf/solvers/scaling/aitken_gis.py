@@ -19,10 +19,11 @@ accelerated, with J estimated from the last two points wherever they came from: 
 Presets: `triple-jump` is estimate 2; `componentwise-triple-jump` (CTJPIS) has a ratio for each component, within ±0.9;
 `aitken-gis` is not staggered.
 
-Differs from the paper: this is the batch form, with the exact penalised step. Ratios are limited, and no acceleration
-is tried where both moves point away from each other. Haemmerlin & Hoffmann's r = 2 / (2 - l_max - l_min) takes the
-third and the first estimate for the extreme eigenvalues, of which the paper says nothing. F(v) is compared with F(w'),
-which is known, rather than with F(w''), which is not: F never rises, and an evaluation is saved.
+Differs from the paper: this is the batch form, with the exact penalised step. Ratios are limited to 0.9999 (those of
+long sentences exceed 0.99, where all estimates would be one), and no acceleration is tried where both moves point away
+from each other. Haemmerlin & Hoffmann's r = 2 / (2 - l_max - l_min) takes the third and the first estimate for the
+extreme eigenvalues, of which the paper says nothing. F(v) is compared with F(w'), which is known, rather than with
+F(w''), which is not: F never rises, and an evaluation is saved.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class AitkenGIS:
     staggered: bool = True
     componentwise: bool = False
     length: str = "aitken"
-    limit: float = 0.99
+    limit: float = 0.9999
     rule: str = "exact"
 
     def __post_init__(self) -> None:

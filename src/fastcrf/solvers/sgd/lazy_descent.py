@@ -91,6 +91,7 @@ class LazyDescent:
     """Weights that go downhill in a lazy vector. `batch`: sequences a draw, put together by `seed`."""
 
     unit = 1
+    probabilities: Floats | None = None
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fastcrf.draws.sampling import epoch_permutation
+from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
 from fastcrf.draws.slices import Slices
 from fastcrf.memory import COUNT, WEIGHTS, Kept
 from fastcrf.objective.capabilities import SequenceProblem
@@ -36,6 +36,7 @@ class Descent(Protocol):
     unit: int  # draws of an update
     lam: float  # the L2 penalty, mean scale
     evaluations: int  # sequences whose loss was computed
+    probabilities: Floats | None  # of the draws, with replacement; None where each comes once in an epoch
 
     @property
     def weights(self) -> Floats:
@@ -101,7 +102,7 @@ class Run:
 
     def run_epoch(self, schedule: Schedule) -> Step:
         """All draws in random order (what is left of them before the next Step), in slices short for Ctrl-C."""
-        order = epoch_permutation(self.seed, self.epoch + 1, self.descent.n_draws)  # number 0 is for calibration
+        order = self.order(self.epoch + 1)  # number 0 is for calibration
         info: dict[str, float] = {}
         for some in self.draws:
             steps = schedule.over(self.updates, self.descent.n_updates(some.stop - some.start))
@@ -113,6 +114,14 @@ class Run:
             self.epoch, self.loss = self.epoch + 1, 0.0
             self.draws.start_again()
         return self.step(info)
+
+    def order(self, number: int) -> np.ndarray:
+        """The draws of an epoch by its number."""
+        n, p = self.descent.n_draws, self.descent.probabilities
+        if p is None:
+            return epoch_permutation(self.seed, number, n)
+        sums = np.cumsum(p)
+        return np.searchsorted(sums, epoch_uniforms(self.seed, number, n) * sums[-1], side="right")
 
     def step(self, info: Mapping[str, float] = NOTHING) -> Step:
         """Where the run is, settled: it goes on from here as a run would that starts with these weights."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.chain.blocks import (
+    Blocks,
     add_rows,
     clear_rows,
     collect_change,
@@ -76,12 +77,29 @@ def scaled_updates(blocks, order, size, steps, before, after, vector, space, res
     return loss
 
 
+def unbiased(blocks: Blocks, probabilities: Floats) -> Blocks:
+    """Each sequence with the weight 1 / (n p_i) besides its own: the mean of what is drawn is then that of all."""
+    weights = 1.0 / (len(probabilities) * probabilities)
+    if len(blocks.chains.weights):
+        weights *= blocks.chains.weights
+    return blocks._replace(chains=blocks.chains._replace(weights=weights))
+
+
 class ScaledDescent:
     """Weights that go downhill, and what it takes to move them."""
 
-    def __init__(self, problem: SequenceProblem, weights: Floats, batch: int, shrink_first: bool) -> None:
-        self.part = problem.part(weights)
+    def __init__(
+        self,
+        problem: SequenceProblem,
+        weights: Floats,
+        batch: int,
+        shrink_first: bool,
+        probabilities: Floats | None = None,
+    ) -> None:
+        self.part, self.probabilities = problem.part(weights), probabilities
         self.blocks = self.part.blocks
+        if probabilities is not None:
+            self.blocks = unbiased(self.blocks, probabilities)
         self.weights, self.n_draws = weights, problem.n_sequences
         self.lam = problem.regulariser.mean_scale(self.n_draws)[1]
         self.unit, self.shrink_first = min(batch, self.n_draws), shrink_first

@@ -12,6 +12,9 @@ Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
             g <- (1/|B|) sum of grad nll_i(w), i in B
             w <- (1 - a_k lambda) w - a_k g;   k <- k + 1
 
+With sampling="nus", i is drawn half of the time at random and half in proportion to a bound on its Lipschitz constant
+(objective/lipschitz_bounds.py), and its gradient is divided by n p_i (Needell, Srebro & Ward 2014, NIPS).
+
 A Step is one epoch. With the schedule "bottou", a_k = eta / (1 + eta lambda k) = 1 / (lambda (t0 + k)). Without `eta`,
 short runs on a sample choose it (`step_size_trials.py`); their evaluations count. `info["online_objective"]` is
 the sum of the losses of the epoch, each before its update, plus c2 |w|^2 after it.
@@ -26,6 +29,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
 from fastcrf.solvers.options import check_choice, check_positive
 from fastcrf.solvers.sgd import schedules
 from fastcrf.solvers.sgd.run import Descent, start_of
@@ -38,7 +42,8 @@ from fastcrf.types import Floats
 @dataclass(frozen=True)
 class SGD(StochasticDescent):
     """schedule: of the step sizes (bottou, constant, sqrt, inverse, epoch, exponential); offset: of "inverse",
-    eta / (offset + t); decay: of "exponential", by epoch; others: see StochasticDescent.
+    eta / (offset + t); decay: of "exponential", by epoch; sampling: "uniform", each sequence once an epoch, or "nus",
+    by Lipschitz constants; others: see StochasticDescent.
     """
 
     name: ClassVar[str] = "sgd"
@@ -48,20 +53,29 @@ class SGD(StochasticDescent):
     schedule: str = "bottou"
     offset: float = 1.0
     decay: float = 0.85
+    sampling: str = "uniform"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice(self.name, "schedule", self.schedule, schedules.NAMES)
         check_positive(self.name, "offset", self.offset)
         check_positive(self.name, "decay", self.decay)
+        check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
 
     @property
     def tunable(self) -> frozenset[str]:
         return frozenset({"eta", "decay"} if self.schedule == "exponential" else {"eta"})
 
     def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> ScaledDescent:
-        return ScaledDescent(problem, start_of(weights, memory), self.batch, shrink_first=False)
+        probabilities = half_by_lipschitz(problem) if self.sampling == "nus" else None
+        return ScaledDescent(problem, start_of(weights, memory), self.batch, False, probabilities)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         updates = descent.n_updates(descent.n_draws)
         return make_schedule(self.schedule, eta, descent.lam, updates, self.offset, self.decay)
+
+
+def half_by_lipschitz(problem: SequenceProblem) -> Floats:
+    """p_i = 1/(2n) + L_i / (2 sum of the L's)."""
+    L = bounds_of_blocks(problem.corpus, problem.features, problem.n_sequences, seed=0)
+    return 0.5 / len(L) + 0.5 * L / L.sum()

@@ -24,18 +24,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from fastcrf.memory import COUNT as A_COUNT
 from fastcrf.memory import WEIGHTS, Kept
-from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.objective.capabilities import AnyProblem, SequenceProblem
 from fastcrf.solvers.options import check_not_negative
-from fastcrf.solvers.sgd.run import Descent, start_of
+from fastcrf.solvers.sgd.dense_descent import COUNT, DenseDescent
+from fastcrf.solvers.sgd.run import Descent
 from fastcrf.solvers.sgd.schedules import Constant, Schedule
 from fastcrf.solvers.sgd.stochastic_descent import KEEPS, StochasticDescent
 from fastcrf.types import Floats
-from fastcrf.vectors import dot
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,11 @@ class SMD(StochasticDescent):
     name: ClassVar[str] = "smd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "subset-gradient", "sequence-hessian"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
-    keeps: ClassVar[Mapping[str, Kept]] = KEEPS | {"gains": Kept("weights", fill=1.0, low=0.0), "direction": WEIGHTS}
+    keeps: ClassVar[Mapping[str, Kept]] = KEEPS | {
+        "gains": Kept("weights", fill=1.0, low=0.0),
+        "direction": WEIGHTS,
+        COUNT: A_COUNT,
+    }
 
     batch: int = 5
     calibration: str = "powers"
@@ -57,15 +62,15 @@ class SMD(StochasticDescent):
         check_not_negative(self.name, "meta_rate", self.meta_rate)
         check_not_negative(self.name, "memory", self.memory)
 
-    def descent(self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None) -> MetaDescent:
-        return MetaDescent(problem, weights, memory, self.batch, self.meta_rate, self.memory)
+    def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> DenseDescent:
+        return MetaDescent(cast(AnyProblem, problem), weights, memory, self.batch, self.meta_rate, self.memory)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return Constant(eta)
 
 
-class MetaDescent:
-    """Dense weights, gains and directions; `kept` is where they were settled."""
+class MetaDescent(DenseDescent):
+    """Weights, gains and directions."""
 
     def __init__(
         self,
@@ -76,58 +81,15 @@ class MetaDescent:
         meta_rate: float,
         fading: float,
     ) -> None:
-        self.problem, self.n_draws, self.unit = problem, problem.n_sequences, min(batch, problem.n_sequences)
-        self.lam = problem.regulariser.mean_scale(self.n_draws)[1]
-        self.meta_rate, self.fading, self.evaluations = meta_rate, fading, 0
-        self.kept = {
-            "weights": start_of(weights, memory),
-            "gains": start_of(np.ones_like(weights), memory, "gains"),
-            "direction": start_of(np.zeros_like(weights), memory, "direction"),
-        }
-        self.restore()
-
-    @property
-    def weights(self) -> Floats:
-        return self.kept["weights"]
-
-    def n_updates(self, n_draws: int) -> int:
-        return -(-n_draws // self.unit)
-
-    def n_sequences(self, order: np.ndarray) -> int:
-        return len(order)
-
-    def descend(self, order: np.ndarray, steps: Floats) -> float:
-        total = 0.0
-        for k, step in enumerate(steps):
-            members = order[k * self.unit : (k + 1) * self.unit]
-            loss, gradient = self.problem.subset_gradient(self.w, members)
-            total += loss
-            self.evaluations += len(members)
-            if step != 0.0:
-                self.update(step, gradient, members)
-        return total
+        super().__init__(problem, weights, memory, batch, {"gains": 1.0, "direction": 0.0})
+        self.meta_rate, self.fading = meta_rate, fading
 
     def update(self, step: float, gradient: Floats, members: np.ndarray) -> None:
-        """One batch: vishwanathan2006, section 3, in the order gains, weights, direction."""
-        bent = self.problem.sequence_hessian_product(self.w, self.v, members) / len(members) + self.lam * self.v
-        g = gradient / len(members) + self.lam * self.w
+        """vishwanathan2006, section 3, in the order gains, weights, direction."""
+        w, p, v = self.now["weights"], self.now["gains"], self.now["direction"]
         self.evaluations += len(members)
-        self.p *= np.maximum(0.5, 1.0 - self.meta_rate * g * self.v)
-        self.w -= step * self.p * g
-        self.v = self.fading * self.v - step * self.p * (g + self.fading * bent)
-
-    def loss(self, order: np.ndarray) -> float:
-        return self.descend(order, np.zeros(self.n_updates(len(order))))
-
-    def penalty(self) -> float:
-        return 0.5 * self.lam * dot(self.w, self.w) + 0.0 * float(self.w.sum())  # without a penalty, NaN is NaN, too
-
-    def settle(self) -> None:
-        for kept, now in zip(self.kept.values(), (self.w, self.p, self.v), strict=True):
-            kept[:] = now
-
-    def restore(self) -> None:
-        self.w, self.p, self.v = (kept.copy() for kept in self.kept.values())
-
-    def state(self) -> dict[str, Any]:
-        return dict(self.kept)
+        bent = self.problem.sequence_hessian_product(w, v, members) / len(members) + self.lam * v
+        g = gradient + self.lam * w
+        p *= np.maximum(0.5, 1.0 - self.meta_rate * g * v)
+        w -= step * p * g
+        v[:] = self.fading * v - step * p * (g + self.fading * bent)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
+from fastcrf.draws.sampling import epoch_uniforms
 from fastcrf.solvers.sgd import calibration
 from fastcrf.solvers.sgd.run import Run
 from fastcrf.solvers.sgd.schedules import Constant, Schedule
@@ -70,7 +70,7 @@ def calibrate(run: Run, recipe: str, rates: Rates, samples: int, **search: Any) 
 
 
 def random_sample(run: Run, samples: int) -> np.ndarray:
-    return epoch_permutation(run.seed, FOR_CALIBRATION, run.descent.n_draws)[: draws_for(run, samples)]
+    return run.order(FOR_CALIBRATION)[: draws_for(run, samples)]
 
 
 def draws_for(run: Run, samples: int) -> int:

@@ -1,0 +1,104 @@
+"""RPROP: a step size for each weight, by the signs of its slopes alone.
+
+Riedmiller & Braun (1993), "A direct adaptive method for faster backpropagation learning: the RPROP algorithm", IEEE
+International Conference on Neural Networks, pp. 586-591. For CRFs, with L1: Wapiti (Lavergne, Cappé & Yvon 2010).
+
+Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
+
+    v ← gradient of F, the shortest sub-gradient where c1 > 0;  for each weight, with g_before the slope before
+        same sign as g_before:   step ← min(1.2 step, 5),       w ← w - step sign(v)
+        the other sign:          step ← max(0.5 step, 1e-8),    w ← what it was before, and g_before ← 0 for once
+        g_before = 0:            w ← w - step sign(v)
+
+That is rprop+; rprop- (backtrack=False) moves in any case, and takes nothing back. With c1 > 0 a weight that would
+change its sign stops at exactly zero, and g_before is v.
+
+sparse="wapiti" is what Wapiti's code does where c1 > 0: a weight moves against the slope of the smooth part if that is
+also against v, and stays where it is otherwise; it waits where g_before = 0; g_before is the slope of the smooth part.
+A weight that only the penalty pulls back then stays for ever, so that this form does not come near the optimum, and no
+weight that has moved returns to exactly zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastcrf.memory import POINT, WEIGHTS, Kept
+from fastcrf.objective.capabilities import GradientProblem
+from fastcrf.orthant import pseudo_gradient, step_within_orthant
+from fastcrf.solvers.batch.line_search import begin, evaluate
+from fastcrf.solvers.options import check_choice, check_positive, check_truth
+from fastcrf.types import Floats, Step
+
+
+@dataclass(frozen=True)
+class RPROP:
+    """sparse: how L1 penalties are met, "orthant" or "wapiti"; backtrack: whether a weight whose slope changed its sign
+    returns (rprop+); first_step: of every weight; shortest, longest: step; shrink, grow: its factors.
+    """
+
+    name: ClassVar[str] = "rprop"
+    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
+    promises: ClassVar[str] = "neighbourhood"
+    keeps: ClassVar[Mapping[str, Kept]] = {
+        **POINT,
+        "weights_before": WEIGHTS,
+        "slopes_before": WEIGHTS,
+        "steps": Kept("weights", low=0.0),
+    }
+
+    sparse: str = "orthant"
+    backtrack: bool = True
+    first_step: float = 0.1
+    shortest: float = 1e-8
+    longest: float = 5.0
+    shrink: float = 0.5
+    grow: float = 1.2
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "sparse", self.sparse, ("orthant", "wapiti"))
+        check_truth(self.name, "backtrack", self.backtrack)
+        for option in ("first_step", "shortest", "longest", "shrink", "grow"):
+            check_positive(self.name, option, getattr(self, option))
+
+    def iterate(
+        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        w, value, g, passes = begin(self.name, problem, weights, memory)
+        before, slopes, steps = w.copy(), np.zeros_like(w), np.full_like(w, self.first_step)
+        if memory:
+            before, slopes, steps = (np.array(memory[item]) for item in ("weights_before", "slopes_before", "steps"))
+        while True:
+            state = {"weights": w, "value": value, "gradient": g}
+            state |= {"weights_before": before, "slopes_before": slopes, "steps": steps}
+            yield Step(w, passes, value, g, {"mean_step": float(steps.mean())}, state)
+            w, before, slopes, steps = self._moved(w, g, before, slopes, steps, float(problem.c1))
+            (value, g), passes = evaluate(problem, w), 1
+
+    def _moved(
+        self, w: Floats, g: Floats, before: Floats, slopes: Floats, steps: Floats, c1: float
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """(weights, those before, slopes to compare with, steps) after a step; fresh arrays."""
+        v = pseudo_gradient(w, g, c1)
+        agreement = np.sign(slopes) * np.sign(v)
+        steps = np.where(agreement > 0.0, np.minimum(self.grow * steps, self.longest), steps)
+        steps = np.where(agreement < 0.0, np.maximum(self.shrink * steps, self.shortest), steps)
+        if self.sparse == "wapiti" and c1 > 0.0:
+            moved, compared = w + self._wapiti_move(g, v, agreement, steps), g
+        else:
+            moved, compared = (
+                step_within_orthant(w, -np.sign(v) * steps, 1.0) if c1 > 0.0 else w - np.sign(v) * steps,
+                v,
+            )
+        returning = (agreement < 0.0) & self.backtrack
+        moved, before = np.where(returning, before, moved), np.where(returning, before, w)
+        return moved, before, np.where(returning, 0.0, compared), steps
+
+    def _wapiti_move(self, g: Floats, v: Floats, agreement: Floats, steps: Floats) -> Floats:
+        waits = (np.sign(g) * np.sign(v) <= 0.0) | (self.backtrack & (agreement == 0.0))
+        return np.where(waits, 0.0, -steps * np.sign(g))

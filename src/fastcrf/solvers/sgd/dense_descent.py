@@ -1,0 +1,91 @@
+"""Stochastic descent on plain vectors, for methods whose every update moves every weight by a rule of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.solvers.sgd.run import start_of
+from fastcrf.types import Floats
+from fastcrf.vectors import dot
+
+COUNT = "counted"
+
+
+class DenseDescent(ABC):
+    """Vectors by name, "weights" among them: `now`, and where they were last settled. `first`: what the others begin
+    with, by name; `count`: updates so far.
+    """
+
+    probabilities: Floats | None = None
+
+    def __init__(
+        self,
+        problem: AnyProblem,
+        weights: Floats,
+        memory: Mapping[str, Any] | None,
+        batch: int,
+        first: Mapping[str, float],
+    ) -> None:
+        self.problem, self.n_draws, self.unit = problem, problem.n_sequences, min(batch, problem.n_sequences)
+        self.lam = problem.regulariser.mean_scale(self.n_draws)[1]
+        self.evaluations = 0
+        self.settled = {"weights": start_of(weights, memory)}
+        for name, value in first.items():
+            self.settled[name] = start_of(np.full_like(weights, value), memory, name)
+        self.settled_count = int(memory[COUNT]) if memory else 0
+        self.restore()
+
+    @abstractmethod
+    def update(self, step: float, gradient: Floats, members: np.ndarray) -> None:
+        """Move by the mean gradient of the loss of some sequences. Writes: now."""
+
+    def mean_gradient(self, members: np.ndarray) -> tuple[float, Floats]:
+        """(summed loss, mean gradient) of some sequences at the weights as they are."""
+        self.evaluations += len(members)
+        loss, gradient = self.problem.subset_gradient(self.now["weights"], members)
+        return loss, gradient / len(members)
+
+    @property
+    def weights(self) -> Floats:
+        return self.settled["weights"]
+
+    def n_updates(self, n_draws: int) -> int:
+        return -(-n_draws // self.unit)
+
+    def n_sequences(self, order: np.ndarray) -> int:
+        return len(order)
+
+    def descend(self, order: np.ndarray, steps: Floats) -> float:
+        total = 0.0
+        for k, step in enumerate(steps):
+            members = order[k * self.unit : (k + 1) * self.unit]
+            loss, gradient = self.mean_gradient(members)
+            total += loss
+            if step != 0.0:
+                self.update(step, gradient, members)
+                self.count += 1
+        return total
+
+    def loss(self, order: np.ndarray) -> float:
+        return self.descend(order, np.zeros(self.n_updates(len(order))))
+
+    def penalty(self) -> float:
+        w = self.now["weights"]
+        return 0.5 * self.lam * dot(w, w)  # NaN if w is, whatever lambda
+
+    def settle(self) -> None:
+        for name, values in self.now.items():
+            self.settled[name][:] = values
+        self.settled_count = self.count
+
+    def restore(self) -> None:
+        self.now = {name: values.copy() for name, values in self.settled.items()}
+        self.count = self.settled_count
+
+    def state(self) -> dict[str, Any]:
+        return {**self.settled, COUNT: self.settled_count}
