@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from sklearn.base import clone
+from typer.testing import CliRunner
 
 from fastcrf import CRF
 from fastcrf.cli.data_files import training_files
+from fastcrf.cli.main import app
 from fastcrf.cluster.placement import from_files
 from fastcrf.cluster.training import fit_on_cluster
 from fastcrf.data.encoding.encoder import NO_ITEMS
@@ -56,7 +58,7 @@ def test_the_estimator_takes_the_name_of_an_engine(client):
     y = [["P", "Q"], ["Q"], ["P", "P", "R"], ["Q"]]
     crf = clone(CRF(engine="dask", n_jobs=2, tol=1e-8))
     crf.fit(X, y, X_dev=X, y_dev=y)
-    here = CRF(n_jobs=1, tol=1e-8).fit(X, y, X_dev=X, y_dev=y)
+    here = CRF("lbfgs", n_jobs=1, tol=1e-8).fit(X, y, X_dev=X, y_dev=y)
     assert crf.state_features_ == pytest.approx(here.state_features_, abs=1e-5)
     assert crf.history_[-1]["dev_accuracy"] == here.history_[-1]["dev_accuracy"]
     assert CRF.from_bytes(crf.to_bytes()).engine is None
@@ -73,3 +75,20 @@ def test_what_workers_cannot_read_is_a_sentence(client, tmp_path):
     place = from_files([str(tmp_path / "missing.txt")], files.labelled, NO_ITEMS)
     with pytest.raises(DataError, match=r"Cannot read .*missing.txt: No such file"):
         fit_on_cluster("dask", place, make_plan(PLAN), n_shards=2)
+
+
+def test_files_are_tagged_by_workers_in_their_order(client, tmp_path):
+    paths = [tmp_path / f"{i}.txt" for i in range(2)]
+    for path, text in zip(paths, COLUMNS, strict=True):
+        path.write_text(text)
+    model, runner = tmp_path / "model.crf", CliRunner()
+    words = [str(path) for path in paths]
+    train = ["train", *words, "-m", str(model), "-q", "--cluster", "dask", "--jobs", "2", "--max-iterations", "5"]
+    assert runner.invoke(app, train).exit_code == 0
+    tagged = runner.invoke(
+        app, ["tag", *words, "-m", str(model), "--folder", str(tmp_path / "out"), "--cluster", "dask"]
+    )
+    assert tagged.stderr.split() == [str(tmp_path / "out" / path.name) for path in paths]
+    for path in paths:
+        expected = runner.invoke(app, ["tag", str(path), "-m", str(model)]).stdout
+        assert (tmp_path / "out" / path.name).read_text() == expected != ""

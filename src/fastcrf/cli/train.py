@@ -185,7 +185,7 @@ def train(
     if cv is not None:
         check_cv(data, {"--c2": c2, "--template": template, "--cluster": cluster, "--prior": prior, "--online": online})
         given["c2"] = chosen_c2(data, items, cv, given, jobs, quiet or as_json)
-    plan = make_plan_with({**given, "prior": prior}, options, seconds)
+    plan = make_plan_with({**given, "prior": prior, "engine": cluster}, options, seconds)
     features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions}
     if online:
         from fastcrf.cli.online import Chunks, train_online

@@ -16,12 +16,12 @@ def quasi_newton(c1: float) -> str:
     return "owlqn" if c1 > 0.0 else "lbfgs"
 
 
-def solver_behind(name: str, c1: float, has_prior: bool = False) -> str:
+def solver_behind(name: str, c1: float, without_draws: bool = False) -> str:
     """The solver that runs under a name: under an L1 penalty `lbfgs` is OWL-QN, as in CRFsuite.
 
-    With a prior, which solvers that draw sequences cannot have, `auto` is quasi-Newton alone.
+    Where solvers that draw sequences cannot run (under a prior, on a cluster), `auto` is quasi-Newton alone.
     """
-    return quasi_newton(c1) if name == "lbfgs" or (name == AUTO and has_prior) else name
+    return quasi_newton(c1) if name == "lbfgs" or (name == AUTO and without_draws) else name
 
 
 def usual_solvers(c1: float, c2: float) -> list[str]:
