@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from fastcrf.checks import finite, functions, whole
@@ -18,10 +16,10 @@ from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.files.atomic_write import check_replaceable
 from fastcrf.data.templates.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import template_of
-from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model import Model
-from fastcrf.sklearn_manners import once, refuse_stock_metric, warn_early_end
+from fastcrf.sklearn_manners import warn_early_end
 from fastcrf.solvers.contract import Solver
+from fastcrf.trained_estimator import PathLike, TrainedEstimator
 from fastcrf.training.crfsuite_log import training_log
 from fastcrf.training.fitting import Fit, fit_corpus, fit_model
 from fastcrf.training.jobs import usable_jobs
@@ -33,7 +31,6 @@ from fastcrf.training.stream import Stream
 from fastcrf.training.stream_file import load_stream, save_stream
 from fastcrf.training.trace import Row
 
-PathLike = str | os.PathLike[str]
 NOT_FITTED = "This CRF is not fitted: call fit, or set model_filename to the file of a saved model."
 OUTCOME = ("history_", "n_iter_", "converged_", "stop_reason_", "certificate_", "training_log_")  # what a fit tells
 OF_ANOTHER = {
@@ -42,7 +39,7 @@ OF_ANOTHER = {
 }
 
 
-class CRF(BaseEstimator):
+class CRF(TrainedEstimator):
     """Linear-chain conditional random field for labelling sequences.
 
     Minimises  sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2  and says how far from the optimum it ended. The
@@ -274,38 +271,6 @@ class CRF(BaseEstimator):
             fit = fit_corpus(data.corpus, data.attributes, data.labels, plan, features=features, **how)
         return fit._replace(model=replace(fit.model, input=data.input))
 
-    def predict(self, X: Iterable[Any]) -> list[list[Any]]:
-        """The best labels of each sequence."""
-        refuse_stock_metric(sys._getframe(1))
-        return Predictions(self.model_.tag(X))
-
-    def predict_single(self, xseq: Iterable[Any]) -> list[Any]:
-        """The best labels of one sequence."""
-        return self.model_.tag_one(xseq)
-
-    def predict_marginals(self, X: Iterable[Any]) -> list[list[dict[Any, float]]]:
-        """The probability of each label at each position of each sequence."""
-        return Predictions(self.model_.marginals(X))
-
-    def predict_marginals_single(self, xseq: Iterable[Any]) -> list[dict[Any, float]]:
-        """The probability of each label at each position of one sequence."""
-        return self.model_.marginals_one(xseq)
-
-    def score(self, X: Iterable[Any], y: Iterable[Any]) -> float:
-        """Token accuracy."""
-        return flat_accuracy_score(y, self.predict(X))
-
-    def save(self, path: PathLike) -> None:
-        """Write the model to one file; an older file of that name is replaced when the new one is complete.
-
-        A path that ends in ".crfsuite" gets CRFsuite's format.
-        """
-        self.model_.save(path)
-
-    def to_bytes(self) -> bytes:
-        """The content of the file that `save` writes."""
-        return self.model_.to_bytes()
-
     @classmethod
     def load(cls, path: PathLike) -> CRF:
         """A fitted CRF from a file that `save`, CRFsuite, CRF++ or Wapiti wrote, with the parameters that it holds."""
@@ -328,35 +293,6 @@ class CRF(BaseEstimator):
             self._model = Model.load(self.model_filename)  # type: ignore[arg-type]
         return self._model
 
-    @property
-    def classes_(self) -> list[Any]:
-        """Labels in order of first appearance."""
-        return list(self.model_.labels)
-
-    @property
-    def attributes_(self) -> list[str]:
-        """Names of the attributes that have a weight."""
-        return once(self.model_, "attributes", lambda model: model.attributes.names())
-
-    @property
-    def num_attributes_(self) -> int:
-        return len(self.model_.attributes)
-
-    @property
-    def size_(self) -> int:
-        """Size of the model file in bytes."""
-        return once(self.model_, "size", lambda model: len(model.to_bytes()))
-
-    @property
-    def state_features_(self) -> dict[tuple[str, Any], float]:
-        """Weights by (attribute, label), without those that are 0."""
-        return once(self.model_, "state", Model.state_weights)
-
-    @property
-    def transition_features_(self) -> dict[tuple[Any, Any], float]:
-        """Weights by (label before, label after), without those that are 0."""
-        return once(self.model_, "transitions", Model.transition_weights)
-
     def __getattr__(self, name: str) -> Any:
         """Only for what is missing: of an attribute that `fit` makes, or of a property of the model, say so."""
         if name not in OUTCOME and not hasattr(type(self), name):
@@ -376,15 +312,6 @@ class CRF(BaseEstimator):
         return bool(self.__dict__.keys() & {"_model", "_stream"}) or (
             self.model_filename is not None and os.path.exists(self.model_filename)
         )
-
-    def __sklearn_tags__(self) -> Any:
-        """X is a list of sequences of dicts or strings, not a matrix; y is a list of lists, so it is no classifier."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.dict = tags.input_tags.string = True
-        tags.target_tags.required = True
-        tags.target_tags.single_output = False
-        return tags
 
     def _new_stream(self) -> Stream:
         """Where on-line learning begins: with nothing, or with the weights of a model."""
@@ -438,16 +365,6 @@ class CRF(BaseEstimator):
             estimator.template = f"{model.attributes.template.text}\n"  # a line end tells a text from a path
         estimator._model = model
         return estimator
-
-
-class Predictions(list[Any]):
-    """A list of sequences that NumPy, and so `cross_val_predict`, takes as a 1-D array of lists of any lengths."""
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = np.empty(len(self), dtype=object)
-        for i, sequence in enumerate(self):
-            array[i] = sequence
-        return array
 
 
 def reading_rows(model: Model) -> Model:

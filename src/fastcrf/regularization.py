@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.checks import one_of, whole
@@ -16,6 +16,7 @@ from fastcrf.estimator import CRF
 from fastcrf.model import Model
 from fastcrf.notice import announce_compilation
 from fastcrf.objective.problem import Problem
+from fastcrf.trained_estimator import TrainedEstimator
 from fastcrf.training.jobs import usable_jobs
 from fastcrf.training.path import SCORES, HeldOutScores, PathPoint, follow_path, penalties
 from fastcrf.training.plan import DEFAULT_TOL
@@ -82,7 +83,7 @@ def path(
     return RegularizationPath(points, attributes, feature_map, labels)
 
 
-class CRFCV(BaseEstimator):
+class CRFCV(TrainedEstimator):
     """A CRF whose penalty is chosen by cross-validation along a warm-started path, by scikit-learn's ...CV convention.
 
     estimator: a CRF, for everything but the penalty (default CRF()).
@@ -148,22 +149,10 @@ class CRFCV(BaseEstimator):
             np.sort(fold) for fold in np.array_split(np.random.default_rng(self.random_state).permutation(n), n_folds)
         ]
 
-    def predict(self, X: Sequences) -> list[list[Any]]:
-        """The best labels of each sequence."""
-        return self.best_estimator_.predict(X)
-
-    def predict_marginals(self, X: Sequences) -> list[list[dict[Any, float]]]:
-        """The probability of each label at each position of each sequence."""
-        return self.best_estimator_.predict_marginals(X)
-
-    def score(self, X: Sequences, y: Sequences) -> float:
-        """Token accuracy."""
-        return self.best_estimator_.score(X, y)
-
     @property
-    def classes_(self) -> list[Any]:
-        """Labels in order of first appearance."""
-        return self.best_estimator_.classes_
+    def model_(self) -> Model:
+        """The model of `best_estimator_`."""
+        return self.best_estimator_.model_
 
 
 def fold_path(
