@@ -111,7 +111,7 @@ def test_rare_attributes_of_the_prior_stay():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"algorithm": "sgd"}, r"sgd cannot take a prior: it needs sequences of the problem.*use lbfgs, "),
+        ({"algorithm": "sgd"}, r"sgd cannot take a prior: it needs sequences of the problem.*use auto, lbfgs, "),
         ({"c1": 0.5}, "A prior is the mean of an L2 penalty alone, but c1=0.5; set c1=0"),
         ({"c2": 0.0}, "A prior is the mean of an L2 penalty, but c2=0"),
         ({"prior": 3}, "prior must be the path of a model, a fitted CRF or its model_; got prior=3"),
