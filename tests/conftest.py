@@ -83,6 +83,7 @@ def strange_arrays_on_purpose():
         FORGIVEN[name] |= signatures_of(kernel) - before.get(name, set())
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items):
     for item in items:
         solver = (

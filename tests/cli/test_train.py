@@ -41,13 +41,13 @@ def test_training_tells_objective_certificate_status_passes_and_seconds(run, cor
         "saved in",
     ):
         assert word in result.stdout
-    assert "lbfgs" in result.stderr  # the progress
+    assert "auto" in result.stderr  # the progress
     assert Model.load(tmp_path / "new.crf").input == {"kind": "columns", "n_columns": 2}
 
 
 def test_the_outcome_as_json_holds_what_was_asked_for(train, tmp_path):
     outcome = json.loads(train("--c2", 0.5, "--tol", 1e-6).stdout)
-    assert (outcome["algorithm"], outcome["c1"], outcome["c2"]) == ("lbfgs", 0, 0.5)
+    assert (outcome["algorithm"], outcome["c1"], outcome["c2"]) == ("auto", 0, 0.5)
     assert outcome["converged"]
     assert outcome["status"] == "converged"
     assert outcome["relative_gap"] <= 1e-6
@@ -59,7 +59,7 @@ def test_the_outcome_as_json_holds_what_was_asked_for(train, tmp_path):
 
 def test_an_l1_penalty_gives_a_smaller_model(train):
     sparse = json.loads(train("--c1", 1, "--c2", 0).stdout)
-    assert sparse["algorithm"] == "owlqn"
+    assert sparse["algorithm"] == "auto"
     assert 0 < sparse["weights"] < json.loads(train().stdout)["weights"] / 2
 
 
@@ -137,7 +137,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
         (["-a", "nothing"], 1, "There is no algorithm 'nothing'"),
         (["-o", "c2=1", "--c2", "2"], 2, "c2: is given twice, by --c2 and by --option; remove one of them."),
         (["-o", "delta=x"], 1, "delta must be a finite number of at least 0; got delta='x'."),
-        (["-o", "pair=3"], 1, "lbfgs has no option 'pair'; its options are pairs"),
+        (["-o", "pair=3"], 1, "auto has no option 'pair'; its options are adaptive_pass, pairs"),
         (["-o", "pairs=none"], 1, "pairs must be a whole number"),
         (["-o", "pairs"], 2, "'pairs' is not NAME=VALUE"),
         (["--c2", "-1"], 1, "c2 must be a finite number of at least 0"),
