@@ -7,7 +7,7 @@ import pytest
 
 import fastcrf
 from fastcrf.lab.machine import code_version
-from fastcrf.solvers.registry import make, names
+from fastcrf.solvers.registry import make, names, solver_class
 from fastcrf.source_closure import closure, closure_hash
 
 PACKAGE = Path(fastcrf.__file__).parent
@@ -18,8 +18,9 @@ def sources_of(family, name):
 
 
 def test_every_solver_has_a_version_of_its_own():
+    """Presets share that of their solver: what tells them apart are options, which are part of a row's key."""
     versions = {name: code_version(make(name)) for name in names()}
-    assert len(set(versions.values())) == len(versions)
+    assert len(set(versions.values())) == len({solver_class(name) for name in names()})
     assert code_version(make("sag", seed=3)) == versions["sag"]
 
 

@@ -81,19 +81,22 @@ def enumerated_objective(dataset, weights, penalty):
     return total + penalty.c1 * np.abs(weights).sum() + penalty.c2 * weights @ weights
 
 
-def test_every_registered_solver_runs_or_says_why_not(dataset, tmp_path):
-    rows = run_experiment(experiment_on(dataset), Store(tmp_path))
+OF_EACH_FAMILY = ("auto", "lbfgs", "newton-cg", "sgd", "sag-nus-star", "oeg", "psa", "gis", "ap", "owlqn")
+
+
+def test_a_solver_of_each_family_runs_or_says_why_not(dataset, tmp_path):
+    rows = run_experiment(experiment_on(dataset, *OF_EACH_FAMILY), Store(tmp_path))
     ends = last_rows(rows)
-    assert set(ends) == set(names())
-    able = {name for name in names() if "l2" in solver_class(name).handles}
+    assert set(ends) == set(OF_EACH_FAMILY)
+    able = {name for name in OF_EACH_FAMILY if "l2" in solver_class(name).handles}
     assert "owlqn" not in able
-    for name in set(names()) - able:
+    for name in set(OF_EACH_FAMILY) - able:
         assert ends[name]["status"] == "skipped"
         assert f"{name} is for the penalties" in ends[name]["reason"]
     for name in able:
         row = ends[name]
         assert row["status"] in ("out of passes", "converged", "finished"), row
-        if SOLVERS[name].promises != "no objective":
+        if SOLVERS[name].promises not in ("no objective", "slow optimum"):
             assert 0.0 <= row["suboptimality"] < 1.0
         assert 0.0 <= row["error"] < 0.5
         assert 0 < row["active"] <= row["weights"]

@@ -14,7 +14,6 @@ from fastcrf.data.corpora.addresses import address_items, make_addresses
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd import run as sgd_run
-from fastcrf.solvers.sgd import step_size_trials
 from fastcrf.solvers.sgd.l2sgd import L2SGD
 from fastcrf.training.plan import make_plan
 from fastcrf.training.stopping import MaxSteps, RelativeDecrease
@@ -48,8 +47,7 @@ def same_orders(monkeypatch):
         def order(seed, epoch, n):
             return orders[epoch] if n == N else np.arange(n)  # the warm-up is smaller
 
-        for module in (sgd_run, step_size_trials):
-            monkeypatch.setattr(module, "epoch_permutation", order)
+        monkeypatch.setattr(sgd_run, "epoch_permutation", order)
 
 
 def assert_same_weights(crf, peer):
