@@ -141,6 +141,10 @@ class CRFOfRows(CRF):
         X, y = validate_data(self, X, y)
         return super().fit(sequences_of_one(X), [[label] for label in y.tolist()], sample_weight=sample_weight)
 
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        X, y = validate_data(self, X, y, reset=not hasattr(self, "_stream"))
+        return super().partial_fit(sequences_of_one(X), [[label] for label in y.tolist()], classes, sample_weight)
+
     def predict(self, X):
         check_is_fitted(self)
         return np.array(super().predict(sequences_of_one(validate_data(self, X, reset=False))).copy())[:, 0]

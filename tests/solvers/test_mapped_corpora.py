@@ -19,7 +19,9 @@ from fastcrf.types import Corpus
 from reference.random_corpora import random_corpus
 
 RNG = np.random.default_rng(3)
-X = [[{f"a{RNG.integers(6)}": 1.0, f"v{RNG.integers(3)}": RNG.normal()} for _ in range(n)] for n in (3, 1, 4, 2, 5)]
+X = [
+    [{f"a{RNG.integers(6)}": 1.0, f"v{RNG.integers(3)}": abs(RNG.normal())} for _ in range(n)] for n in (3, 1, 4, 2, 5)
+]
 Y = [[str(RNG.integers(3)) for _ in sequence] for sequence in X]
 
 

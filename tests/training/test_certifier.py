@@ -80,6 +80,7 @@ class Informed:
     name: ClassVar[str] = "informed"
     needs: ClassVar[frozenset[str]] = frozenset()
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+    promises: ClassVar[str] = "optimum"
 
     def iterate(self, problem, weights, memory=None):
         for bound in (None, math.nan, self.bound, self.bound - 1.0):

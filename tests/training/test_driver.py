@@ -146,7 +146,7 @@ def test_an_objective_that_a_rule_finds_to_be_infinite_is_divergence():
             value, gradient = super().gradient(w)
             return (np.inf if w[0] > 1.5 else value), gradient
 
-    result = minimize(Cliff(), Script([0.0, 1.0, 2.0, 3.0]), stop=[RelativeDecrease(delta=0.0)])
+    result = minimize(Cliff(), Script([0.0, 1.0, 2.0, 3.0]), stop=[RelativeDecrease(1, delta=0.0)])
     assert result.status == "diverged"
     assert (result.weights == 1.0).all()
 
