@@ -1,5 +1,5 @@
 """`python -m fastcrf` is `fastcrf`."""
 
-from fastcrf.cli.main import main
+from fastcrf.cli.start import main
 
 main()

@@ -10,7 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from fastcrf.cli.command_errors import Commands, explain
+from fastcrf.cli.command_errors import explain
+from fastcrf.cli.main import Commands
 
 app = typer.Typer(cls=Commands, rich_markup_mode=None)
 

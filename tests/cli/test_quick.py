@@ -43,7 +43,7 @@ def read_by_typer(words):
     def command(**arguments):
         seen.update(arguments)
 
-    command.__signature__ = signature(tag, eval_str=True)
+    command.__signature__ = signature(tag, eval_str=True, locals={"typer": typer})
     command.__annotations__ = {name: p.annotation for name, p in command.__signature__.parameters.items()}
     app = typer.Typer()
     app.command()(command)
@@ -64,11 +64,11 @@ def test_any_other_line_is_left_to_typer(line):
     assert plain_call(tag, line.split()) is None
 
 
-def test_tagging_loads_neither_compiler_nor_scikit_learn_nor_pydantic(model, tmp_path):
+def test_tagging_loads_neither_compiler_nor_scikit_learn_nor_typer(model, tmp_path):
     (tmp_path / "one.txt").write_text("the D\ncat N\n")
     code = (
-        "import sys, atexit; from fastcrf.cli.main import main\n"
-        "heavy = {'numba', 'scipy', 'sklearn', 'pydantic'}\n"
+        "import sys, atexit; from fastcrf.cli.start import main\n"
+        "heavy = {'numba', 'scipy', 'sklearn', 'pydantic', 'typer', 'rich'}\n"
         "loaded = lambda: sorted(heavy.intersection(name.split('.')[0] for name in sys.modules))\n"
         "atexit.register(lambda: print(*loaded(), file=sys.stderr))\n"
         f"sys.argv = ['fastcrf', 'tag', {str(tmp_path / 'one.txt')!r}, '-m', {str(model)!r}]; main()"

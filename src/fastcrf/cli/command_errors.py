@@ -1,7 +1,8 @@
-"""The group of commands: what a user sees when something goes wrong is one sentence, and an exit code.
+"""What a user sees when something goes wrong: one sentence, and an exit code.
 
 0 all is well; 1 the data, the model or a file cannot be used; 2 the command line is wrong; 3 a fault of fastcrf itself;
-130 interrupted. With FASTCRF_DEBUG=1 in the environment the traceback is shown instead.
+130 interrupted. With FASTCRF_DEBUG=1 in the environment the traceback is shown instead. Nothing here imports typer, so
+that what needs none starts without it.
 """
 
 from __future__ import annotations
@@ -12,17 +13,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import typer
-from typer.core import TyperGroup
-
 CANNOT_USE, WRONG_COMMAND, OUR_FAULT, INTERRUPTED = 1, 2, 3, 130
-
-
-class Commands(TyperGroup):
-    """Finds the command and runs it."""
-
-    def main(self, *args: Any, **options: Any) -> Any:
-        run_to_the_end(lambda: super(Commands, self).main(*args, **{**options, "standalone_mode": False}))
 
 
 def run_to_the_end(command: Callable[[], Any]) -> NoReturn:
@@ -36,11 +27,11 @@ def run_to_the_end(command: Callable[[], Any]) -> NoReturn:
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         drop_output()
         sys.exit(CANNOT_USE)
-    except (Exception, typer.Abort, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt) as error:
         if os.environ.get("FASTCRF_DEBUG"):
             raise
         sentence, code = explain(error)
-        typer.echo(f"fastcrf: {sentence}", err=True)
+        tell(f"fastcrf: {sentence}")
         drop_output()
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -56,7 +47,7 @@ def drop_output() -> None:
 
 def explain(error: BaseException) -> tuple[str, int]:
     """The sentence for an error, and the exit code."""
-    if isinstance(error, (KeyboardInterrupt, typer.Abort)):
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":  # typer's, for Ctrl-C at a question
         return "interrupted.", INTERRUPTED
     if hasattr(error, "format_message"):  # a usage error of typer, which knows the command it concerns
         context = getattr(error, "ctx", None)
@@ -77,4 +68,17 @@ def explain(error: BaseException) -> tuple[str, int]:
 
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """A warning is a sentence too, without the line of our source that Python would show."""
-    typer.echo(f"fastcrf: warning: {message}", err=True)
+    tell(f"fastcrf: warning: {message}")
+
+
+def tell(sentence: str) -> None:
+    """To standard error, if there is one."""
+    if sys.stderr is not None:
+        print(sentence, file=sys.stderr)
+
+
+def refuse(option: str, why: str) -> NoReturn:
+    """End the command with a sentence that begins with the option."""
+    import typer
+
+    raise typer.BadParameter(why, param_hint=option)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, tee
 from typing import Any, NamedTuple, Protocol
 
-import typer
-
+from fastcrf.cli.command_errors import refuse
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import NO_ITEMS
@@ -131,11 +130,9 @@ class TrainingFiles(NamedTuple):
 def training_files(template: str | None, template_kind: str | None, items: bool) -> TrainingFiles:
     """The files and attributes that the options of the command ask for."""
     if template_kind and not template:
-        raise typer.BadParameter("needs a template; add --template FILE.", param_hint="--template-kind")
+        refuse("--template-kind", "needs a template; add --template FILE.")
     if items and template:
-        raise typer.BadParameter(
-            "is for columns, but --items means item files; leave one of them out.", param_hint="--template"
-        )
+        refuse("--template", "is for columns, but --items means item files; leave one of them out.")
     if items:
         return TrainingFiles(ItemFiles())
     if not template:

@@ -1,14 +1,20 @@
-"""`fastcrf`: the command line. One file per command; each imports what it needs when it runs, so starting is quick."""
+"""The commands, as typer reads them. One file per command; each imports what it needs when it runs, to start quickly.
+
+`start.py` comes before: it runs a plain `fastcrf tag` without typer.
+"""
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from fastcrf import __version__
-from fastcrf.cli.command_errors import Commands, run_to_the_end
+from fastcrf.cli.command_errors import run_to_the_end
 from fastcrf.cli.compare import compare
 from fastcrf.cli.convert import convert
 from fastcrf.cli.demo import demo
@@ -16,10 +22,30 @@ from fastcrf.cli.dump import dump
 from fastcrf.cli.encode import encode
 from fastcrf.cli.evaluate import evaluate
 from fastcrf.cli.info import info
-from fastcrf.cli.quick import plain_call
 from fastcrf.cli.solvers import solvers
 from fastcrf.cli.tag import tag
 from fastcrf.cli.train import train
+
+
+class Commands(TyperGroup):
+    """Finds the command and runs it."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        run_to_the_end(lambda: super(Commands, self).main(*args, **{**options, "standalone_mode": False}))
+
+
+def declared(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose file does not import typer, with its declarations read as typer's."""
+
+    @functools.wraps(command)
+    def run(**arguments: Any) -> None:
+        command(**arguments)
+
+    signature = inspect.signature(command, eval_str=True, locals={"typer": typer})
+    run.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    return run
+
 
 app = typer.Typer(
     name="fastcrf",
@@ -29,7 +55,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, encode, tag, evaluate, compare, info, dump, convert, solvers):
+for command in (demo, train, encode, declared(tag), evaluate, compare, info, dump, convert, solvers):
     app.command()(command)
 
 
@@ -63,11 +89,3 @@ def fastcrf(
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-def main() -> None:
-    name, *words = sys.argv[1:] or [""]
-    quick = plain_call(tag, words) if name == "tag" else None
-    if quick is not None:
-        run_to_the_end(quick)
-    app(prog_name="fastcrf")

@@ -10,14 +10,34 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
-import typer
+
+class Argument(NamedTuple):
+    """What is declared by typer.Argument."""
+
+
+class Option(NamedTuple):
+    """What is declared by typer.Option."""
+
+    words: tuple[str, ...]
+
+
+class Declarations:
+    """Stands for typer where a declaration is read: keeps the words of an option, and nothing else."""
+
+    @staticmethod
+    def Argument(*words: str, **_: Any) -> Argument:
+        return Argument()
+
+    @staticmethod
+    def Option(*words: str, **_: Any) -> Option:
+        return Option(words)
 
 
 def plain_call(command: Callable[..., None], words: Sequence[str]) -> Callable[[], None] | None:
     """The command with the arguments that these words say, or None if they are not plain."""
-    parameters = inspect.signature(command, eval_str=True).parameters
+    parameters = inspect.signature(command, eval_str=True, locals={"typer": Declarations}).parameters
     arguments, options = declarations(parameters)
     several = {name: get_args(p.annotation)[0] == list[str] for name, p in parameters.items()}
     values: dict[str, Any] = {}
@@ -43,9 +63,9 @@ def declarations(parameters: Mapping[str, inspect.Parameter]) -> tuple[Iterator[
     options: dict[Any, tuple[str, type]] = {}
     for name, parameter in parameters.items():
         kind, declared = get_args(parameter.annotation)
-        if isinstance(declared, type(typer.Argument())):
+        if isinstance(declared, Argument):
             arguments.append(name)
         else:
-            words = (declared.default, *(declared.param_decls or ()))  # typer keeps the first word as a default
+            words = declared.words or (f"--{name.replace('_', '-')}",)  # typer's, where none is declared
             options.update(dict.fromkeys(words, (name, kind)))
     return iter(arguments), options

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
+from fastcrf.cli.command_errors import refuse, tell
 
 if TYPE_CHECKING:
+    import typer  # main.py reads the declarations with it; a plain command line is read without it (quick.py)
+
     from fastcrf.cli.data_files import DataFiles, Unit
     from fastcrf.model import Model, Scored
 
@@ -76,16 +78,14 @@ def tag(
     from fastcrf.notice import announce_compilation
 
     if as_json and scores:
-        raise typer.BadParameter("is part of --json already; leave it out.", param_hint="--scores")
+        refuse("--scores", "is part of --json already; leave it out.")
     manner = Manner(scores, marginals, as_json, items)
     if folder is not None:
         tag_into(folder, data, model, output, manner, resume, jobs, cluster)
         return
     for option, given in (("--jobs", jobs != 1), ("--cluster", cluster), ("--resume", resume)):
         if given:
-            raise typer.BadParameter(
-                "is for many files with results of their own; add --folder DIR.", param_hint=option
-            )
+            refuse(option, "is for many files with results of their own; add --folder DIR.")
     for path in data:
         check_apart({"the data": path, "the model": model}, {"the output": output})
     with announce_compilation(), whole_output(output) as text:
@@ -119,10 +119,10 @@ def tag_into(
     from fastcrf.cli.tag_files import tag_all, tasks_of
 
     if output != "-":
-        raise typer.BadParameter("is one file, and --folder has many; leave one of them out.", param_hint="--output")
+        refuse("--output", "is one file, and --folder has many; leave one of them out.")
     tasks = tasks_of(data, model, folder, manner, resume)
     for done in tag_all(tasks, whole("jobs", jobs, 1), cluster):
-        typer.echo(done, err=True)
+        tell(done)
 
 
 def result_lines(model: Model, files: DataFiles, path: str, manner: Manner) -> Iterator[str]:
