@@ -196,8 +196,8 @@ def _goals(given: Given, limits: StoppingDefaults, certifiable: bool) -> list[Ru
 
     An explicit `tol` replaces the three, except those that are given too; so does a limit of slopes, which replaces the
     default tol, too. Without either, CRFsuite's algorithms, and whoever gives one of the three, get the three; all
-    others get the default tol. Where no penalty allows a certificate, or L1 alone a loose one that nobody asked for, the
-    three are there unless slopes are.
+    others get the default tol. Where no penalty allows a certificate, or L1 alone a loose one that nobody asked for,
+    the three are there unless slopes are.
     """
     three, slopes = {"period", "delta", "epsilon"} & given.keys(), [name for name in SLOPES if name in given]
     certified = "tol" in given or (limits is OURS and not three and not slopes)
