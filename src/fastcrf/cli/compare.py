@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def compare(
     data: Annotated[
         list[str],
-        typer.Argument(metavar="DATA...", help="Column files, addresses, digits, or a set in FASTCRF_DATA."),
+        typer.Argument(metavar="DATA", help="Column files, addresses, digits, or a set in FASTCRF_DATA."),
     ],
     solvers: Annotated[
         str | None,

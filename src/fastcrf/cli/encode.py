@@ -9,7 +9,7 @@ import typer
 
 def encode(
     data: Annotated[
-        list[str], typer.Argument(metavar="DATA...", help="Column files with the label last; - is standard input.")
+        list[str], typer.Argument(metavar="DATA", help="Column files with the label last; - is standard input.")
     ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the encoded corpus.")],
     template: Annotated[

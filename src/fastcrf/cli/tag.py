@@ -18,9 +18,7 @@ AT_ONCE = 1000  # sequences that are tagged together
 
 
 def tag(
-    data: Annotated[
-        list[str], typer.Argument(metavar="DATA...", help="Columns, plain or gzipped; - is standard input.")
-    ],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Columns, plain or gzipped; - is standard input.")],
     model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model of any format.")],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")

@@ -17,7 +17,7 @@ def train(
     data: Annotated[
         list[str],
         typer.Argument(
-            metavar="DATA...",
+            metavar="DATA",
             help="Column files with the label last, or what `fastcrf encode` wrote; - is standard input.",
         ),
     ],
