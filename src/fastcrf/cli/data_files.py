@@ -17,7 +17,6 @@ from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.errors import DataError
 from fastcrf.data.files.column_files import Sentence, read_columns, sentences
-from fastcrf.data.files.item_files import item_sequences, read_items
 from fastcrf.data.files.text_lines import ShareRead, name_of
 from fastcrf.model import Model
 
@@ -97,6 +96,8 @@ class ItemFiles:
     """CRFsuite's item files. A label is expected even where it is not known."""
 
     def labelled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labelled:
+        from fastcrf.data.files.item_files import read_items  # here, as below: columns do without
+
         weights: list[float] = []
         every = read_items(path, progress)
         first = next(every, None)
@@ -112,6 +113,8 @@ class ItemFiles:
         return Labelled(items(), (sequence.labels for sequence in labels), weights)
 
     def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]:
+        from fastcrf.data.files.item_files import item_sequences
+
         for sequence in item_sequences(lines, name):
             yield Unit(sequence.line, sequence.items, [[] for _ in sequence.items])
 

@@ -7,7 +7,6 @@ else is fastcrf's own. Models of CRF++ and Wapiti are read, not written; what re
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.model_file import container
@@ -58,4 +57,4 @@ def bytes_of_crfsuite(content: ModelContent) -> bytes:
 
 def bytes_for(path: str | os.PathLike[str], content: ModelContent) -> bytes:
     """A model as the content of a file of the format that the path asks for."""
-    return bytes_of_crfsuite(content) if Path(path).suffix == CRFSUITE else bytes_of(content)
+    return bytes_of_crfsuite(content) if os.path.splitext(path)[1] == CRFSUITE else bytes_of(content)
