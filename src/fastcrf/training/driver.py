@@ -187,6 +187,8 @@ class Run:
 
     def _place(self, step: Step) -> Point:
         self.passes += step.passes
+        if not self.certifier.believing:
+            step = step._replace(objective=None, gradient=None, lower_bound=None)
         wall = time.perf_counter() - self.began
         point = Point(self.problem, step, len(self.trace), self.passes, self.seconds, wall)
         point.certifier = self.certifier
