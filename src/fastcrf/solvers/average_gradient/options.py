@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from fastcrf.draws.drifting_vector import make_drifting
 from fastcrf.draws.lazy_weights import LazyWeights, Make
@@ -22,6 +22,28 @@ from fastcrf.solvers.average_gradient.run import Draws, Run
 from fastcrf.solvers.average_gradient.scheme import Scheme
 from fastcrf.solvers.options import check_choice, check_whole
 from fastcrf.types import Floats, Step
+
+STORED = ("auto", *FORMS)
+STORED_OR_NOT = ("none", *STORED)
+
+
+class Drawing(Protocol):
+    """The options that all solvers of the family have."""
+
+    name: ClassVar[str]
+    batch: int
+    seed: int
+    storage: str
+    precision: str
+    steps_per_epoch: int
+
+
+def check_drawing(solver: Drawing, storages: tuple[str, ...]) -> None:
+    """Raise one sentence where one of these options is wrong; `storages` are those that the solver has."""
+    for option, least in (("batch", 1), ("seed", 0), ("steps_per_epoch", 1)):
+        check_whole(solver.name, option, getattr(solver, option), least)
+    check_choice(solver.name, "storage", solver.storage, storages)
+    check_choice(solver.name, "precision", solver.precision, PRECISIONS)
 
 
 @dataclass(frozen=True)
@@ -49,11 +71,7 @@ class AverageGradient:
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
-        check_whole(self.name, "batch", self.batch, 1)
-        check_whole(self.name, "seed", self.seed, 0)
-        check_choice(self.name, "storage", self.storage, ("auto", *FORMS))
-        check_choice(self.name, "precision", self.precision, PRECISIONS)
-        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+        check_drawing(self, STORED)
 
     @abstractmethod
     def scheme(self, problem: SequenceProblem, n: int) -> Scheme:
