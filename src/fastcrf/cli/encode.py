@@ -6,30 +6,21 @@ from typing import Annotated
 
 import typer
 
+from fastcrf.cli.shared_options import Items, Quiet, Template, TemplateKind
+
 
 def encode(
     data: Annotated[
         list[str], typer.Argument(metavar="DATA", help="Column files with the label last; - is standard input.")
     ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the encoded corpus.")],
-    template: Annotated[
-        str | None,
-        typer.Option(
-            "--template",
-            "-t",
-            metavar="FILE",
-            help="Make attributes with a template of CRF++, Wapiti or CRFsuite: a file, or crfsuite-chunking.",
-        ),
-    ] = None,
-    template_kind: Annotated[
-        str | None,
-        typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognised from the template]"),
-    ] = None,
-    items: Annotated[bool, typer.Option("--items", help="DATA are item files in CRFsuite's format.")] = False,
+    template: Template = None,
+    template_kind: TemplateKind = None,
+    items: Items = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace --output even if it is no encoded corpus of fastcrf.")
+        bool, typer.Option("--force", help="Replace --output even if it is not an encoded corpus.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Encode training data that are larger than the memory.
 
