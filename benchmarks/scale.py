@@ -3,7 +3,7 @@
     python benchmarks/scale.py mapped    [--data DIR] [--copies 10] [--iterations 5]
     python benchmarks/scale.py growth    [--positions 10000,100000,1000000]
     python benchmarks/scale.py labels    [--labels 4,16,64,256,400]
-    python benchmarks/scale.py features  [--features 100000,1000000,10000000]
+    python benchmarks/scale.py features  [--features 100000,1000000,10000000,200000000]
     python benchmarks/scale.py threads   [--threads 1,2]
     python benchmarks/scale.py rounds    [--sets conll2000] [--shards 4,16] [--epochs 1,5] [--first 60000]
     python benchmarks/scale.py workers   [--sets brown-base,conll2000] [--all-states]
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--positions", default="10000,100000,1000000")
     parser.add_argument("--labels", default="4,16,64,256,400")
-    parser.add_argument("--features", default="100000,1000000,10000000")
+    parser.add_argument("--features", default="100000,1000000,10000000,200000000")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--sets", default="brown-base")
     parser.add_argument("--shards", default="4,16")
@@ -111,7 +111,9 @@ def features(arguments: argparse.Namespace, folder: Path) -> None:
     sizes, found = numbers(arguments.features), []
     for n in sizes:
         found.append(
-            run(do="synthetic", positions=200_000, labels=10, attributes=n // 10, jobs=arguments.jobs, all_states=True)
+            run(
+                do="synthetic", positions=2_000_000, labels=10, attributes=n // 10, jobs=arguments.jobs, all_states=True
+            )
         )
         show(f"{n:,} features asked for", found[-1])
         keep(arguments, found[-1]["weights"], found[-1])

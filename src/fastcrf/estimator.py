@@ -306,7 +306,9 @@ class CRF(TrainedEstimator):
         if self.model_filename is None:
             return NotFittedError(NOT_FITTED)
         path = os.fspath(self.model_filename)
-        return NotFittedError(f"This CRF is not fitted, and there is no file {path}: call fit, or mend model_filename.")
+        return NotFittedError(
+            f"This CRF is not fitted, and there is no file {path}: call fit, or correct model_filename."
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.__dict__.keys() & {"_model", "_stream"}) or (

@@ -77,7 +77,7 @@ def test_a_lost_scheduler_ends_the_run_with_a_checkpoint_that_goes_on_elsewhere(
             if row["step"] == 3:
                 cluster.close()
 
-        with pytest.raises(ClusterError, match=r"The cluster was lost: .* go on from the last checkpoint elsewhere"):
+        with pytest.raises(ClusterError, match=r"The cluster was lost: .* continue from the last checkpoint elsewhere"):
             minimize(
                 problem, make("lbfgs"), stop=[MaxSteps(STEPS)], callbacks=[close], checkpoint=Checkpoint(state, 0.0)
             )

@@ -190,8 +190,8 @@ def test_a_disk_that_is_full_costs_the_checkpoint_and_one_warning_but_not_the_ru
         result = run(path, resume=False, steps=6)
     assert result.n_steps == 6
     assert [record.getMessage() for record in caplog.records] == [
-        f"The checkpoint {path} cannot be written (No space left on device); training goes on, and it is tried again "
-        "later."
+        f"The checkpoint {path} cannot be written (No space left on device); training continues, and the next one may "
+        "succeed."
     ]
     assert len(tries) == 7
     assert len(run(path).trace) == 7

@@ -22,7 +22,7 @@ def encode(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Encode training data that are larger than the memory.
+    """Encode training data that do not fit in memory.
 
     The files are read one after another, once. What is written holds attributes, values, labels, weights, names and the
     template, and is all that `fastcrf train` needs; it is mapped there, so that memory holds the model and not the

@@ -14,7 +14,7 @@ MOST_LABELS = 20  # that are listed in words
 
 def info(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model of any format.")],
-    top: Annotated[int, typer.Option(min=0, help="So many of the largest weights, of either kind.")] = 10,
+    top: Annotated[int, typer.Option(min=0, help="How many of the largest weights of each kind to show.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Summarise a model: its labels, its weights by size, what it was trained with and how that ended.

@@ -128,8 +128,8 @@ class ClusterProblem(Penalised):
                 if trial == TRIALS or not alive:
                     what = "its workers died again and again" if alive else "its scheduler is gone"
                     raise ClusterError(
-                        f"The cluster was lost: {what} ({type(loss).__name__}); go on from the last checkpoint "
-                        f"elsewhere, with as many shards ({self.n_shards})."
+                        f"The cluster was lost: {what} ({type(loss).__name__}); continue from the last checkpoint "
+                        f"elsewhere, with the same number of shards ({self.n_shards})."
                     ) from loss
         raise AssertionError("unreachable")
 

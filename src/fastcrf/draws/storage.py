@@ -103,8 +103,8 @@ def restore_gradients(gradients: Any, saved: Mapping[str, Any]) -> None:
         kept = saved.get(name, np.empty(0))
         if (kept.shape, kept.dtype) != (array.shape, array.dtype):
             raise ValueError(
-                "The run that is to go on kept its gradients in another form; go on with its own options `storage` "
-                "and `precision`, or start anew."
+                "The run to be continued kept its gradients in another form; continue it with its own options "
+                "`storage` and `precision`, or start afresh."
             )
         array[:] = kept
 

@@ -126,7 +126,7 @@ class Checkpoint:
         except OSError as error:
             if not self.warned:
                 logger.warning(
-                    "The checkpoint %s cannot be written (%s); training goes on, and it is tried again later.",
+                    "The checkpoint %s cannot be written (%s); training continues, and the next one may succeed.",
                     self.path,
                     error.strerror or error,
                 )

@@ -89,7 +89,7 @@ def minimize(
     elif memory:
         check_memory(solver.name, solver.keeps, memory, problem.n_weights)
     display = progress or Silent()
-    reason = "The run was broken off."
+    reason = "The run was interrupted."
     display.start(solver.name)
     try:
         with catch_interrupt() as interrupt, listening(problem, interrupt):
