@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from fastcrf.draws.drifting_vector import make_drifting
 from fastcrf.draws.lazy_weights import LazyWeights, Make
@@ -27,19 +27,8 @@ STORED = ("auto", *FORMS)
 STORED_OR_NOT = ("none", *STORED)
 
 
-class Drawing(Protocol):
-    """The options that all solvers of the family have."""
-
-    name: ClassVar[str]
-    batch: int
-    seed: int
-    storage: str
-    precision: str
-    steps_per_epoch: int
-
-
-def check_drawing(solver: Drawing, storages: tuple[str, ...]) -> None:
-    """Raise one sentence where one of these options is wrong; `storages` are those that the solver has."""
+def check_drawing(solver: Any, storages: tuple[str, ...]) -> None:
+    """Raise one sentence where an option that all solvers of the family have is wrong; `storages`: that this one has."""
     for option, least in (("batch", 1), ("seed", 0), ("steps_per_epoch", 1)):
         check_whole(solver.name, option, getattr(solver, option), least)
     check_choice(solver.name, "storage", solver.storage, storages)
