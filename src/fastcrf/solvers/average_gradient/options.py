@@ -28,7 +28,7 @@ STORED_OR_NOT = ("none", *STORED)
 
 
 def check_drawing(solver: Any, storages: tuple[str, ...]) -> None:
-    """Raise one sentence where an option that all solvers of the family have is wrong; `storages`: that this one has."""
+    """Raise one sentence where an option of the whole family is wrong; `storages` are those that this solver has."""
     for option, least in (("batch", 1), ("seed", 0), ("steps_per_epoch", 1)):
         check_whole(solver.name, option, getattr(solver, option), least)
     check_choice(solver.name, "storage", solver.storage, storages)
