@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Mapping
 from typing import Any
 
@@ -127,4 +128,6 @@ def write(path: PathLike, content: bytes) -> None:
 def read(path: PathLike) -> bytes:
     """The content of a model file."""
     with open(path, "rb") as file:
+        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
+            raise ModelFileError("this is a device, such as /dev/zero, which never ends")
         return file.read()
