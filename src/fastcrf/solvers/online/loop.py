@@ -5,16 +5,17 @@ from __future__ import annotations
 from fastcrf.chain.blocks import add_rows, clear_rows, collect_change, copy_rows, infer_block, refresh_edges
 from fastcrf.chain.expectations import score_block
 from fastcrf.kernel import borrowing_kernel
+from fastcrf.solvers.online.directions import bend_change, bend_edges
 from fastcrf.solvers.online.periods import count_update
 from fastcrf.solvers.online.rated_vector import NOW, STEP, descend_edges_rated, descend_rated, gather_rated
 
 
 @borrowing_kernel
-def rated_updates(blocks, order, size, done, charge, rule, vector, space, residuals, lanes):
+def rated_updates(blocks, order, size, done, direction, rule, vector, space, residuals, lanes):
     """One update for each `size` sequences of `order`: (their losses, tokens predicted wrong), each before its update.
 
-    done: updates before these; charge: what the penalty takes of each weight for a sequence and a step size of 1;
-    rule: how step sizes adapt (periods.py). Writes: vector, space, residuals, rule.
+    done: updates before these; direction: where they go (directions.py); rule: how step sizes adapt (periods.py).
+    Writes: direction, vector, space, residuals.
     """
     local, support, chains = blocks.local, blocks.support, blocks.chains
     starts, bounds, K = local.starts, chains.bounds, blocks.layout.n_labels
@@ -29,6 +30,7 @@ def rated_updates(blocks, order, size, done, charge, rule, vector, space, residu
             score_block(local, space.weights, bias, i, i + 1, scores, lanes)
             loss += infer_block(chains, i, edges, space, K, lanes)
             wrong += count_wrong(chains, i, scores, K)
+            bend_edges(direction, blocks, i, space.edge_sums, lanes)
             copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
             add_rows(space.edge_sums, residuals.edges, K, lanes)
             row += starts[i + 1] - starts[i]
@@ -37,9 +39,10 @@ def rated_updates(blocks, order, size, done, charge, rule, vector, space, residu
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
+            bend_change(direction, blocks, i, space.change, lanes)
             descend_rated(vector, support, i, step, space.change, lanes)
             row += starts[i + 1] - starts[i]
-        vector.state[NOW] += step * charge * len(batch)
+        vector.state[NOW] += step * direction.charge * len(batch)
         count_update(rule, done + k + 1, vector, lanes)
     return loss, wrong
 
