@@ -36,8 +36,8 @@ from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.corpora.loaders import load
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.lab.tables import table
-from fastcrf.model import Model
 from fastcrf.metrics import flat_accuracy_score, segment_scores
+from fastcrf.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.training.driver import minimize

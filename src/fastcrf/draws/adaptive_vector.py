@@ -6,8 +6,8 @@ the proximal step that follows it are
     G <- G + g^2,   w <- w - eta a g,   w <- soft(w, eta a lambda1) / (1 + eta a lambda2)
 
 (Duchi, Hazan & Singer 2011). The G of a weight that no draw touches stays, so that all the proximal steps it misses are
-the same map of |w|: a share is taken off, and then a threshold. What is zero stays zero; so k of them take off the share
-P = 1 - (1 + eta a lambda2)^-k (missed_steps.py), and then the threshold (lambda1 / lambda2) P, or k eta a lambda1
+the same map of |w|: a share is taken off, and then a threshold. What is zero stays zero; so k of them take off the
+share P = 1 - (1 + eta a lambda2)^-k (missed_steps.py), and then the threshold (lambda1 / lambda2) P, or k eta a lambda1
 without an L2 penalty.
 
 The memory is that of lazy_vector.py with G in the place of d and the rate behind it, so that roots are taken once a

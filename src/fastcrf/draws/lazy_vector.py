@@ -82,7 +82,7 @@ def make_places(
 
 
 def places_of(layout: Layout, features: FeatureMap, parts: int, columns: int) -> Longs:
-    """Place of v for each weight in the memory of rows with so many parts, and behind them cells with so many columns."""
+    """Place of v for each weight in the memory of rows with so many parts, and of cells with so many columns behind."""
     place, Kp = layout.place.astype(np.int64), layout.padded
     n_row_slots = parts * (layout.n_rows + layout.n_labels) * Kp
     row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + columns * (place - layout.n_row_slots)
