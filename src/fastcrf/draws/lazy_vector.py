@@ -22,7 +22,7 @@ from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, store
 from fastcrf.chain.layout import Layout
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
-from fastcrf.types import FeatureMap, Floats
+from fastcrf.types import FeatureMap, Floats, Longs
 
 
 @generic
@@ -70,26 +70,24 @@ class Places(NamedTuple):
 
 
 def make_places(
-    layout: Layout, features: FeatureMap, weights: Floats, drift: Floats
+    layout: Layout, features: FeatureMap, weights: Floats, drift: Floats, parts: int = 2, columns: int = 3
 ) -> tuple[np.ndarray, np.ndarray, Places]:
-    """(rows, cells, places) with v = weights and d = drift, both compact."""
+    """(rows, cells, places) with v = weights and d = drift, both compact; parts: of a row, columns: of a cell."""
     n_rows, Kp = layout.n_rows + layout.n_labels, layout.padded
-    n_row_slots = 2 * n_rows * Kp
-    flat = aligned_zeros(1, n_row_slots + 3 * layout.n_cells)[0]
-    places = Places(flat, places_of(layout, features, n_row_slots), n_row_slots, Kp)
+    n_row_slots = parts * n_rows * Kp
+    flat = aligned_zeros(1, n_row_slots + columns * layout.n_cells)[0]
+    places = Places(flat, places_of(layout, features, parts, columns), n_row_slots, Kp)
     spread_values(weights, drift, places)
-    return flat[:n_row_slots].reshape(-1, Kp), flat[n_row_slots:].reshape(-1, 3), places
+    return flat[:n_row_slots].reshape(-1, Kp), flat[n_row_slots:].reshape(-1, columns), places
 
 
-def places_of(layout: Layout, features: FeatureMap, n_row_slots: int) -> np.ndarray:
-    """Place of v for each weight: a row's slots lie twice as far apart as in the layout, a cell's three times."""
-    place = layout.place.astype(np.int64)
-    in_row = place < layout.n_row_slots
-    state = np.where(
-        in_row, place + place // layout.padded * layout.padded, n_row_slots + 3 * (place - layout.n_row_slots)
-    )
-    rows = layout.n_rows + features.sources.astype(np.int64)
-    return np.concatenate((state, 2 * rows * layout.padded + features.targets))
+def places_of(layout: Layout, features: FeatureMap, parts: int, columns: int) -> Longs:
+    """Place of v for each weight in the memory of rows with so many parts, and of cells with so many columns behind."""
+    place, Kp = layout.place.astype(np.int64), layout.padded
+    n_row_slots = parts * (layout.n_rows + layout.n_labels) * Kp
+    row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + columns * (place - layout.n_row_slots)
+    transitions = parts * (layout.n_rows + features.sources.astype(np.int64)) * Kp + features.targets
+    return np.concatenate((np.where(place < layout.n_row_slots, row, cell), transitions))
 
 
 def settle(

@@ -33,7 +33,7 @@ STAMP, MARK = range(2)  # columns of `marks`
 BEGAN, MIDDLE, NOW, STEP = range(4)  # state
 UNSEEN, SEEN, SEEN_LATE = 0.0, 1.0, 2.0  # marks: in this period not looked at; start known; middle known, too
 N_ROWS, N_CELLS, LATE = range(3)  # counts
-SHORT = 0.02  # of times; up to here exp is a polynomial of degree 6, with a relative error below 1e-15
+SHORT, INSTANT = 0.02, 2.0**-9  # times up to which exp is a polynomial of degree 6 or 4, with an error below 1e-15
 
 
 class ShrinkingVector(NamedTuple):
@@ -112,9 +112,11 @@ def shrink_row(vector, r, time, lanes):
     at = 4 * r
     for b in range(0, vector.rows.shape[1], len(lanes)):
         w, x = load(vector.rows, at, b, lanes), scale(-time, load(vector.rows, at + RATE, b, lanes))
-        p = shift(scale(1.0 / 6.0, x), 1.0)
-        p = shift(multiply(scale(1.0 / 5.0, x), p), 1.0)
-        p = shift(multiply(scale(1.0 / 4.0, x), p), 1.0)
+        p = shift(scale(1.0 / 4.0, x), 1.0)
+        if time > INSTANT:
+            p = shift(scale(1.0 / 6.0, x), 1.0)
+            p = shift(multiply(scale(1.0 / 5.0, x), p), 1.0)
+            p = shift(multiply(scale(1.0 / 4.0, x), p), 1.0)
         p = shift(multiply(scale(1.0 / 3.0, x), p), 1.0)
         p = shift(multiply(scale(1.0 / 2.0, x), p), 1.0)
         store(vector.rows, at, b, add(multiply(multiply(x, p), w), w))
@@ -138,7 +140,8 @@ def shrink_cell(vector, c, time):
     if time > SHORT:
         vector.cells[c, WEIGHT] *= math.exp(x)
     else:
-        p = 1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0 * (1.0 + x / 5.0 * (1.0 + x / 6.0))))
+        p = 1.0 + x / 4.0 * (1.0 + x / 5.0 * (1.0 + x / 6.0)) if time > INSTANT else 1.0 + x / 4.0
+        p = 1.0 + x / 2.0 * (1.0 + x / 3.0 * p)
         vector.cells[c, WEIGHT] += x * p * vector.cells[c, WEIGHT]
 
 

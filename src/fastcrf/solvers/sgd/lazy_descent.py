@@ -23,8 +23,9 @@ from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.sgd.averaged_vector import BETA, SUMMED, A, AveragedVector
+from fastcrf.solvers.sgd.l1_ball_vector import L1BallVector
 from fastcrf.solvers.sgd.run import start_of
-from fastcrf.solvers.sgd.sparse_vectors import CumulativeVector, L1BallVector, NaiveVector
+from fastcrf.solvers.sgd.sparse_vectors import CumulativeVector, NaiveVector
 from fastcrf.types import Floats
 
 

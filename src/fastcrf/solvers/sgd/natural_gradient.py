@@ -13,21 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, clear_rows, collect_change, infer_block, refresh_edges
-from fastcrf.chain.expectations import Table, score_block
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.blocks import Blocks, collect_change, infer_block, refresh_edges
+from fastcrf.chain.expectations import score_block
+from fastcrf.draws.observed import Observed, count_gold, make_observed
 from fastcrf.draws.scaled_vector import descend_edges_scaled, descend_scaled, gather_scaled, shrink_scaled
-from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.solvers.sgd.bregman_updates import COUNTING, direction
-
-
-class Observed(NamedTuple):
-    """Features of the gold labels of one sequence."""
-
-    counting: int  # whether anyone asks for them
-    nodes: np.ndarray  # [T, Kp]
-    edges: np.ndarray  # [Kp, Kp]
-    table: Table  # local: by attribute
 
 
 class Transform(NamedTuple):
@@ -39,11 +30,7 @@ class Transform(NamedTuple):
 
 
 def make_transform(blocks: Blocks, update: Any, by_position: bool) -> Transform:
-    n_rows, n_cells, longest = blocks.widest
-    Kp = blocks.layout.padded
-    table = Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells))
-    observed = Observed(int(isinstance(update, COUNTING)), aligned_zeros(longest, Kp), aligned_zeros(Kp, Kp), table)
-    return Transform(update, int(by_position), observed)
+    return Transform(update, int(by_position), make_observed(blocks, isinstance(update, COUNTING)))
 
 
 @borrowing_kernel
@@ -82,19 +69,6 @@ def natural_updates(blocks, order, steps, factors, update, by_position, observed
         descend_edges_scaled(vector, support.masks, steps[k], space.edge_sums, K, lanes)
         descend_scaled(vector, support, i, steps[k], space.change, lanes)
     return loss
-
-
-@standing_kernel
-def count_gold(blocks, i, observed, lanes):
-    """Writes: observed."""
-    starts, gold = blocks.chains.starts, blocks.chains.labels
-    clear_rows(observed.nodes, starts[i + 1] - starts[i], lanes)
-    clear_rows(observed.edges, blocks.layout.n_labels, lanes)
-    for p in range(starts[i], starts[i + 1]):
-        observed.nodes[p - starts[i], gold[p]] = 1.0
-        if p > starts[i]:
-            observed.edges[gold[p - 1], gold[p]] += 1.0
-    collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, observed.nodes, observed.table, lanes)
 
 
 @borrowing_kernel
