@@ -18,7 +18,19 @@ import numpy as np
 from fastcrf.chain.expectations import Table, add_edges, infer, scatter_block
 from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import Edges, Lattice, make_edges, make_lattice
-from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, larger, largest, load, multiply, shift, store, zeros
+from fastcrf.chain.lanes import (
+    add,
+    add_scaled,
+    aligned_zeros,
+    flat_rows,
+    larger,
+    largest,
+    load,
+    multiply,
+    shift,
+    store,
+    zeros,
+)
 from fastcrf.chain.layout import Indices, Layout, Positions
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.mapped import empty_beside, folder_of
@@ -146,11 +158,12 @@ def refresh_edges(edges, n_labels, bias, lanes):
     for j in range(n_labels):
         for b in range(0, Kp, W):
             store(edges.forward, j, b, shift(load(edges.scores, j, b, lanes), -top))
-    exponentiate(edges.forward[:n_labels].reshape(-1))
+    exponentiate(flat_rows(edges.forward, 0, n_labels))
     for j in range(n_labels):
         for k in range(n_labels):
             edges.backward[k, j] = edges.forward[j, k]
-        edges.forward[j, n_labels:] = 0.0
+        for k in range(n_labels, Kp):
+            edges.forward[j, k] = 0.0
     return Edges(edges.scores, edges.forward, edges.backward, top, top - bottom, 0)
 
 
@@ -203,7 +216,8 @@ def subtract_gold(chains, i, posteriors, edge_sums):
 def collect_change(positions, bounds, support, i, quantities, change, lanes):
     """Sum label quantities [T, Kp] of block i by attribute. Writes: change (a local table)."""
     clear_rows(change.rows, support.row_starts[i + 1] - support.row_starts[i], lanes)
-    change.cells[: support.cell_starts[i + 1] - support.cell_starts[i]] = 0.0
+    for o in range(support.cell_starts[i + 1] - support.cell_starts[i]):
+        change.cells[o] = 0.0
     scatter_block(positions, bounds[i], bounds[i + 1], quantities, change, lanes)
 
 
