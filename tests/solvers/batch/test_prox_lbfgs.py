@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from fastcrf.memory import MemoryMismatch
 from fastcrf.solvers.batch import curvature_pairs, sparse_columns
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.owlqn import OWLQN
@@ -126,3 +127,22 @@ def test_on_threads_the_lowest_point_is_the_same(monkeypatch, n_jobs):
     kept = found != 0.0
     np.testing.assert_allclose(slopes[kept], -0.5 * np.sign(found[kept]), atol=1e-4)
     assert (np.abs(slopes[~kept]) <= 0.5 + 1e-4).all()
+
+
+def test_sums_that_live_on_are_those_that_are_summed_afresh():
+    toy = ToyProblem(c1=0.5, c2=0.1)
+    solver, start = ProxLBFGS(pairs=3), np.zeros(toy.n_weights)
+    for there in islice(solver.iterate(toy, start), 3, 9):
+        memory = {name: np.array(value) for name, value in there.memory.items()}
+        assert len(memory["inner"]) >= 4
+        without = {name: value for name, value in memory.items() if name != "inner"}
+        kept, afresh = (list(islice(solver.iterate(toy, start, some), 2))[-1] for some in (memory, without))
+        np.testing.assert_allclose(kept.weights, afresh.weights, rtol=1e-7, atol=1e-10)
+
+
+def test_sums_of_other_pairs_are_refused():
+    toy = ToyProblem(c1=0.5, c2=0.1)
+    there = list(islice(ProxLBFGS().iterate(toy, np.zeros(toy.n_weights)), 5))[-1]
+    memory = dict(there.memory) | {"inner": np.zeros((4, 4))}
+    with pytest.raises(MemoryMismatch, match=r"'inner' has the shape \(4, 4\), but there are 8 rows of pairs"):
+        next(ProxLBFGS().iterate(toy, np.zeros(toy.n_weights), memory))

@@ -54,7 +54,7 @@ class SparseModel:
 
     def __init__(self, name: str, pairs: CurvaturePairs, memory: Mapping[str, Any] = NOTHING) -> None:
         self.pairs, self.columns = pairs, Columns(pairs)
-        self.inner = inner_of(name, memory, 2 * pairs.used)  # W_S'W_S for w, in the units of the rows as they are kept
+        self.inner = inner_of(name, memory, 2 * pairs.used)  # W_S'W_S for w in units of the rows; empty: to be summed
         n = pairs.basis.shape[1]
         self._places, self._room = np.empty(n, np.int64), np.empty((len(Figures._fields), n))
         self._signs = np.empty(0)  # of the face that `inner` is about, on the candidates
@@ -90,7 +90,7 @@ class SparseModel:
         pairs, rows = self.pairs, 2 * self.pairs.used
         s, y = 2 * pairs.order[-1], 2 * pairs.order[-1] + 1
         of_s, of_y, pull, elsewhere = self.columns.sum_newest(figures)
-        if self.inner is None:
+        if len(self.inner) < rows - 2:
             self.inner = self.columns.shift(np.zeros(len(figures.signs)), weights)
         self.inner = np.pad(self.inner, (0, rows - len(self.inner)))
         self.inner[s] = self.inner[:, s] = of_s
@@ -142,7 +142,7 @@ class SparseModel:
 
     def state(self) -> dict[str, Any]:
         """What a later run needs besides the pairs."""
-        return {} if self.inner is None else {"inner": self.inner}
+        return {"inner": self.inner}
 
 
 def compact_form(gram: Floats, length: float) -> tuple[float, Floats, Floats]:
@@ -160,11 +160,9 @@ def compact_form(gram: Floats, length: float) -> tuple[float, Floats, Floats]:
     return sigma, unit * np.concatenate((np.full(m, sigma), np.ones(m))), middle * np.outer(unit, unit)
 
 
-def inner_of(name: str, memory: Mapping[str, Any], rows: int) -> Floats | None:
-    """A copy of what a memory holds, for so many rows; None where it has to be summed afresh."""
-    if "inner" not in memory:
-        return None if rows else np.zeros((0, 0))
-    inner = np.array(memory["inner"])
-    if inner.shape not in ((rows, rows), (rows - 2, rows - 2)):  # the newest pair may not have been looked at
+def inner_of(name: str, memory: Mapping[str, Any], rows: int) -> Floats:
+    """A copy of what a memory holds, for so many rows or without those of the newest pair; empty if it holds none."""
+    inner = np.array(memory.get("inner", np.zeros((0, 0))))
+    if inner.shape not in ((size, size) for size in (0, rows - 2, rows)):
         raise MemoryMismatch(name, f"'inner' has the shape {inner.shape}, but there are {rows} rows of pairs")
     return inner
