@@ -146,3 +146,16 @@ def test_sums_of_other_pairs_are_refused():
     memory = dict(there.memory) | {"inner": np.zeros((4, 4))}
     with pytest.raises(MemoryMismatch, match=r"'inner' has the shape \(4, 4\), but there are 8 rows of pairs"):
         next(ProxLBFGS().iterate(toy, np.zeros(toy.n_weights), memory))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_follow_the_weights_wherever_the_search_ends(seed):
+    rng = np.random.default_rng(seed)
+    weights, gradients = walk(seed, 3, 12)
+    pairs = filled_pairs(weights, gradients, np.ones(12))
+    model = SparseModel("", pairs)
+    model.lowest(weights[-1], gradients[-1], 0.5)
+    ended = np.where(rng.uniform(size=12) < 0.5, 0.0, 1.0)
+    model.settle(ended)
+    kept = np.asarray(pairs.basis[: 2 * pairs.used, ended != 0.0], float)
+    np.testing.assert_allclose(model.inner, kept @ kept.T, rtol=1e-9, atol=1e-9)
