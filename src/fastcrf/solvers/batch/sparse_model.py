@@ -35,6 +35,7 @@ from fastcrf.solvers.batch.sparse_columns import Columns, Figures, find_candidat
 from fastcrf.types import NOTHING, Floats
 
 MOST_ROUNDS = 8
+ENOUGH = 0.01  # of the gain: a round that adds less is the last
 FEW = 1e-3  # of the candidates: if no more would change their signs, a further round gains next to nothing
 KEEPS = {"inner": Kept(n_axes=2, optional=True)}
 
@@ -119,11 +120,12 @@ class SparseModel:
             turned = self.columns.turn(figures, on_rows, sigma)
             bent = float((on_rows * (right + (self.inner * on_rows).sum(axis=1))).sum())
             gain = turned.promised + 0.5 * sigma * (turned.square - bent)
-            if gain < lowest:
-                best, lowest = turned, gain
             right += turned.right
             self.inner = self.inner + turned.inner
-            if turned.changes <= FEW * len(turned.step):
+            further = lowest - gain
+            if further > 0.0:
+                best, lowest = turned, gain
+            if turned.changes <= FEW * len(turned.step) or 0.0 < further < ENOUGH * -gain:
                 break
         self._signs = figures.signs
         return None if best is None else SparseStep(self._moved(weights, figures, best.step), best.promised)
