@@ -18,7 +18,7 @@ import numpy as np
 
 from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import WIDEST_SPREAD, backward, forward, shift_scores
-from fastcrf.chain.lanes import add, add_scaled, flat_rows, load, store
+from fastcrf.chain.lanes import NARROW, add, add_scaled, flat_rows, load, store
 from fastcrf.chain.log_domain import log_backward, log_forward
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
@@ -98,13 +98,13 @@ def scatter_block(positions, first, last, scores, table, lanes):
 @standing_kernel
 def add_edges(lattice, n_positions, n_labels, sums, lanes):
     """sums(j, k) += sum_t alpha_{t-1}(j) follow_t(k); four rows stay in registers while t runs. Writes: sums."""
-    alpha, follow = lattice.alpha, lattice.follow
-    for b in range(0, sums.shape[1], len(lanes)):
+    alpha, follow, panel = lattice.alpha, lattice.follow, lanes[:NARROW]
+    for b in range(0, sums.shape[1], len(panel)):
         for j in range(0, n_labels, 4):  # rows are padded to a multiple of 4
-            sum0, sum1 = load(sums, j, b, lanes), load(sums, j + 1, b, lanes)
-            sum2, sum3 = load(sums, j + 2, b, lanes), load(sums, j + 3, b, lanes)
+            sum0, sum1 = load(sums, j, b, panel), load(sums, j + 1, b, panel)
+            sum2, sum3 = load(sums, j + 2, b, panel), load(sums, j + 3, b, panel)
             for t in range(1, n_positions):
-                row = load(follow, t, b, lanes)
+                row = load(follow, t, b, panel)
                 sum0 = add_scaled(alpha[t - 1, j], row, sum0)
                 sum1 = add_scaled(alpha[t - 1, j + 1], row, sum1)
                 sum2 = add_scaled(alpha[t - 1, j + 2], row, sum2)
