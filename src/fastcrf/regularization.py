@@ -167,7 +167,8 @@ def fold_path(
     """The path on all sequences but those `held` out, which score it."""
     out = set(held.tolist())
     kept = [i for i in range(len(y)) if i not in out]
-    corpus, attributes, labels = encode_training([X[i] for i in kept], [y[i] for i in kept])
+    without = [X[i] for i in kept], [y[i] for i in kept]
+    corpus, attributes, labels = encode_training(*without, known=base._no_attributes())
     features = build_feature_map(corpus, len(attributes), len(labels), **base._feature_options())
     problem = Problem(corpus, features, 0.0, 1.0, n_jobs)
     encoded = Encoder(attributes).encode_labelled([X[i] for i in held], [y[i] for i in held], labels)

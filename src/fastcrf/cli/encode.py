@@ -26,6 +26,9 @@ def encode(
         typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognised from the template]"),
     ] = None,
     items: Annotated[bool, typer.Option("--items", help="DATA are item files in CRFsuite's format.")] = False,
+    boundaries: Annotated[
+        bool, typer.Option("--boundaries", help="The start and the end of a sequence get weights of their own.")
+    ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace --output even if it is no encoded corpus of fastcrf.")
     ] = False,
@@ -58,7 +61,7 @@ def encode(
     check_replaceable(output)
     if not force:
         check_ours(output, (CORPUS,))
-    inputs = training_files(template, template_kind, items)
+    inputs = training_files(template, template_kind, items, boundaries)
     with announce_compilation():
         parts = (read_labelled(inputs.files, path, quiet) for path in data)
         written = write_corpus(output, parts, inputs.attributes, inputs.transitions, inputs.files.remembered)

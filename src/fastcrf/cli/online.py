@@ -39,7 +39,7 @@ def refuse_with_online(options: Mapping[str, Any]) -> None:
 
 def train_online(
     paths: Sequence[str],
-    kind: tuple[str | None, str | None, bool],
+    kind: tuple[str | None, str | None, bool, bool],
     plan: Plan,
     chunks: Chunks,
     features: Mapping[str, Any],
@@ -97,6 +97,11 @@ def continued(new: Stream, path: Any) -> Stream:
     for what in ("solver", "c1", "c2", "expected"):
         if getattr(saved, what) != getattr(new, what):
             raise CheckpointError(f"The stream {path} was made with a different {what}; use the same, or start afresh.")
+    if not saved.attributes.reads_like(new.attributes):
+        raise CheckpointError(
+            f"The stream {path} was made with another template, or with --boundaries and this one without (or the other "
+            "way round); use the same, or start afresh."
+        )
     return saved
 
 

@@ -94,6 +94,9 @@ def train(
     all_transitions: Annotated[
         bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
     ] = False,
+    boundaries: Annotated[
+        bool, typer.Option("--boundaries", help="Give the start and the end of a sequence weights of their own.")
+    ] = False,
     online: Annotated[
         bool, typer.Option("--online", help="Learn from everything once, in chunks, and keep none of it.")
     ] = False,
@@ -192,10 +195,10 @@ def train(
 
         chunks = Chunks(chunk, expected)
         train_online(
-            data, (template, template_kind, items), plan, chunks, features, model, state, given, quiet, as_json
+            data, (template, template_kind, items, boundaries), plan, chunks, features, model, state, given, quiet, as_json
         )
         return
-    inputs = open_training_data(data, template, template_kind, items, quiet, cluster)
+    inputs = open_training_data(data, template, template_kind, items, quiet, cluster, boundaries)
     fit = inputs.fit(
         plan,
         dev=held_out_data(inputs, dev, quiet, bool(cluster)),
