@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from fastcrf.chain.histories import check_order
 from fastcrf.checks import finite, functions, whole
 from fastcrf.data.corpus_file.reading import EncodedCorpus
 from fastcrf.data.encoding.attributes import Attributes
@@ -75,6 +76,7 @@ class CRF(TrainedEstimator):
     prior: a model whose weights are the mean of the L2 penalty, c2 |w - prior|^2: the path of its file, a fitted CRF or
         its `model_`. What the new data do not speak about stays as it has it.
     expected_sequences: how many `partial_fit` will see in all: the penalty is for so many (those seen so far).
+    order: how many labels before a label its transition weights look at: 1, or 2 for weights of label triples, too.
     boundaries: the start and the end of a sequence are states with weights of their own (docs/objective.md).
 
     After `fit`: `classes_` (in order of first appearance), `attributes_`, `state_features_`, `transition_features_`,
@@ -127,6 +129,7 @@ class CRF(TrainedEstimator):
         prior: PathLike | Model | CRF | None = None,
         expected_sequences: int | None = None,
         engine: str | None = None,
+        order: int | None = None,
         boundaries: bool = False,
     ) -> None:
         self.algorithm = algorithm
@@ -171,6 +174,7 @@ class CRF(TrainedEstimator):
         self.prior = prior
         self.expected_sequences = expected_sequences
         self.engine = engine
+        self.order = order
         self.boundaries = boundaries
 
     def fit(
@@ -360,6 +364,7 @@ class CRF(TrainedEstimator):
             "all_transitions": bool(self.all_possible_transitions),
             "min_freq": finite("min_freq", 0.0 if self.min_freq is None else self.min_freq),
             "drop_negative": bool(self.crfsuite_compat),
+            "order": check_order(1 if self.order is None else self.order),
         }
 
     def _saved_parameters(self) -> dict[str, Any]:

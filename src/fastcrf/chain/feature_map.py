@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastcrf.chain.decoding_room import require_room_for_histories
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
@@ -37,8 +38,8 @@ class FeatureCounts(NamedTuple):
     """How often what may become a feature occurs."""
 
     pairs: Pairs
-    frequency: Floats  # [K, K] of each label bigram
-    observed: np.ndarray  # [K, K] whether it occurs at all: its weight may be 0
+    frequency: Floats  # [histories, K] of each label bigram, and of each triple in a chain of order 2
+    observed: np.ndarray  # [histories, K] whether it occurs at all: its weight may be 0
 
 
 class Seen(NamedTuple):
@@ -58,13 +59,15 @@ def build_feature_map(
     min_freq: float = 0.0,
     drop_negative: bool = False,
     transitions: bool = True,
+    order: int = 1,
 ) -> FeatureMap:
     """The features of a training corpus.
 
-    `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram; what they
-    add has frequency 0 and is subject to `min_freq` like the rest. Without `transitions` there are no label bigrams.
+    `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram (in a chain
+    of order 2 every triple, too); what they add has frequency 0 and is subject to `min_freq` like the rest. Without
+    `transitions` there are no label bigrams.
     """
-    counts = count_features(corpus, n_attributes, n_labels)
+    counts = count_features(corpus, n_attributes, n_labels, order)
     return choose_features(
         counts,
         n_labels,
@@ -73,12 +76,14 @@ def build_feature_map(
         min_freq=min_freq,
         drop_negative=drop_negative,
         transitions=transitions,
+        order=order,
     )
 
 
-def count_features(corpus: Corpus, n_attributes: int, n_labels: int) -> FeatureCounts:
+def count_features(corpus: Corpus, n_attributes: int, n_labels: int, order: int = 1) -> FeatureCounts:
     """What a labelled corpus says of its features."""
-    return FeatureCounts(count_pairs(corpus, n_attributes, n_labels), *count_bigrams(corpus, n_labels))
+    require_room_for_histories(n_labels, order)
+    return FeatureCounts(count_pairs(corpus, n_attributes, n_labels), *count_transitions(corpus, n_labels, order))
 
 
 def choose_features(
@@ -90,6 +95,7 @@ def choose_features(
     min_freq: float = 0.0,
     drop_negative: bool = False,
     transitions: bool = True,
+    order: int = 1,
 ) -> FeatureMap:
     """The features of counts, of one corpus or of several that were joined; options as of `build_feature_map`."""
     threshold = float(min_freq) if min_freq > 0 or drop_negative else -np.inf
@@ -99,7 +105,7 @@ def choose_features(
     possible = (counts.observed | bool(all_transitions)) & bool(transitions)
     sources, targets = np.nonzero(possible & (counts.frequency >= threshold))
     offsets, labels = kept_before[pairs.offsets], pairs.labels[kept]
-    return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels))
+    return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels), order)
 
 
 def join_counts(counts: Sequence[FeatureCounts], n_labels: int) -> FeatureCounts:
@@ -227,6 +233,31 @@ def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
     return frequency.reshape(n_labels, n_labels), observed.reshape(n_labels, n_labels)
 
 
+def count_transitions(corpus: Corpus, n_labels: int, order: int) -> tuple[Floats, np.ndarray]:
+    """Frequency of each bigram and, in a chain of order 2, triple, and whether it occurs. Both [histories, K]."""
+    frequency, observed = count_bigrams(corpus, n_labels)
+    if order == 1:
+        return frequency, observed
+    triples, seen = count_triples(corpus, n_labels)
+    return np.concatenate((frequency, triples)), np.concatenate((observed, seen))
+
+
+def count_triples(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
+    """The same for triples (j, k, l), in row k K + j and column l. Both [K K, K]."""
+    frequency, observed = np.zeros(n_labels**3), np.zeros(n_labels**3, np.bool_)
+    for stretch in corpus.stretches():
+        lengths = np.diff(stretch.starts)
+        within = np.arange(stretch.n_positions) - np.repeat(stretch.starts[:-1], lengths)
+        last = np.flatnonzero(within >= 2)
+        farther, nearer, label = (stretch.labels[last - back].astype(np.int64) for back in (2, 1, 0))
+        known = (farther >= 0) & (nearer >= 0) & (label >= 0)
+        codes = ((nearer * n_labels + farther) * n_labels + label)[known]
+        weights = np.repeat(stretch.weights, lengths)[last][known] if len(stretch.weights) else 1.0
+        np.add.at(frequency, codes, weights)
+        observed[codes] = True
+    return frequency.reshape(-1, n_labels), observed.reshape(-1, n_labels)
+
+
 def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
     """How often each feature occurs with the gold labels, Σ weight · value, in the order of the weight vector.
 
@@ -236,7 +267,7 @@ def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
     for stretch in corpus.stretches():
         occurrences = occurrences_by_attribute(stretch, features.n_attributes)
         count_gold_states(occurrences, features, np.zeros(features.n_labels), counts)
-    frequency, _ = count_bigrams(corpus, features.n_labels)
+    frequency, _ = count_transitions(corpus, features.n_labels, features.order)
     counts[features.n_state :] = frequency[features.sources, features.targets]
     return counts
 

@@ -94,6 +94,9 @@ def train(
     all_transitions: Annotated[
         bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
     ] = False,
+    order: Annotated[
+        int, typer.Option(help="How many labels before a label its transition weights look at: 1 or 2.")
+    ] = 1,
     boundaries: Annotated[
         bool, typer.Option("--boundaries", help="Give the start and the end of a sequence weights of their own.")
     ] = False,
@@ -149,6 +152,7 @@ def train(
     fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
     zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
+    from fastcrf.chain.histories import check_order
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
     from fastcrf.cli.solver_options import read_option
     from fastcrf.cli.training_data import held_out_data, open_training_data
@@ -188,8 +192,8 @@ def train(
     if cv is not None:
         check_cv(data, {"--c2": c2, "--template": template, "--cluster": cluster, "--prior": prior, "--online": online})
         given["c2"] = chosen_c2(data, items, cv, given, jobs, quiet or as_json)
-    plan = make_plan_with({**given, "prior": prior, "engine": cluster}, options, seconds)
-    features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions}
+    plan = make_plan_with({**given, "prior": prior, "engine": cluster, "order": check_order(order)}, options, seconds)
+    features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions, "order": order}
     if online:
         from fastcrf.cli.online import Chunks, train_online
 

@@ -59,6 +59,11 @@ def bytes_of_crfsuite(content: ModelContent) -> bytes:
             "the model has weights for the start and the end of a sequence (boundaries), which CRFsuite does not know; "
             "save it as .crf, or train without boundaries"
         )
+    if content.features.order > 1:
+        raise ModelFileError(
+            f"the model is a chain of order {content.features.order}, and a .crfsuite file holds chains of order 1; save "
+            "it as .crf, or train with order=1"
+        )
     return crfsuite_bytes(content.labels, content.attributes.names(), content.features, content.weights)
 
 

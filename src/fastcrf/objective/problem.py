@@ -22,6 +22,7 @@ from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
 
 SLICE_OF_POSITIONS = 30_000
+OF_ORDER_TWO = frozenset({"gradient", "subset-gradient", "counts", "sequences"})  # what such a chain provides
 WITH_PRIOR = frozenset({"gradient", "hessian", "sequence-hessian", "subset-gradient", "counts"})  # provided, too
 
 
@@ -35,7 +36,7 @@ class Problem:
     v = w - prior and know nothing of it; `model_weights` adds it. Blocks of sequences (`part`) do not have it yet.
     """
 
-    provides: frozenset[str] = WITH_PRIOR | {"sequences"}
+    provides: frozenset[str] = WITH_PRIOR | {"sequences", "bigrams"}
 
     def __init__(
         self,
@@ -55,6 +56,8 @@ class Problem:
             check_prior(c1, c2)
             check_weights(prior, features)
             self.provides = self.provides & WITH_PRIOR
+        if features.order == 2:
+            self.provides = self.provides & OF_ORDER_TWO
         self.prior = prior
         self.likelihood = Likelihood(corpus, features, n_jobs, prior)
         self.corpus = corpus

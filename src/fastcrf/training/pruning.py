@@ -28,5 +28,6 @@ def prune(attributes: Attributes, features: FeatureMap, weights: Floats) -> tupl
         sources=features.sources[transitions],
         targets=features.targets[transitions],
         n_labels=features.n_labels,
+        order=features.order,
     )
     return attributes.kept(used), pruned, weights[kept]
