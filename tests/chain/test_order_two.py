@@ -13,6 +13,8 @@ from scipy.optimize import check_grad
 from fastcrf.chain import decode, first_sentences, plain_decode
 from fastcrf.chain.feature_map import build_feature_map, count_gold
 from fastcrf.chain.histories import check_order, labels_of, n_histories, pair_history, renumbered
+from fastcrf.chain.lanes import choose_width
+from fastcrf.chain.pair_expectations import best_labelling_of_pairs, make_pair_edges, make_pair_lattice
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.problem import Problem
 from reference import brute_force
@@ -94,6 +96,26 @@ def test_ties_go_to_the_lowest_labels():
 
 
 @SOME
+@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 4), st.sampled_from([1.0, 1e9]), st.booleans())
+def test_solvers_that_decode_find_the_best_of_all_paths(seed, T, K, size, whole):
+    """Whole numbers make ties; large ones must not swallow differences."""
+    rng = np.random.default_rng(seed)
+    draw = (
+        (lambda *shape: rng.integers(-1, 2, shape).astype(float)) if whole else (lambda *shape: rng.normal(size=shape))
+    )
+    width, padded = choose_width(K)
+    weights, scores = draw(K + K * K, K), draw(T, K)
+    transitions = weights[:K], weights[K:].reshape(K, K, K).transpose(1, 0, 2)
+    lattice, labels = make_pair_lattice(T, K, padded), np.zeros(T, np.int32)
+    lattice.scores[:, :K], lattice.scores[:, K:] = scores + size, -1e300
+    best_labelling_of_pairs(make_pair_edges(weights, padded), lattice, np.int64(K), labels, (0,) * width)
+    wanted = brute_force.best_path(scores, transitions)
+    assert tuple(labels.tolist()) == wanted or size > 1.0  # large scores round ties away
+    found = brute_force.path_score(scores, transitions, labels.tolist())
+    assert found == pytest.approx(brute_force.path_score(scores, transitions, wanted), abs=1e-12 + 1e-15 * T * size)
+
+
+@SOME
 @given(chains(scales=[1.0]), st.data())
 def test_spans_and_whole_labellings_have_the_probability_of_enumeration(chain, data):
     corpus, features, weights = chain
@@ -161,7 +183,8 @@ def test_triples_are_counted_as_they_occur(seed, every, min_freq):
     rows = zip(farther.tolist(), nearer.tolist(), features.targets.tolist(), strict=True)
     grams = [(j, k, m) if j >= 0 else (k, m) for j, k, m in rows]
     wanted = {gram for gram in seen if seen[gram] >= min_freq}
-    assert set(grams) == (wanted if not every or min_freq else set(grams)) and len(set(grams)) == len(grams)
+    assert set(grams) == (wanted if not every or min_freq else set(grams))
+    assert len(set(grams)) == len(grams)
     assert not (every and not min_freq) or len(grams) == 9 + 27
     counts = count_gold(corpus, features)[features.n_state :]
     np.testing.assert_allclose(counts, [seen.get(gram, 0.0) for gram in grams], rtol=1e-12)
@@ -171,12 +194,14 @@ def test_triples_are_counted_as_they_occur(seed, every, min_freq):
 def test_histories_have_numbers_that_follow_the_labels():
     every = np.arange(n_histories(3, 2))
     farther, nearer = labels_of(every, 3)
-    assert farther.tolist()[:4] == [-1, -1, -1, 0] and nearer.tolist()[:4] == [0, 1, 2, 0]
+    assert farther.tolist()[:4] == [-1, -1, -1, 0]
+    assert nearer.tolist()[:4] == [0, 1, 2, 0]
     assert pair_history(farther[3:], nearer[3:], 3).tolist() == every[3:].tolist()
     moved = renumbered(every, np.array([2, -1, 0]), 4)
     assert moved[:3].tolist() == [2, -1, 0]
     assert moved[3 + 2 * 3 + 0] == 4 + 0 * 4 + 2  # labels 0, 2 have become 2, 0
-    assert moved[3 + 2 * 3 + 1] == -1 and moved[3 + 1 * 3 + 0] == -1
+    assert moved[3 + 2 * 3 + 1] == -1
+    assert moved[3 + 1 * 3 + 0] == -1
 
 
 @pytest.mark.parametrize("order", [0, 3, 1.5, "2", True])

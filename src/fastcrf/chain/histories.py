@@ -74,5 +74,3 @@ def and_as_bigrams(counts: Floats, features: FeatureMap) -> Floats:
     if features.order == 2:
         counts[:K] += counts[K:].reshape(K, K, -1).sum(axis=1)
     return counts
-
-

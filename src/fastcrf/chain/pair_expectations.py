@@ -1,8 +1,8 @@
 """What inference, its sums over a block and what solvers that draw ask of them mean for chains of order 2.
 
-Expected triples are summed over a block in units of exp(step), as bigrams are in a chain of order 1; the bigrams of
-each sequence's first step are plain counts from the start (pair_lattice.py). Counts of steps become counts of weights
-where a triple is counted for its bigram, too (`settle_edges`, and histories.py for whole gradients).
+Expected triples, and the bigrams of first steps, are summed over a block in units of exp(step), as bigrams are in a
+chain of order 1. Counts of steps become counts of weights where a triple counts for its bigram, too (`settle_edges`,
+and histories.py for whole gradients).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from fastcrf.chain.entropy import expected_edge_score
 from fastcrf.chain.expectations import add_edges, infer, log_partition
 from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import WIDEST_SPREAD, shift_scores
-from fastcrf.chain.lane_viterbi import best_labelling
 from fastcrf.chain.lanes import add, add_scaled, flat_rows, larger, largest, load, multiply, shift, store, zeros
 from fastcrf.chain.pair_lattice import (
     PairEdges,
@@ -23,10 +22,10 @@ from fastcrf.chain.pair_lattice import (
     pair_forward,
 )
 from fastcrf.chain.pair_log_domain import pair_log_backward, pair_log_forward
-from fastcrf.chain.score_range import DENSE
+from fastcrf.chain.pair_viterbi import best_labelling_of_pairs
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
-__all__ = ["make_pair_edges", "make_pair_lattice"]  # what orders.py asks for
+__all__ = ["best_labelling_of_pairs", "make_pair_edges", "make_pair_lattice"]  # what orders.py makes known
 
 STRETCH = 32  # positions whose pairs stay in cache while their triples are summed
 
@@ -34,7 +33,7 @@ STRETCH = 32  # positions whose pairs stay in cache while their triples are summ
 @infer.register(PairLattice)
 @standing_kernel
 def infer_pairs(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
-    """As `infer`; the bigrams of the first step go to wide_edges, too. Writes: lattice, wide_edges."""
+    """As `infer`. Writes: lattice, wide_edges."""
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if spread + edges.spread > WIDEST_SPREAD:
         log_z = pair_log_forward(lattice, first, last, edges, n_labels)
@@ -42,7 +41,7 @@ def infer_pairs(lattice, first, last, edges, weight, wide_edges, n_labels, lanes
         return maxima + log_z
     exponentiate(flat_rows(lattice.scores, first, last))
     log_z = pair_forward(lattice, first, last, edges, n_labels, lanes)
-    pair_backward(lattice, first, last, edges, weight, n_labels, wide_edges, lanes)
+    pair_backward(lattice, first, last, edges, weight, n_labels, lanes)
     return maxima + log_z + (last - first - 1) * edges.top
 
 
@@ -60,7 +59,14 @@ def log_partition_of_pairs(lattice, first, last, edges, n_labels, lanes):
 @add_edges.register(PairLattice)
 @standing_kernel
 def add_triples(lattice, n_positions, n_labels, sums, lanes):
-    """sums(j, k, l) += sum_t alpha_{t-1}(j, k) follow_t(k, l), some positions at a time. Writes: sums."""
+    """sums(j, k, l) += sum_t alpha_{t-1}(j, k) follow_t(k, l), some positions at a time; the same of first steps.
+
+    Writes: sums.
+    """
+    for t in range(1, n_positions):
+        if lattice.scaling[t - 1] == 0.0:  # where a sequence begins
+            for k in range(n_labels):
+                add_row(lattice.opening[t - 1, k], lattice.follow, t * n_labels + k, sums, k, lanes)
     for begin in range(1, n_positions, STRETCH):
         end = min(begin + STRETCH, n_positions)
         for k in range(n_labels):
@@ -74,6 +80,13 @@ def add_triples(lattice, n_positions, n_labels, sums, lanes):
                         follow = load(lattice.follow, t * n_labels + k, b, lanes)
                         row = add_scaled(alpha[(t - 1) * n_labels + j, k], follow, row)
                     store(sums, h, b, row)
+
+
+@borrowing_kernel
+def add_row(factor, source, row, target, place, lanes):
+    """target[place] += factor * source[row]. Writes: target."""
+    for b in range(0, target.shape[1], len(lanes)):
+        store(target, place, b, add_scaled(factor, load(source, row, b, lanes), load(target, place, b, lanes)))
 
 
 @borrowing_kernel
@@ -103,14 +116,24 @@ def expected_step_score(lattice, first, last, edges, wide_edges, n_labels):
         for m in range(n_labels):
             expected += wide_edges[h, m] * edges.steps[h, m]
             wide_edges[h, m] = 0.0
-    for t in range(first + 2, last):
+    for t in range(first + 1, last):
         for k in range(n_labels):
-            for j in range(n_labels):
-                h, reached = n_labels + k * n_labels + j, 0.0
-                for m in range(n_labels):
-                    reached += edges.forward[h, m] * edges.steps[h, m] * lattice.follow[t * n_labels + k, m]
-                expected += lattice.alpha[(t - 1) * n_labels + j, k] * reached
+            if t == first + 1:
+                expected += lattice.opening[first, k] * score_ahead(lattice, t, k, edges, k, n_labels)
+            else:
+                for j in range(n_labels):
+                    ahead = score_ahead(lattice, t, k, edges, n_labels + k * n_labels + j, n_labels)
+                    expected += lattice.alpha[(t - 1) * n_labels + j, k] * ahead
     return expected
+
+
+@borrowing_kernel
+def score_ahead(lattice, t, k, edges, h, n_labels):
+    """sum_m M(h, m) step(h, m) follow_t(k, m)."""
+    ahead = 0.0
+    for m in range(n_labels):
+        ahead += edges.forward[h, m] * edges.steps[h, m] * lattice.follow[t * n_labels + k, m]
+    return ahead
 
 
 @refresh_edges.register(PairEdges)
@@ -181,51 +204,3 @@ def settle_triples(edges, edge_sums, wide_edges, n_labels, lanes):
             for j in range(n_labels):
                 row = add(row, load(edge_sums, n_labels + k * n_labels + j, b, lanes))
             store(edge_sums, k, b, row)
-
-
-@best_labelling.register(PairEdges)
-@standing_kernel
-def best_labelling_of_pairs(edges, lattice, n_labels, labels, lanes):
-    """As `best_labelling`. Writes: labels, lattice.alpha (best pairs at each position, where that is large less the top)."""
-    T, best, scores = len(labels), lattice.alpha, edges.scores
-    for b in range(0, best.shape[1], len(lanes)):
-        store(best, 0, b, load(lattice.scores, 0, b, lanes))
-    for t in range(1, T):
-        top, before = -1e308, (t - 1) * n_labels
-        for b in range(0, best.shape[1], len(lanes)):
-            for k in range(n_labels):
-                h = n_labels + k * n_labels
-                found = shift(zeros(lanes), best[before, k])
-                if t > 1:
-                    found = add(found, load(scores, h, b, lanes))
-                    for j in range(1, n_labels):
-                        found = larger(found, shift(load(scores, h + j, b, lanes), best[before + j, k]))
-                found = add(add(found, load(scores, k, b, lanes)), load(lattice.scores, t, b, lanes))
-                store(best, t * n_labels + k, b, found)
-                top = max(top, largest(found))
-        if abs(top) > DENSE:  # large numbers are far apart: keep the differences
-            for r in range(t * n_labels, (t + 1) * n_labels):
-                for b in range(0, best.shape[1], len(lanes)):
-                    store(best, r, b, shift(load(best, r, b, lanes), -top))
-    trace_back(edges, best, n_labels, labels)
-
-
-@standing_kernel
-def trace_back(edges, best, n_labels, labels):
-    """From the best pairs at each position to the best labelling; of equals the lowest. Writes: labels."""
-    T, scores = len(labels), edges.scores
-    last, nearer, label = (T - 1) * n_labels, 0, 0
-    for m in range(n_labels):
-        for k in range(n_labels if T > 1 else 1):
-            if best[last + k, m] > best[last + nearer, label]:
-                nearer, label = k, m
-    labels[T - 1] = label
-    for t in range(T - 1, 0, -1):
-        labels[t - 1] = nearer
-        row, farther = (t - 1) * n_labels, 0
-        if t > 1:
-            h = n_labels + nearer * n_labels
-            for j in range(1, n_labels):
-                if best[row + j, nearer] + scores[h + j, label] > best[row + farther, nearer] + scores[h + farther, label]:
-                    farther = j
-        nearer, label = farther, nearer

@@ -9,7 +9,7 @@ as in forward_backward.py, M of a step from labels j, k to l (histories.py):
     triple_t(j, k, l) = alpha_{t-1}(j, k) M(j, k, l) follow_t(k, l)
 
 For each k this is a row over j times a matrix, as in a chain of order 1. The first position has a label and no pair:
-its alpha lies in the row of j = 0, and the step from it takes the bigram's M(k, l).
+its alpha is `opening`, and the step from it takes the bigram's M(k, l).
 
 With s as there, sum_j alpha_t(j, k) >= exp(-s), alpha_t(k, l) >= exp(-2 s) / K, and follow_t <= exp(2 s): the same
 spread of scores is safe.
@@ -43,8 +43,9 @@ class PairLattice(NamedTuple):
     """Work space for one block of positions, owned by one thread. Row t K + j is that of the pairs (j, .) at t."""
 
     scores: np.ndarray  # [B, Kp] U, then exp, then posterior of the labels
-    alpha: np.ndarray  # [B K, Kp] scaled forward
-    follow: np.ndarray  # [B K, Kp] B_t beta_t / z_{t-1}
+    alpha: np.ndarray  # [B K, Kp] scaled forward; 0 at the first position of a sequence
+    follow: np.ndarray  # [B K, Kp] B_t beta_t / z_{t-1}; 0 at the first position of a sequence
+    opening: np.ndarray  # [B, Kp] scaled forward of the labels at the first position of a sequence; 0 elsewhere
     scaling: np.ndarray  # [B] 1 / z_{t-1}
     bias: np.ndarray  # [2, Kp] row 0: 0, padding -1e300; row 1: 0, padding -2e300
     start: np.ndarray  # [1, Kp] 1, padding 0
@@ -54,10 +55,16 @@ class PairLattice(NamedTuple):
 
 def make_pair_lattice(n_positions: int, n_labels: int, padded: int) -> PairLattice:
     of_labels = make_lattice(n_positions, n_labels, padded)
-    alpha, follow = (aligned_zeros(n_positions * n_labels, padded) for _ in range(2))
-    beta, posterior = aligned_zeros(padded, padded), np.zeros(padded)
     return PairLattice(
-        of_labels.scores, alpha, follow, of_labels.scaling, of_labels.bias, of_labels.start, beta, posterior
+        scores=of_labels.scores,
+        alpha=aligned_zeros(n_positions * n_labels, padded),
+        follow=aligned_zeros(n_positions * n_labels, padded),
+        opening=aligned_zeros(n_positions, padded),
+        scaling=of_labels.scaling,
+        bias=of_labels.bias,
+        start=of_labels.start,
+        beta=aligned_zeros(padded, padded),
+        posterior=np.zeros(padded),
     )
 
 
@@ -91,14 +98,17 @@ def column_times(vectors, first_row, k, matrix, first_factor, n_rows, b, lanes):
 def pair_forward(lattice, first, last, edges, n_labels, lanes):
     """log of the sum over label sequences of the shifted scores of positions first..last-1.
 
-    Writes: lattice.alpha, lattice.scaling (whose first entry holds the last z until `pair_backward` has read it).
+    Writes: lattice.alpha, lattice.opening, lattice.scaling (whose first entry holds the last z until it is read by
+    `pair_backward`).
     """
     scores, alpha, scaling, W = lattice.scores, lattice.alpha, lattice.scaling, len(lanes)
     sums = zeros(lanes)
     for b in range(0, scores.shape[1], W):
         row = multiply(load(scores, first, b, lanes), load(lattice.start, 0, b, lanes))
-        store(alpha, first * n_labels, b, row)
+        store(lattice.opening, first, b, row)
         sums = add(sums, row)
+        for j in range(n_labels):
+            store(alpha, first * n_labels + j, b, zeros(lanes))
     z = total(sums)
     product, logs = 1.0, 0.0
     for t in range(first + 1, last):
@@ -110,9 +120,10 @@ def pair_forward(lattice, first, last, edges, n_labels, lanes):
         before, sums = (t - 1) * n_labels, zeros(lanes)
         for b in range(0, scores.shape[1], W):
             emission = scale(scaling[t], load(scores, t, b, lanes))
+            store(lattice.opening, t, b, zeros(lanes))
             for k in range(n_labels):
                 if t == first + 1:
-                    reached = scale(alpha[before, k], load(edges.forward, k, b, lanes))
+                    reached = scale(lattice.opening[first, k], load(edges.forward, k, b, lanes))
                 else:
                     histories = n_labels + k * n_labels
                     reached = column_times(alpha, before, k, edges.forward, histories, n_labels, b, lanes)
@@ -125,12 +136,12 @@ def pair_forward(lattice, first, last, edges, n_labels, lanes):
 
 
 @standing_kernel
-def pair_backward(lattice, first, last, edges, weight, n_labels, bigrams, lanes):
-    """Posteriors of the labels and the expected bigrams of the first step, times the sequence's weight.
+def pair_backward(lattice, first, last, edges, weight, n_labels, lanes):
+    """Posteriors of the labels, times the sequence's weight.
 
-    Writes: lattice.scores (posteriors), lattice.follow, lattice.scaling, lattice.beta, bigrams (added to).
+    Writes: lattice.scores (posteriors), lattice.follow, lattice.scaling, lattice.beta.
     """
-    alpha, scaling = lattice.alpha, lattice.scaling
+    scaling = lattice.scaling
     beta_last = weight / scaling[first]
     scaling[first] = 0.0
     for k in range(n_labels):
@@ -144,15 +155,13 @@ def pair_backward(lattice, first, last, edges, weight, n_labels, bigrams, lanes)
                     found = row_times(lattice.follow, row, edges.backward, k * n_labels, n_labels, b, lanes)
                     store(lattice.beta, k, b, found)
         follow_pairs(lattice, t, n_labels)
-    if last - first == 1:
-        for k in range(lattice.scores.shape[1]):
-            lattice.scores[first, k] = alpha[first * n_labels, k] * beta_last
-    else:
-        step_to_first(lattice, first, edges, n_labels, bigrams, lanes)
-    for j in range(n_labels):  # no triple is reached from the first position, and none leads there
-        for b in range(0, alpha.shape[1], len(lanes)):
-            store(alpha, first * n_labels + j, b, zeros(lanes))
-            store(lattice.follow, first * n_labels + j, b, zeros(lanes))
+    for k in range(n_labels):
+        beta = (
+            beta_last if last - first == 1 else beta_of_first(lattice.follow, first, k, edges.forward, n_labels, lanes)
+        )
+        lattice.scores[first, k] = lattice.opening[first, k] * beta
+        for b in range(0, lattice.follow.shape[1], len(lanes)):
+            store(lattice.follow, first * n_labels + k, b, zeros(lanes))
 
 
 @standing_kernel
@@ -173,14 +182,11 @@ def follow_pairs(lattice, t, n_labels):
         scores[t, k] = posterior[k]
 
 
-@standing_kernel
-def step_to_first(lattice, first, edges, n_labels, bigrams, lanes):
-    """From the second position to the first. Writes: row `first` of lattice.scores, bigrams (added to)."""
-    alpha, follow = lattice.alpha, lattice.follow
-    for k in range(n_labels):
-        here, beta = alpha[first * n_labels, k], zeros(lanes)
-        for b in range(0, follow.shape[1], len(lanes)):
-            ahead = multiply(load(edges.forward, k, b, lanes), load(follow, (first + 1) * n_labels + k, b, lanes))
-            store(bigrams, k, b, add_scaled(here, ahead, load(bigrams, k, b, lanes)))
-            beta = add(beta, ahead)
-        lattice.scores[first, k] = here * total(beta)
+@borrowing_kernel
+def beta_of_first(follow, first, k, matrix, n_labels, lanes):
+    """sum_l matrix(k, l) follow(k, l) of the step from label k at the first position."""
+    beta = zeros(lanes)
+    for b in range(0, follow.shape[1], len(lanes)):
+        ahead = multiply(load(matrix, k, b, lanes), load(follow, (first + 1) * n_labels + k, b, lanes))
+        beta = add(beta, ahead)
+    return total(beta)

@@ -12,6 +12,12 @@ from fastcrf.kernel import ordered_kernel
 
 
 @ordered_kernel
+def log_alpha(lattice, first, t, j, k, n_labels):
+    """Of the labels j, k at position t or, at the first one, of label k."""
+    return lattice.opening[t, k] if t == first else lattice.alpha[t * n_labels + j, k]
+
+
+@ordered_kernel
 def rows_before(first, t, n_labels):
     """How many labels j there are before the label before t, as rows of alpha at t - 1."""
     return 1 if t == first + 1 else n_labels
@@ -25,22 +31,26 @@ def history(first, t, j, k, n_labels):
 
 @ordered_kernel
 def pair_log_forward(lattice, first, last, edges, n_labels):
-    """log Z of the shifted scores of positions first..last-1, transitions in full. Writes: lattice.alpha (logs)."""
+    """log Z of the shifted scores of positions first..last-1, transitions in full.
+
+    Writes: lattice.alpha and lattice.opening (logs).
+    """
     scores, alpha, steps = lattice.scores, lattice.alpha, edges.steps
     for k in range(n_labels):
-        alpha[first * n_labels, k] = scores[first, k]
-    log_z = normalise_pairs(alpha, first * n_labels, 1, n_labels)
+        lattice.opening[first, k] = scores[first, k]
+    log_z = normalise_pairs(lattice.opening, first, 1, n_labels)
     for t in range(first + 1, last):
-        before, n_before = (t - 1) * n_labels, rows_before(first, t, n_labels)
+        n_before = rows_before(first, t, n_labels)
         for k in range(n_labels):
             for m in range(n_labels):
                 top, total = -math.inf, 0.0
                 for j in range(n_before):
                     h = history(first, t, j, k, n_labels)
-                    top = max(top, alpha[before + j, k] + (steps[h, m] - edges.top))
+                    top = max(top, log_alpha(lattice, first, t - 1, j, k, n_labels) + (steps[h, m] - edges.top))
                 for j in range(n_before):
                     h = history(first, t, j, k, n_labels)
-                    total += math.exp(alpha[before + j, k] + (steps[h, m] - edges.top) - top)
+                    reached = log_alpha(lattice, first, t - 1, j, k, n_labels)
+                    total += math.exp(reached + (steps[h, m] - edges.top) - top)
                 alpha[t * n_labels + k, m] = top + scores[t, m] + math.log(total)
         log_z += normalise_pairs(alpha, t * n_labels, n_labels, n_labels)
     return log_z + (last - first - 1) * edges.top
@@ -67,8 +77,8 @@ def normalise_pairs(logs, first_row, n_rows, n_labels):
 def pair_log_backward(lattice, first, last, edges, weight, n_labels, edge_counts):
     """Posteriors, expected bigrams of the first step and triples of the others, times the sequence's weight.
 
-    Writes: lattice.scores (posteriors), edge_counts (added to), lattice.alpha and lattice.follow (zeroed, so that the
-    block's shared sum of triples adds nothing for this sequence).
+    Writes: lattice.scores (posteriors), edge_counts (added to); lattice.alpha, .opening and .follow (zeroed, so that
+    the block's shared sum of triples adds nothing for this sequence).
     """
     alpha, beta = lattice.alpha, lattice.follow
     for j in range(n_labels):
@@ -77,25 +87,26 @@ def pair_log_backward(lattice, first, last, edges, weight, n_labels, edge_counts
     for t in range(last - 1, first, -1):
         pair_step_back(lattice, first, t, edges, weight, n_labels, edge_counts)
     for t in range(first, last):
-        settle_posteriors(lattice, t, 1 if t == first else n_labels, weight, n_labels)
-        for r in range(t * n_labels, (t + 1) * n_labels):
-            for k in range(alpha.shape[1]):
+        settle_posteriors(lattice, first, t, weight, n_labels)
+        for k in range(alpha.shape[1]):
+            lattice.opening[t, k] = 0.0
+            for r in range(t * n_labels, (t + 1) * n_labels):
                 alpha[r, k] = beta[r, k] = 0.0
 
 
 @ordered_kernel
-def settle_posteriors(lattice, t, n_rows, weight, n_labels):
+def settle_posteriors(lattice, first, t, weight, n_labels):
     """The labels' posteriors from alpha and beta of the pairs. Writes: row t of lattice.scores."""
-    scores, alpha, beta = lattice.scores, lattice.alpha, lattice.follow
+    scores, beta, n_rows = lattice.scores, lattice.follow, 1 if t == first else n_labels
     top, total = -math.inf, 0.0
-    for r in range(t * n_labels, t * n_labels + n_rows):
+    for j in range(n_rows):
         for k in range(n_labels):
-            top = max(top, alpha[r, k] + beta[r, k])
+            top = max(top, log_alpha(lattice, first, t, j, k, n_labels) + beta[t * n_labels + j, k])
     for k in range(scores.shape[1]):
         scores[t, k] = 0.0
-    for r in range(t * n_labels, t * n_labels + n_rows):
+    for j in range(n_rows):
         for k in range(n_labels):
-            share = math.exp(alpha[r, k] + beta[r, k] - top)
+            share = math.exp(log_alpha(lattice, first, t, j, k, n_labels) + beta[t * n_labels + j, k] - top)
             scores[t, k] += share
             total += share
     for k in range(n_labels):
@@ -108,7 +119,7 @@ def pair_step_back(lattice, first, t, edges, weight, n_labels, edge_counts):
 
     Writes: rows t - 1 of lattice.follow (beta), edge_counts (added to).
     """
-    scores, alpha, beta, steps = lattice.scores, lattice.alpha, lattice.follow, edges.steps
+    scores, beta, steps = lattice.scores, lattice.follow, edges.steps
     before, n_before = (t - 1) * n_labels, rows_before(first, t, n_labels)
     highest, top, total = -math.inf, -math.inf, 0.0
     for j in range(n_before):
@@ -117,18 +128,19 @@ def pair_step_back(lattice, first, t, edges, weight, n_labels, edge_counts):
             for m in range(n_labels):
                 largest = max(largest, (steps[h, m] - edges.top) + scores[t, m] + beta[ahead, m])
             beta[before + j, k] = largest  # for now: the largest x(j, k, m) of each j, k
-            highest, top = max(highest, largest), max(top, alpha[before + j, k] + largest)
+            highest, top = max(highest, largest), max(top, log_alpha(lattice, first, t - 1, j, k, n_labels) + largest)
     for j in range(n_before):
         for k in range(n_labels):
             h, ahead = history(first, t, j, k, n_labels), t * n_labels + k
-            share = math.exp(alpha[before + j, k] + beta[before + j, k] - top)
+            share = math.exp(log_alpha(lattice, first, t - 1, j, k, n_labels) + beta[before + j, k] - top)
             for m in range(n_labels):
                 x = (steps[h, m] - edges.top) + scores[t, m] + beta[ahead, m]
                 total += share * math.exp(x - beta[before + j, k])
     for j in range(n_before):
         for k in range(n_labels):
             h, ahead = history(first, t, j, k, n_labels), t * n_labels + k
-            factor, rest = weight * math.exp(alpha[before + j, k] + beta[before + j, k] - top) / total, 0.0
+            share = math.exp(log_alpha(lattice, first, t - 1, j, k, n_labels) + beta[before + j, k] - top)
+            factor, rest = weight * share / total, 0.0
             for m in range(n_labels):
                 x = (steps[h, m] - edges.top) + scores[t, m] + beta[ahead, m]
                 share = math.exp(x - beta[before + j, k])

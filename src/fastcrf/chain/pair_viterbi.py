@@ -1,4 +1,5 @@
-"""The best label sequence of each sequence of a corpus, in a chain of order 2.
+"""The best label sequence in a chain of order 2: of each sequence of a corpus, and for solvers that decode while they
+learn.
 
     best_t(k, l) = max_j best_{t-1}(j, k) + step(j, k, l) + U(t, l)
 
@@ -9,9 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from fastcrf.chain.lane_viterbi import best_labelling
+from fastcrf.chain.lanes import add, larger, largest, load, shift, store, zeros
+from fastcrf.chain.pair_lattice import PairEdges
 from fastcrf.chain.score_range import DENSE
 from fastcrf.chain.scores import score_positions
-from fastcrf.kernel import kernel, ordered_kernel
+from fastcrf.kernel import kernel, ordered_kernel, standing_kernel
 
 
 @kernel
@@ -71,3 +75,54 @@ def best_path_of_pairs(scores, steps, widest, best, found, came_from, labels):
     for t in range(T - 1, 0, -1):
         labels[t - 1] = before
         before, label = came_from[t, before, label], before
+
+
+@best_labelling.register(PairEdges)
+@standing_kernel
+def best_labelling_of_pairs(edges, lattice, n_labels, labels, lanes):
+    """As `best_labelling`. Writes: labels, lattice.alpha (the best of pairs; where that is large, less the largest)."""
+    T, best, scores = len(labels), lattice.alpha, edges.scores
+    for b in range(0, best.shape[1], len(lanes)):
+        store(best, 0, b, load(lattice.scores, 0, b, lanes))
+    for t in range(1, T):
+        top, before = -1e308, (t - 1) * n_labels
+        for b in range(0, best.shape[1], len(lanes)):
+            for k in range(n_labels):
+                h = n_labels + k * n_labels
+                found = shift(zeros(lanes), best[before, k])
+                if t > 1:
+                    found = add(found, load(scores, h, b, lanes))
+                    for j in range(1, n_labels):
+                        found = larger(found, shift(load(scores, h + j, b, lanes), best[before + j, k]))
+                found = add(add(found, load(scores, k, b, lanes)), load(lattice.scores, t, b, lanes))
+                store(best, t * n_labels + k, b, found)
+                top = max(top, largest(found))
+        if abs(top) > DENSE:  # large numbers are far apart: keep the differences
+            for r in range(t * n_labels, (t + 1) * n_labels):
+                for b in range(0, best.shape[1], len(lanes)):
+                    store(best, r, b, shift(load(best, r, b, lanes), -top))
+    trace_back(edges, best, n_labels, labels)
+
+
+@standing_kernel
+def trace_back(edges, best, n_labels, labels):
+    """From the best pairs at each position to the best labelling; of equals the lowest. Writes: labels."""
+    T, scores = len(labels), edges.scores
+    last, nearer, label = (T - 1) * n_labels, 0, 0
+    for m in range(n_labels):
+        for k in range(n_labels if T > 1 else 1):
+            if best[last + k, m] > best[last + nearer, label]:
+                nearer, label = k, m
+    labels[T - 1] = label
+    for t in range(T - 1, 0, -1):
+        labels[t - 1] = nearer
+        row, farther = (t - 1) * n_labels, 0
+        if t > 1:
+            h = n_labels + nearer * n_labels
+            for j in range(1, n_labels):
+                if (
+                    best[row + j, nearer] + scores[h + j, label]
+                    > best[row + farther, nearer] + scores[h + farther, label]
+                ):
+                    farther = j
+        nearer, label = farther, nearer

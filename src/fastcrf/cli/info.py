@@ -78,7 +78,7 @@ def weights_by_size(model: Model) -> dict[str, Any]:
 
 
 def largest(weights: Mapping[tuple[Any, ...], float], n: int) -> list[list[Any]]:
-    """The n largest weights, by size and then by name: [from or attribute, label, weight], of triples with two before."""
+    """The n largest weights, by size and then by name: [attribute or labels before, label, weight]."""
     chosen = sorted(weights.items(), key=lambda pair: (-abs(pair[1]), str(pair[0])))[:n]
     return [[*names, weight] for names, weight in chosen]
 
@@ -121,7 +121,11 @@ def training_in_words(training: dict[str, Any]) -> str:
 def table(title: str, rows: list[list[Any]]) -> list[str]:
     """The largest weights of a kind, a line each."""
     return (
-        ["", f"largest weights of {title}:", *(f"{weight:12.6f}  {' -> '.join(map(str, names))}" for *names, weight in rows)]
+        [
+            "",
+            f"largest weights of {title}:",
+            *(f"{weight:12.6f}  {' -> '.join(map(str, names))}" for *names, weight in rows),
+        ]
         if rows
         else []
     )

@@ -99,9 +99,11 @@ def continued(new: Stream, path: Any) -> Stream:
             raise CheckpointError(f"The stream {path} was made with a different {what}; use the same, or start afresh.")
     if not saved.attributes.reads_like(new.attributes):
         raise CheckpointError(
-            f"The stream {path} was made with another template, or with --boundaries and this one without (or the other "
-            "way round); use the same, or start afresh."
+            f"The stream {path} was made with another template, or differs in --boundaries; use the same, or "
+            "start afresh."
         )
+    if saved.features.order != new.feature_options.get("order", 1):
+        raise CheckpointError(f"The stream {path} was made with a different order; use the same, or start afresh.")
     return saved
 
 

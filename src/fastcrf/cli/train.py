@@ -149,6 +149,7 @@ def train(
     fastcrf train corpus.fcc -m model.crf
     fastcrf train /shared/part-*.txt -m model.crf --cluster tcp://host:8786
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
+    fastcrf train train.txt -m model.crf --order 2 --boundaries
     fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
     zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
@@ -191,7 +192,8 @@ def train(
     given, options = with_options(given, dict(map(read_option, option or [])))
     if cv is not None:
         check_cv(data, {"--c2": c2, "--template": template, "--cluster": cluster, "--prior": prior, "--online": online})
-        given["c2"] = chosen_c2(data, items, cv, given, jobs, quiet or as_json)
+        chain = {"order": order, "boundaries": boundaries}
+        given["c2"] = chosen_c2(data, items, cv, given, chain, jobs, quiet or as_json)
     plan = make_plan_with({**given, "prior": prior, "engine": cluster, "order": check_order(order)}, options, seconds)
     features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions, "order": order}
     if online:
@@ -199,7 +201,16 @@ def train(
 
         chunks = Chunks(chunk, expected)
         train_online(
-            data, (template, template_kind, items, boundaries), plan, chunks, features, model, state, given, quiet, as_json
+            data,
+            (template, template_kind, items, boundaries),
+            plan,
+            chunks,
+            features,
+            model,
+            state,
+            given,
+            quiet,
+            as_json,
         )
         return
     inputs = open_training_data(data, template, template_kind, items, quiet, cluster, boundaries)
@@ -258,8 +269,16 @@ def check_cv(data: list[str], others: dict[str, Any]) -> None:
         raise typer.BadParameter("reads the data twice, which standard input does not allow.", param_hint="--cv")
 
 
-def chosen_c2(data: list[str], items: bool, cv: int, given: dict[str, Any], jobs: int | None, silent: bool) -> float:
-    """The c2 with the highest held-out likelihood."""
+def chosen_c2(
+    data: list[str],
+    items: bool,
+    cv: int,
+    given: dict[str, Any],
+    chain: dict[str, Any],
+    jobs: int | None,
+    silent: bool,
+) -> float:
+    """The c2 with the highest held-out likelihood; `chain` are CRF's parameters that say what is trained."""
     from fastcrf.cli.data_files import training_files
     from fastcrf.cli.training_data import one_behind_another
     from fastcrf.estimator import CRF
@@ -267,7 +286,7 @@ def chosen_c2(data: list[str], items: bool, cv: int, given: dict[str, Any], jobs
 
     labelled = one_behind_another(data, training_files(None, None, items).files, quiet=True)
     X, y = map(list, zip(*zip(labelled.X, labelled.y, strict=True), strict=True))
-    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"))
+    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"), **chain)
     search = CRFCV(base, cv=cv, n_jobs=jobs, random_state=given["random_state"]).choose(X, y)
     if not silent:
         score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {cv} folds"

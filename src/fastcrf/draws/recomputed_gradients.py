@@ -72,7 +72,9 @@ def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
 def evaluate_snapshot(gradients, blocks, i, lanes):
     """Residuals of block i at w~. Writes: gradients.space."""
     bounds, K, space = blocks.chains.bounds, blocks.layout.n_labels, gradients.space
-    gather_scaled(gradients.snapshot, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_histories, lanes)
+    gather_scaled(
+        gradients.snapshot, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_histories, lanes
+    )
     bias, scores = space.lattice.bias, space.lattice.scores
     score_block(blocks.local, space.weights, bias, bounds[i], bounds[i + 1], scores, lanes)
     infer_block(blocks.chains, i, refresh_edges(space.edges, K, bias, lanes), space, K, lanes)

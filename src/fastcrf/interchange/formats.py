@@ -61,8 +61,8 @@ def bytes_of_crfsuite(content: ModelContent) -> bytes:
         )
     if content.features.order > 1:
         raise ModelFileError(
-            f"the model is a chain of order {content.features.order}, and a .crfsuite file holds chains of order 1; save "
-            "it as .crf, or train with order=1"
+            f"the model is a chain of order {content.features.order}, and a .crfsuite file holds chains of order 1; "
+            "save it as .crf, or train with order=1"
         )
     return crfsuite_bytes(content.labels, content.attributes.names(), content.features, content.weights)
 

@@ -25,7 +25,6 @@ from fastcrf.objective.movable import reorder
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
 
-
 if TYPE_CHECKING:
     from fastcrf.chain.orders import AnyEdges
 

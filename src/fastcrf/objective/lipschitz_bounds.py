@@ -6,7 +6,8 @@ quarter of the squared length of the largest difference of two counts:
     L_i <= s_i / 2 (sum_a C_a^2 + (T - 1)^2),   C_a = sum over the positions of |value of attribute a|
 
 because the counts of an attribute by label, sums of C_a units, differ by at most sqrt(2) C_a, and those of the T - 1
-label bigrams likewise (in a chain of order 2, those of the T - 2 triples come on top). Where only one label, or bigram, has a weight, they differ by at most C_a: half of the term.
+label bigrams likewise (in a chain of order 2, those of the T - 2 triples come on top). Where only one label, or bigram,
+has a weight, they differ by at most C_a: half of the term.
 """
 
 from __future__ import annotations

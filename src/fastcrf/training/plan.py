@@ -91,8 +91,8 @@ def check_chain(solver: Solver, order: int) -> None:
         return
     able = (name for name in registry.names() if registry.solver_class(name).needs <= OF_ORDER_TWO)
     raise ValueError(
-        f"{solver.name} is for chains of order 1: it needs {', '.join(sorted(missing))} of the problem, which a chain of "
-        f"order {order} does not have; use order=1, or one of {', '.join(able)}."
+        f"{solver.name} is for chains of order 1: it needs {', '.join(sorted(missing))} of the problem, which a chain "
+        f"of order {order} does not have; use order=1, or one of {', '.join(able)}."
     )
 
 

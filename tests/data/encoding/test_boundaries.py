@@ -44,10 +44,12 @@ def test_boundaries_are_put_where_sequences_begin_and_end(values):
             attributes += [0] * (p == first) + row + [1] * (p == last - 1)
             amounts += [1.0] * (values and p == first) + amount + [1.0] * (values and p == last - 1)
             offsets.append(len(attributes))
-    assert found.attributes.tolist() == attributes and found.attributes.dtype == np.int32
+    assert found.attributes.tolist() == attributes
+    assert found.attributes.dtype == np.int32
     assert found.offsets.tolist() == offsets
     assert found.values.tolist() == amounts
-    assert isinstance(found, Corpus) and (found.starts == corpus.starts).all()
+    assert isinstance(found, Corpus)
+    assert (found.starts == corpus.starts).all()
 
 
 def test_a_crf_with_boundaries_is_the_crf_whose_items_bring_them():
@@ -66,7 +68,8 @@ def test_a_saved_model_knows_that_it_has_boundaries(tmp_path):
     crf = CRF(c2=0.1, boundaries=True).fit(X, Y)
     crf.save(tmp_path / "model.crf")
     loaded = CRF.load(tmp_path / "model.crf")
-    assert loaded.boundaries is True and isinstance(loaded.model_.attributes, BoundedAttributes)
+    assert loaded.boundaries is True
+    assert isinstance(loaded.model_.attributes, BoundedAttributes)
     assert loaded.predict_marginals(X) == crf.predict_marginals(X)
     with pytest.raises(ModelFileError, match="start and the end of a sequence"):
         crf.save(tmp_path / "model.crfsuite")
@@ -78,7 +81,9 @@ def test_boundaries_stay_where_their_weights_go():
         np.array([0, 1, 1, 2, 3]), np.zeros(3, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), 1
     )
     kept, pruned, weights = prune(attributes, features, np.array([0.0, 0.0, 2.0]))
-    assert kept.names() == [*NAMES, "b"] and pruned.offsets.tolist() == [0, 0, 0, 1] and weights.tolist() == [2.0]
+    assert kept.names() == [*NAMES, "b"]
+    assert pruned.offsets.tolist() == [0, 0, 0, 1]
+    assert weights.tolist() == [2.0]
     model = Model(["A"], kept, pruned, weights)
     assert model.encode([[["b"], ["a"]]]).attributes.tolist() == [0, 2, -1, 1]
 
@@ -95,8 +100,11 @@ def test_what_is_learnt_comes_behind_what_is_known():
     assert learnt.names() == [*NAMES, "z", "a", "b", "c"]
     assert corpus.attributes.tolist() == [0, 3, 4, 3, 5, 1]
     joined, numbers = known.joined([learnt])
-    assert joined.names() == learnt.names() and numbers[0].tolist() == [0, 1, 2, 3, 4, 5]
-    assert learnt.reads_like(known) and not learnt.reads_like(known.inner) and not known.inner.reads_like(learnt)
+    assert joined.names() == learnt.names()
+    assert numbers[0].tolist() == [0, 1, 2, 3, 4, 5]
+    assert learnt.reads_like(known)
+    assert not learnt.reads_like(known.inner)
+    assert not known.inner.reads_like(learnt)
 
 
 def test_a_stream_learns_with_boundaries():

@@ -76,7 +76,9 @@ def lazy_updates(blocks, order, steps, vector, space, lanes):
             continue
         collect_change(blocks.local, bounds, blocks.support, i, space.lattice.scores, space.change, lanes)
         share = 1.0 / (bounds[i + 1] - bounds[i])
-        descend(vector, blocks.support, i, steps[k], share, space.change, space.edge_sums, blocks.layout.n_histories, lanes)
+        descend(
+            vector, blocks.support, i, steps[k], share, space.change, space.edge_sums, blocks.layout.n_histories, lanes
+        )
     return loss
 
 
