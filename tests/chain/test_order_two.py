@@ -59,6 +59,25 @@ def test_log_partitions_and_expected_counts_equal_enumeration(chain):
 
 
 @SOME
+@given(chains())
+def test_products_with_the_hessian_equal_enumeration(chain):
+    corpus, features, weights = chain
+    size = max(1.0, np.abs(weights).max(initial=0.0))
+    problem, enumerated = Problem(corpus, features, c2=0.5), EnumeratedLoss(corpus, features)
+    direction = np.random.default_rng(1).normal(size=features.n_weights)
+    hessians = [enumerated.hessian(i, weights) for i in range(corpus.n_sequences)]
+    atol = 1e-11 * size * max(1.0, np.abs(corpus.values).max(initial=1.0)) ** 2 * corpus.n_positions**2
+    found = problem.hessian_product(weights, direction)
+    np.testing.assert_allclose(found, sum(hessians) @ direction + direction, atol=atol)
+    point = problem.curvature()
+    assert point.gradient(weights)[0] == problem.gradient(weights)[0]
+    np.testing.assert_array_equal(point.product(direction), found)
+    some = np.array([0, corpus.n_sequences - 1, 0])
+    found = problem.sequence_hessian_product(weights, direction, some)
+    np.testing.assert_allclose(found, sum(hessians[i] for i in some) @ direction, atol=atol)
+
+
+@SOME
 @given(chains(scales=[0.0, 1.0, 20.0]))
 def test_entropy_and_gold_score_equal_enumeration(chain):
     corpus, features, weights = chain

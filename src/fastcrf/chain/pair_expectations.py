@@ -71,14 +71,14 @@ def add_triples(lattice, n_positions, n_labels, sums, lanes):
         end = min(begin + STRETCH, n_positions)
         for k in range(n_labels):
             for b in range(0, sums.shape[1], len(lanes)):
-                for j in range(0, n_labels - 3, 4):
-                    add_four(lattice, begin, end, j, k, n_labels, sums, b, lanes)
-                for j in range(n_labels - n_labels % 4, n_labels):
-                    h, alpha = n_labels + k * n_labels + j, lattice.alpha
+                for j in range(0, n_labels - 1, 2):
+                    add_two(lattice, begin, end, j, k, n_labels, sums, b, lanes)
+                if n_labels % 2 == 1:
+                    h, before = n_labels + k * n_labels + n_labels - 1, n_labels - 1
                     row = load(sums, h, b, lanes)
                     for t in range(begin, end):
                         follow = load(lattice.follow, t * n_labels + k, b, lanes)
-                        row = add_scaled(alpha[(t - 1) * n_labels + j, k], follow, row)
+                        row = add_scaled(lattice.alpha[(t - 1) * n_labels + before, k], follow, row)
                     store(sums, h, b, row)
 
 
@@ -90,21 +90,16 @@ def add_row(factor, source, row, target, place, lanes):
 
 
 @borrowing_kernel
-def add_four(lattice, begin, end, j, k, n_labels, sums, b, lanes):
-    """The same for four labels j, whose rows stay in registers while t runs. Writes: sums."""
+def add_two(lattice, begin, end, j, k, n_labels, sums, b, lanes):
+    """The same for two labels j, whose rows stay in registers while t runs. Writes: sums."""
     h, alpha = n_labels + k * n_labels + j, lattice.alpha
     sum0, sum1 = load(sums, h, b, lanes), load(sums, h + 1, b, lanes)
-    sum2, sum3 = load(sums, h + 2, b, lanes), load(sums, h + 3, b, lanes)
     for t in range(begin, end):
         row, follow = (t - 1) * n_labels + j, load(lattice.follow, t * n_labels + k, b, lanes)
         sum0 = add_scaled(alpha[row, k], follow, sum0)
         sum1 = add_scaled(alpha[row + 1, k], follow, sum1)
-        sum2 = add_scaled(alpha[row + 2, k], follow, sum2)
-        sum3 = add_scaled(alpha[row + 3, k], follow, sum3)
     store(sums, h, b, sum0)
     store(sums, h + 1, b, sum1)
-    store(sums, h + 2, b, sum2)
-    store(sums, h + 3, b, sum3)
 
 
 @expected_edge_score.register(PairLattice)

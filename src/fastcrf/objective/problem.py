@@ -16,14 +16,15 @@ from fastcrf.objective.curvature import Curvature, DifferentiatedCurvature, Hess
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.movable import MovablePart, occurring_features, partition
+from fastcrf.objective.pair_curvature import PairCurvature, PairProducts
 from fastcrf.objective.regulariser import check_prior, make_regulariser
 from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
 
 SLICE_OF_POSITIONS = 30_000
-OF_ORDER_TWO = frozenset({"gradient", "subset-gradient", "counts", "sequences"})  # what such a chain provides
 WITH_PRIOR = frozenset({"gradient", "hessian", "sequence-hessian", "subset-gradient", "counts"})  # provided, too
+OF_ORDER_TWO = WITH_PRIOR | {"sequences"}  # what such a chain provides
 
 
 class Problem:
@@ -170,12 +171,16 @@ class Problem:
         """Loss and gradient of some sequences, without the penalty. Their share of a pass."""
         return self.likelihood.subset_gradient(weights, sequences)
 
-    def curvature(self, kept: int | None = None) -> Curvature:
-        """The smooth part, with gradients that leave behind what products with the Hessian need."""
+    def curvature(self, kept: int | None = None) -> Curvature | PairCurvature:
+        """The smooth part, with gradients that leave behind what products with the Hessian need (in order 1)."""
+        if isinstance(self._products, PairProducts):
+            return PairCurvature(self._products, self.c2)
         return Curvature(self._products, self.c2, kept)
 
-    def differentiated_curvature(self) -> DifferentiatedCurvature:
+    def differentiated_curvature(self) -> DifferentiatedCurvature | PairCurvature:
         """The same by algorithmic differentiation: nothing is left behind, and products repeat inference."""
+        if isinstance(self._products, PairProducts):
+            return PairCurvature(self._products, self.c2)
         return DifferentiatedCurvature(self._products, self.c2)
 
     def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
@@ -196,8 +201,8 @@ class Problem:
         return feature_moments(self.corpus, self.features)
 
     @cached_property
-    def _products(self) -> HessianProducts:
-        return HessianProducts(self.likelihood)
+    def _products(self) -> HessianProducts | PairProducts:
+        return HessianProducts(self.likelihood) if self.features.order == 1 else PairProducts(self.likelihood)
 
     def certificate(
         self, weights: Floats, objective: float | None = None, gradient: Floats | None = None
