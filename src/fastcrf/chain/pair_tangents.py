@@ -1,6 +1,6 @@
 """Products with the Hessian in chains of order 2: tangents.py's recursions with pairs of labels as states.
 
-`'` marks the change along a direction r with label scores rU and step scores rV (of a triple, its own and the bigram's).
+`'` marks the change along a direction r with label scores rU and step scores rV (a triple's, and its bigram's).
 Nothing is kept between products: each begins with the forward half of inference.
 
     alpha'_t(k, l) = emission_t(l) sum_j (alpha'_{t-1}(j, k) M + alpha_{t-1}(j, k) M rV) + alpha_t(k, l) rU_t(l)
