@@ -251,7 +251,7 @@ def test_order_and_boundaries_are_trained_saved_and_shown(train, run, corpus, tm
     shown = run("info", tmp_path / "new.crf")
     assert shown.exit_code == 0
     assert "largest weights of label triples:" in shown.output
-    assert run("tag", tmp_path / "new.crf", corpus).exit_code == 0
+    assert run("tag", corpus, "-m", tmp_path / "new.crf").exit_code == 0
     refused = train("--order", 3)
     assert refused.exit_code != 0
     assert "order=3 is not supported" in refused.output + str(refused.exception)
