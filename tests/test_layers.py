@@ -21,7 +21,7 @@ LAYERS = {
     "memory_room": 0,
     "mapped": 0,
     "vectors": 1,
-    "generic": 1,
+    "generic": 0.5,  # above kernel.py, below chain/, whose kernels have a meaning for each order
     "memory": 0,
     "proximal": 1,
     "scaling_root": 1,

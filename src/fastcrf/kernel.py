@@ -22,7 +22,16 @@ from typing import Any, TypeVar
 from fastcrf.machine_code import make_kernel
 from fastcrf.rare_code import NOTHING, NUMBER, make_rare_kernel
 
-__all__ = ["NOTHING", "NUMBER", "borrowing_kernel", "inlined_kernel", "kernel", "ordered_kernel", "rare_kernel", "standing_kernel"]
+__all__ = [
+    "NOTHING",
+    "NUMBER",
+    "borrowing_kernel",
+    "inlined_kernel",
+    "kernel",
+    "ordered_kernel",
+    "rare_kernel",
+    "standing_kernel",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

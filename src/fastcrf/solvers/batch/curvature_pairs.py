@@ -9,10 +9,10 @@ per direction, block by block and on threads: once for the inner products of all
 argument, once for the combination.
 
 With a metric, H0 = (y.s / y.Dy) D for a diagonal matrix D: all happens as above in the variables w / sqrt(D), where D
-is the identity. With many pairs the time goes into reading them, so their rows may be in single precision. Inner products
-are those of the rows as they are kept; stretches of some hundred products are summed in the precision of the rows, which
-doubles the numbers in a register, and the stretches in double precision. H stays symmetric, and positive, because a pair
-counts only if its own product is.
+is the identity. With many pairs the time goes into reading them, so their rows may be in single precision. Inner
+products are those of the rows as they are kept; some hundred products at a time are summed in the precision of the
+rows, which doubles the numbers in a register, and these sums in double precision. H stays symmetric, and it stays
+positive, because a pair counts only if its own product is.
 """
 
 from __future__ import annotations
