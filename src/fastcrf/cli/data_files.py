@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from fastcrf.cli.command_errors import refuse
 from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.errors import DataError
@@ -130,8 +131,16 @@ class TrainingFiles(NamedTuple):
     transitions: bool = True  # whether pairs of labels have weights
 
 
-def training_files(template: str | None, template_kind: str | None, items: bool) -> TrainingFiles:
+def training_files(
+    template: str | None, template_kind: str | None, items: bool, boundaries: bool = False
+) -> TrainingFiles:
     """The files and attributes that the options of the command ask for."""
+    inputs = described_files(template, template_kind, items)
+    return inputs._replace(attributes=BoundedAttributes(inputs.attributes)) if boundaries else inputs
+
+
+def described_files(template: str | None, template_kind: str | None, items: bool) -> TrainingFiles:
+    """The same without boundaries."""
     if template_kind and not template:
         refuse("--template-kind", "needs a template; add --template FILE.")
     if items and template:

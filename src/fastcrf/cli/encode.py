@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fastcrf.cli.shared_options import Items, Quiet, Template, TemplateKind
+from fastcrf.cli.shared_options import Boundaries, Items, Quiet, Template, TemplateKind
 
 
 def encode(
@@ -17,6 +17,7 @@ def encode(
     template: Template = None,
     template_kind: TemplateKind = None,
     items: Items = False,
+    boundaries: Boundaries = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace --output even if it is not an encoded corpus.")
     ] = False,
@@ -49,7 +50,7 @@ def encode(
     check_replaceable(output)
     if not force:
         check_ours(output, (CORPUS,))
-    inputs = training_files(template, template_kind, items)
+    inputs = training_files(template, template_kind, items, boundaries)
     with announce_compilation():
         parts = (read_labelled(inputs.files, path, quiet) for path in data)
         written = write_corpus(output, parts, inputs.attributes, inputs.transitions, inputs.files.remembered)

@@ -43,7 +43,7 @@ def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], stat
 
     given: parameters of CRF, which the model remembers.
     """
-    inputs = training_files(asked.template, asked.template_kind, asked.items)
+    inputs = training_files(asked.template, asked.template_kind, asked.items, asked.boundaries)
     labelled = one_behind_another(asked.data, inputs.files, asked.quiet)
     features = {**features_of(asked), "transitions": inputs.transitions}
     expected = None if asked.expected is None else whole("expected", asked.expected, 1)
@@ -88,6 +88,13 @@ def continued(new: Stream, path: Any) -> Stream:
     for what in ("solver", "c1", "c2", "expected"):
         if getattr(saved, what) != getattr(new, what):
             raise CheckpointError(f"The stream {path} was made with a different {what}; use the same, or start afresh.")
+    if not saved.attributes.reads_like(new.attributes):
+        raise CheckpointError(
+            f"The stream {path} was made with another template, or differs in --boundaries; use the same, or "
+            "start afresh."
+        )
+    if saved.features.order != new.feature_options.get("order", 1):
+        raise CheckpointError(f"The stream {path} was made with a different order; use the same, or start afresh.")
     return saved
 
 

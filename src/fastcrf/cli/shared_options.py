@@ -20,4 +20,7 @@ TemplateKind = Annotated[
     typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognised from the template]"),
 ]
 Items = Annotated[bool, typer.Option("--items", help="DATA are item files in CRFsuite's format.")]
+Boundaries = Annotated[
+    bool, typer.Option("--boundaries", help="Give the start and the end of a sequence weights of their own.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]

@@ -36,9 +36,11 @@ def train(asked: TrainOptions) -> None:
     fastcrf train corpus.fcc -m model.crf
     fastcrf train /shared/part-*.txt -m model.crf --cluster tcp://host:8786
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
+    fastcrf train train.txt -m model.crf --order 2 --boundaries
     fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
     zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
+    from fastcrf.chain.histories import check_order
     from fastcrf.training.checkpoint import Checkpoint
 
     check_combination(asked)
@@ -47,7 +49,8 @@ def train(asked: TrainOptions) -> None:
     given, options = parameters_of(asked)
     if asked.cv is not None:
         given["c2"] = chosen_c2(asked, asked.cv, given)
-    plan = make_plan_with({**given, "prior": asked.prior, "engine": asked.cluster}, options, asked.seconds)
+    chain = {"prior": asked.prior, "engine": asked.cluster, "order": check_order(asked.order)}
+    plan = make_plan_with({**given, **chain}, options, asked.seconds)
     if asked.online:
         from fastcrf.cli.online import train_online
 
@@ -64,9 +67,8 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.progress import Progress
 
-    inputs = open_training_data(
-        asked.data, asked.template, asked.template_kind, asked.items, asked.quiet, asked.cluster
-    )
+    kind = asked.template, asked.template_kind, asked.items
+    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.cluster, asked.boundaries)
     fit = inputs.fit(
         plan,
         dev=held_out_data(inputs, asked.dev, asked.quiet, bool(asked.cluster)),
@@ -136,7 +138,7 @@ def check_paths(asked: TrainOptions) -> None:
 
 def features_of(asked: TrainOptions) -> dict[str, Any]:
     """Which features a model gets, as far as the command line says."""
-    return {name: getattr(asked, name) for name in ("min_freq", "all_states", "all_transitions")}
+    return {name: getattr(asked, name) for name in ("min_freq", "all_states", "all_transitions", "order")}
 
 
 def parameters_of(asked: TrainOptions) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -161,7 +163,7 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
 
     labelled = one_behind_another(asked.data, training_files(None, None, asked.items).files, quiet=True)
     X, y = map(list, zip(*zip(labelled.X, labelled.y, strict=True), strict=True))
-    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"))
+    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"), order=asked.order, boundaries=asked.boundaries)
     search = CRFCV(base, cv=folds, n_jobs=asked.jobs, random_state=given["random_state"]).choose(X, y)
     if not (asked.quiet or asked.as_json):
         score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {folds} folds"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fastcrf.cli.shared_options import Items, Quiet, Template, TemplateKind
+from fastcrf.cli.shared_options import Boundaries, Items, Quiet, Template, TemplateKind
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,10 @@ class TrainOptions:
     all_transitions: Annotated[
         bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
     ] = False
+    order: Annotated[
+        int, typer.Option(help="How many labels before a label its transition weights look at: 1 or 2.")
+    ] = 1
+    boundaries: Boundaries = False
     online: Annotated[
         bool, typer.Option("--online", help="Learn from everything once, in chunks, and keep none of it.")
     ] = False

@@ -54,8 +54,8 @@ class ClusterProblem(Penalised):
         placed = self.place(client, self.n_shards)
         self.times_placed += 1
         self.attributes, self.labels = placed.attributes, placed.labels
-        sizes = len(placed.attributes), len(placed.labels)
-        counts = [client.submit(shard.counts_of, each, sizes, pure=False) for each in placed.corpora]
+        sizes, order = (len(placed.attributes), len(placed.labels)), self.options.get("order", 1)
+        counts = [client.submit(shard.counts_of, each, sizes, order, pure=False) for each in placed.corpora]
         self.placed_features = client.submit(shard.features_of, counts, sizes[1], self.options, pure=False)
         self.features: FeatureMap = FeatureMap(*self.placed_features.result())
         self.shards = [client.submit(shard.Shard, each, self.placed_features, pure=False) for each in placed.corpora]

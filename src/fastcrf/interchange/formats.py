@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from fastcrf.data.encoding.attributes import ItemAttributes
+from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.model_file import container
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent, pack, unpack
@@ -52,6 +53,16 @@ def bytes_of_crfsuite(content: ModelContent) -> bytes:
     """A model as the content of a .crfsuite file. A template stays behind: what it makes are names like any other."""
     from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
 
+    if isinstance(content.attributes, BoundedAttributes):
+        raise ModelFileError(
+            "the model has weights for the start and the end of a sequence (boundaries), which CRFsuite does not know; "
+            "save it as .crf, or train without boundaries"
+        )
+    if content.features.order > 1:
+        raise ModelFileError(
+            f"the model is a chain of order {content.features.order}, and a .crfsuite file holds chains of order 1; "
+            "save it as .crf, or train with order=1"
+        )
     return crfsuite_bytes(content.labels, content.attributes.names(), content.features, content.weights)
 
 

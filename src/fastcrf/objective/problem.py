@@ -15,6 +15,7 @@ from fastcrf.objective.curvature import Curvature, DifferentiatedCurvature, Hess
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.movable import MovablePart, occurring_features, partition
+from fastcrf.objective.pair_curvature import PairCurvature, PairProducts
 from fastcrf.objective.penalised import Penalised
 from fastcrf.objective.regulariser import check_prior, make_regulariser
 from fastcrf.objective.variances import feature_moments, variance_bounds
@@ -23,6 +24,7 @@ from fastcrf.vectors import dot
 
 SLICE_OF_POSITIONS = 30_000
 WITH_PRIOR = frozenset({"gradient", "hessian", "sequence-hessian", "subset-gradient", "counts"})  # provided, too
+OF_ORDER_TWO = WITH_PRIOR | {"sequences"}  # what such a chain provides
 
 
 class Problem(Penalised):
@@ -35,7 +37,7 @@ class Problem(Penalised):
     v = w - prior and know nothing of it; `model_weights` adds it. Blocks of sequences (`part`) do not have it yet.
     """
 
-    provides: frozenset[str] = WITH_PRIOR | {"sequences"}
+    provides: frozenset[str] = WITH_PRIOR | {"sequences", "bigrams"}
 
     def __init__(
         self,
@@ -55,6 +57,8 @@ class Problem(Penalised):
             check_prior(c1, c2)
             check_weights(prior, features)
             self.provides = self.provides & WITH_PRIOR
+        if features.order == 2:
+            self.provides = self.provides & OF_ORDER_TWO
         self.prior = prior
         self.likelihood = Likelihood(corpus, features, n_jobs, prior)
         self.corpus = corpus
@@ -155,12 +159,16 @@ class Problem(Penalised):
         """Loss and gradient of some sequences, without the penalty. Their share of a pass."""
         return self.likelihood.subset_gradient(weights, sequences)
 
-    def curvature(self, kept: int | None = None) -> Curvature:
-        """The smooth part, with gradients that leave behind what products with the Hessian need."""
+    def curvature(self, kept: int | None = None) -> Curvature | PairCurvature:
+        """The smooth part, with gradients that leave behind what products with the Hessian need (in order 1)."""
+        if isinstance(self._products, PairProducts):
+            return PairCurvature(self._products, self.c2)
         return Curvature(self._products, self.c2, kept)
 
-    def differentiated_curvature(self) -> DifferentiatedCurvature:
+    def differentiated_curvature(self) -> DifferentiatedCurvature | PairCurvature:
         """The same by algorithmic differentiation: nothing is left behind, and products repeat inference."""
+        if isinstance(self._products, PairProducts):
+            return PairCurvature(self._products, self.c2)
         return DifferentiatedCurvature(self._products, self.c2)
 
     def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
@@ -181,8 +189,8 @@ class Problem(Penalised):
         return feature_moments(self.corpus, self.features)
 
     @cached_property
-    def _products(self) -> HessianProducts:
-        return HessianProducts(self.likelihood)
+    def _products(self) -> HessianProducts | PairProducts:
+        return HessianProducts(self.likelihood) if self.features.order == 1 else PairProducts(self.likelihood)
 
     def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
         """A lower bound on F* where c2 = 0 < c1. One pass."""

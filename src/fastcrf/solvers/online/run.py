@@ -14,6 +14,7 @@ from fastcrf.draws.slices import Slices
 from fastcrf.memory import COUNT, Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.online import rated_places
+from fastcrf.solvers.online.directions import make_direction
 from fastcrf.solvers.online.loop import rated_updates
 from fastcrf.solvers.online.periods import ByComponent, ByProducts
 from fastcrf.solvers.online.rated_places import RatedWeights, new_state, settled
@@ -40,6 +41,7 @@ class PeriodicRun:
         weights: Floats,
         memory: Mapping[str, Any] | None,
         rule: ByComponent | ByProducts,
+        direction: str,
         *,
         eta: float,
         batch: int,
@@ -55,6 +57,7 @@ class PeriodicRun:
         part = problem.part(weights, whole=True)  # penalties of features that do not occur are due, too
         self.blocks, self.lanes = part.blocks, (0,) * part.blocks.layout.width
         self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.batch)
+        self.direction = make_direction(direction, problem, self.blocks)
         self.arrays = {name: np.array(known[name]) for name in rated_places.KEEPS if name in known}
         self.rated = RatedWeights(self.blocks.layout, part.features, self.arrays)
         self.vector = self.rated.vector
@@ -82,9 +85,8 @@ class PeriodicRun:
 
     def learn(self, order: np.ndarray) -> None:
         """Updates over some sequences."""
-        penalty = 2.0 * self.problem.c2 + self.problem.c1  # one of them is 0
         loss, wrong = rated_updates(
-            self.blocks, order, self.batch, self.updates, penalty / self.problem.n_sequences, self.rule, self.vector,
+            self.blocks, order, self.batch, self.updates, self.direction, self.rule, self.vector,
             self.space, self.residuals, self.lanes,
         )  # fmt: skip
         self.loss, self.wrong, self.updates = (
