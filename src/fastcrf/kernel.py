@@ -20,6 +20,18 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from fastcrf.machine_code import make_kernel
+from fastcrf.rare_code import NOTHING, NUMBER, make_rare_kernel
+
+__all__ = [
+    "NOTHING",
+    "NUMBER",
+    "borrowing_kernel",
+    "inlined_kernel",
+    "kernel",
+    "ordered_kernel",
+    "rare_kernel",
+    "standing_kernel",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -55,3 +67,13 @@ def inlined_kernel(function: Function) -> Function:
 def ordered_kernel(function: Function) -> Function:
     """A standing kernel whose operations keep their order (fused at most), for arithmetic that cancels on purpose."""
     return make_kernel(function, stands=True, _nrt=False, **flags({"contract"}))
+
+
+def rare_kernel(returns: Any) -> Callable[[Function], Function]:
+    """Decorator of an ordered kernel that is compiled when it is first run: for what hardly any data need. `returns` is
+    the type of what it returns, NOTHING or NUMBER."""
+
+    def as_kernel(function: Function) -> Function:
+        return make_rare_kernel(function, returns, _nrt=False, **flags({"contract"}))
+
+    return as_kernel
