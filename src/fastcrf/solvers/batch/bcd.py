@@ -43,7 +43,7 @@ class BCD:
     name: ClassVar[str] = "bcd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "bigrams"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l2", "l1+l2"})
-    promises: ClassVar[str] = "optimum"
+    promises: ClassVar[str] = "slow optimum"
     keeps: ClassVar[Mapping[str, Kept]] = {"weights": WEIGHTS, "blocks_done": COUNT}
 
     caution: float = 1.5
