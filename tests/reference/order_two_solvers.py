@@ -15,7 +15,7 @@ from fastcrf.solvers import registry
 from reference.random_corpora import random_corpus, random_features
 
 STEPS, MANY = 4, 60
-REACHING = ("lbfgs", "sag", "saga", "svrg", "auto", "owlqn")
+REACHING = ("lbfgs", "sag", "saga", "svrg", "auto", "newton-cg")
 ABLE = [name for name in registry.names() if registry.solver_class(name).needs <= OF_ORDER_TWO]
 
 

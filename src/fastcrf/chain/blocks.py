@@ -11,7 +11,7 @@ Transition weights are K more dense rows behind those of the attributes, touched
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,14 +32,11 @@ from fastcrf.chain.lanes import (
     zeros,
 )
 from fastcrf.chain.layout import Indices, Layout, Positions
-from fastcrf.chain.orders import edges_from, lattice_of
+from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from, lattice_of
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.mapped import empty_beside, folder_of
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
-
-if TYPE_CHECKING:
-    from fastcrf.chain.orders import AnyEdges, AnyLattice
 
 LOWEST_SCORE = -1e299  # below every score of a label, above every score of padding
 

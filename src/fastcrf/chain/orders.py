@@ -6,18 +6,14 @@ What pairs of labels need is imported when a chain of order 2 is met for the fir
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastcrf.chain.forward_backward import make_edges, make_lattice
 from fastcrf.chain.transitions import transition_matrix
 from fastcrf.types import FeatureMap, Floats
 
-if TYPE_CHECKING:
-    from fastcrf.chain.forward_backward import Edges, Lattice
-    from fastcrf.chain.pair_lattice import PairEdges, PairLattice
-
-    AnyEdges = Edges | PairEdges
-    AnyLattice = Lattice | PairLattice
+AnyEdges = Any  # Edges or PairEdges: kernels tell them apart
+AnyLattice = Any  # Lattice or PairLattice
 
 PAIRS = "fastcrf.chain.pair_expectations"
 

@@ -27,6 +27,8 @@ from fastcrf.chain.histories import with_bigrams
 from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, load, multiply, scale, store, total, zeros
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
+SPARE = 3  # rows behind a matrix that `row_times` may read, because it takes up to four at a time
+
 
 class PairEdges(NamedTuple):
     """Transition scores of a chain of order 2. Row h is a history: label k in row k, labels j, k in row K + k K + j."""
@@ -34,7 +36,7 @@ class PairEdges(NamedTuple):
     scores: np.ndarray  # [K + K K, Kp] weights of bigrams and triples; 0 where there is none
     steps: np.ndarray  # [K + K K, Kp] what a step scores: of a triple, its weight and its bigram's
     forward: np.ndarray  # [K + K K, Kp] exp(steps - top)
-    backward: np.ndarray  # [K K + 1, Kp] row k K + l: forward(j, k, l) over j; the last row is 0
+    backward: np.ndarray  # [K K + SPARE, Kp] row k K + l: forward(j, k, l) over j; the last rows are 0
     top: float  # largest step
     spread: float  # largest - smallest step
 
@@ -75,7 +77,7 @@ def make_pair_edges(scores: np.ndarray, padded: int) -> PairEdges:
     top, low = float(steps.max()), float(steps.min())
     padded_scores, padded_steps, forward = (aligned_zeros(H, padded) for _ in range(3))
     padded_scores[:, :K], padded_steps[:, :K], forward[:, :K] = scores, steps, np.exp(steps - top)
-    backward = aligned_zeros(K * K + 1, padded)
+    backward = aligned_zeros(K * K + SPARE, padded)
     triples = forward[K:, :K].reshape(K, K, K)  # k, j, l
     backward[: K * K, :K] = triples.transpose(0, 2, 1).reshape(K * K, K)
     return PairEdges(padded_scores, padded_steps, forward, backward, top, top - low)

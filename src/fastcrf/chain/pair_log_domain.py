@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from fastcrf.kernel import ordered_kernel
+from fastcrf.kernel import NOTHING, NUMBER, ordered_kernel, rare_kernel
 
 
 @ordered_kernel
@@ -29,7 +29,7 @@ def history(first, t, j, k, n_labels):
     return k if t == first + 1 else n_labels + k * n_labels + j
 
 
-@ordered_kernel
+@rare_kernel(NUMBER)
 def pair_log_forward(lattice, first, last, edges, n_labels):
     """log Z of the shifted scores of positions first..last-1, transitions in full.
 
@@ -38,7 +38,7 @@ def pair_log_forward(lattice, first, last, edges, n_labels):
     scores, alpha, steps = lattice.scores, lattice.alpha, edges.steps
     for k in range(n_labels):
         lattice.opening[first, k] = scores[first, k]
-    log_z = normalise_pairs(lattice.opening, first, 1, n_labels)
+    log_z = normalise_pairs(lattice.opening, first, rows_before(first, first + 1, n_labels), n_labels)
     for t in range(first + 1, last):
         n_before = rows_before(first, t, n_labels)
         for k in range(n_labels):
@@ -73,7 +73,7 @@ def normalise_pairs(logs, first_row, n_rows, n_labels):
     return top + rest
 
 
-@ordered_kernel
+@rare_kernel(NOTHING)
 def pair_log_backward(lattice, first, last, edges, weight, n_labels, edge_counts):
     """Posteriors, expected bigrams of the first step and triples of the others, times the sequence's weight.
 

@@ -39,7 +39,7 @@ class PairDirection(NamedTuple):
 
     table: Table  # its state weights
     forward: np.ndarray  # [K + K K, Kp] M rV, element by element
-    backward: np.ndarray  # [K K + 1, Kp] the same as edges.backward
+    backward: np.ndarray  # [K K + SPARE, Kp] the same as edges.backward
 
 
 def make_pair_direction(table: Table, scores: np.ndarray, edges: PairEdges) -> PairDirection:

@@ -179,7 +179,8 @@ def span_chance(
     ahead = alpha[first][..., path[first]]
     for t in range(first + 1, last):
         known = path[max(first, t - steps.order) : t + 1]  # of the labels that the step looks at
-        ahead = ahead + steps.to(t)[(..., *known)] + (scores[t, path[t]] - totals[t])
+        step: Floats = steps.to(t)[(..., *known)]  # type: ignore[arg-type]
+        ahead = np.asarray(ahead + step + (scores[t, path[t]] - totals[t]))
         if ahead.ndim:  # what is before the span is not needed any more
             ahead = log_sums(ahead)
     behind = beta[last - 1][..., path[last - 1]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,13 +20,10 @@ from fastcrf.chain.feature_map import count_gold
 from fastcrf.chain.histories import and_as_bigrams
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
-from fastcrf.chain.orders import edges_of, lattice_of
+from fastcrf.chain.orders import AnyEdges, edges_of, lattice_of
 from fastcrf.objective.movable import reorder
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
-
-if TYPE_CHECKING:
-    from fastcrf.chain.orders import AnyEdges
 
 
 class Room(NamedTuple):
@@ -54,7 +51,7 @@ def make_room(layout: Layout, n_jobs: int) -> Room:
 
 
 Evaluation = tuple[float, Floats, float]  # loss, gradient, |w|^2
-ExpectShard = Callable[[int, "AnyEdges", Expected], float]
+ExpectShard = Callable[[int, AnyEdges, Expected], float]
 
 
 class Likelihood:

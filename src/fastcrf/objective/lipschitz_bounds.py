@@ -34,7 +34,7 @@ def bounds_of_stretch(corpus: Corpus, features: FeatureMap) -> Floats:
     totals = np.bincount(place, values, len(pairs))
     owner, attribute = np.divmod(pairs, features.n_attributes)
     terms = share(np.diff(features.offsets))[attribute] * totals**2
-    bounds = np.bincount(owner, terms, corpus.n_sequences)
+    bounds: Floats = np.bincount(owner, terms, corpus.n_sequences).astype(np.float64)
     n_bigrams = int(np.count_nonzero(features.sources < features.n_labels))
     for back, n_weights in ((1, n_bigrams), (2, len(features.sources) - n_bigrams)):
         bounds += share(n_weights) * np.maximum(lengths - back, 0.0) ** 2

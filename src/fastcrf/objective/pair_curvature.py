@@ -55,7 +55,7 @@ class PairProducts:
         this.on_threads(prepare)
         edges = this.edges(absolute)
         table = split(this.layout, self.flat)
-        along = make_pair_direction(table, transition_matrix(this.features, direction), edges)  # type: ignore[arg-type]
+        along = make_pair_direction(table, transition_matrix(this.features, direction), edges)
         this.on_threads(multiply)
         changed = room.edge_sums[:, 0].sum(axis=0) * edges.forward
         changed += along.forward * self.at_point.sum(axis=0)

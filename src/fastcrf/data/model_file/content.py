@@ -45,7 +45,12 @@ def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]
         "weights": content.weights,
     }
     labels = [saved_label(label) for label in content.labels]
-    header = {"labels": labels, "attributes": attribute_header, "options": content.options, "input": content.input}
+    header: dict[str, Any] = {
+        "labels": labels,
+        "attributes": attribute_header,
+        "options": content.options,
+        "input": content.input,
+    }
     if features.order > 1:  # files of order 1 are as they have always been
         header["order"] = features.order
     return arrays, header

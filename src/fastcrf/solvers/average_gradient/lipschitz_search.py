@@ -12,18 +12,15 @@ optimum: a slack of a few units in the last place, and at most 60 doublings.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fastcrf.chain.blocks import Blocks, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
-from fastcrf.chain.orders import edges_from
+from fastcrf.chain.orders import AnyEdges, edges_from
 from fastcrf.kernel import borrowing_kernel, standing_kernel
-
-if TYPE_CHECKING:
-    from fastcrf.chain.orders import AnyEdges
 
 EPSILON = 2.220446049250313e-16
 MOST_DOUBLINGS = 60

@@ -56,7 +56,10 @@ DIRECTIONS = ("gradient", "gis")
 
 @generic
 def bend_edges(direction, blocks, i, edges, edge_sums, lanes):  # type: ignore[no-untyped-def]
-    """From expected minus observed transitions of sequence i to the change that is wanted. Writes: edge_sums."""
+    """From expected minus observed transitions of sequence i to the change that is wanted. Writes: edge_sums.
+
+    `edges` say by their type what a transition is.
+    """
 
 
 @generic

@@ -26,8 +26,8 @@ LISTED, THETA = 1, 2  # places in state: 1 where the list is complete, 0 after a
 class L1BallVector(NamedTuple):
     """state[0] is 1: w = v. Stamps are not used."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] w, nothing
-    stamps: np.ndarray  # [n_rows + K]
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w, nothing
+    stamps: np.ndarray  # [n_rows + H]
     cells: np.ndarray  # [n_cells, 3] w, nothing, nothing
     state: np.ndarray  # [3]
     radius: float
