@@ -36,7 +36,6 @@ from fastcrf.types import NOTHING, Floats
 
 MOST_ROUNDS = 8
 ENOUGH = 0.01  # of the gain: a round that adds less is the last
-FEW = 1e-3  # of the candidates: if no more would change their signs, a further round gains next to nothing
 KEEPS = {"inner": Kept(n_axes=2, optional=True)}
 
 
@@ -125,7 +124,7 @@ class SparseModel:
             further = lowest - gain
             if further > 0.0:
                 best, lowest = turned, gain
-            if turned.changes <= FEW * len(turned.step) or 0.0 < further < ENOUGH * -gain:
+            if turned.changes == 0 or 0.0 < further < ENOUGH * -gain:
                 break
         self._signs = figures.signs
         return None if best is None else SparseStep(self._moved(weights, figures, best.step), best.promised)
