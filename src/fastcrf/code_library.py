@@ -39,7 +39,7 @@ class CopiedLibrary(JITCodeLibrary):  # type: ignore[misc]
         ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
-        """Link in what it calls, and leave out what nobody uses, such as the addresses of the kernels' Python objects."""
+        """Link in what it calls, and leave out what nobody uses, such as the addresses of Python's objects."""
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
@@ -84,7 +84,7 @@ class KernelCompiler(_FunctionCompiler):  # type: ignore[misc]
 
 
 def with_a_key(result: Any, target: Any) -> Any:
-    """The result of copied code, which callers find by its entry point: there is none, so a new object stands for it."""
+    """The result of copied code. Callers find it by its entry point: there is none, so a new object stands for it."""
     result = result._replace(entry_point=object())
     target.insert_user_function(result.entry_point, result.fndesc, [result.library])
     return result
