@@ -12,16 +12,18 @@ import fastcrf
 PACKAGE = Path(fastcrf.__file__).parent
 
 LAYERS = {
-    "source_closure": -2,
-    "machine_code": -1,
+    "source_closure": -3,
+    "notice": -3,
+    "kernel_cache": -3,
+    "code_library": -3,
+    "machine_code": -2,
+    "rare_code": -1,
     "types": 0,
-    "notice": -2,
-    "kernel_cache": -2,
     "kernel": 0,
     "memory_room": 0,
     "mapped": 0,
     "vectors": 1,
-    "generic": 1,
+    "generic": 0.5,  # above kernel.py, below chain/, whose kernels have a meaning for each order
     "memory": 0,
     "proximal": 1,
     "scaling_root": 1,
@@ -66,6 +68,8 @@ SKLEARN_FREE = (
     "checks",
     "source_closure",
     "machine_code",
+    "code_library",
+    "rare_code",
     "types",
     "kernel",
     "notice",

@@ -39,8 +39,8 @@ UNKNOWN = -1.0  # stamp
 class AdaptiveVector(NamedTuple):
     """state[0] is 1: w = v."""
 
-    rows: np.ndarray  # [3 (n_rows + K), Kp] w, G, a
-    stamps: np.ndarray  # [n_rows + K] state[STEPS] when the row was last brought up to date
+    rows: np.ndarray  # [3 (n_rows + H), Kp] w, G, a
+    stamps: np.ndarray  # [n_rows + H] state[STEPS] when the row was last brought up to date
     cells: np.ndarray  # [n_cells, 4] w, G, stamp, a
     state: np.ndarray  # [3]
     delta: float
@@ -168,7 +168,7 @@ def turn_row_adaptive(vector, r, masks, source, place, growth, step, lanes):
 
 @lazy_vector.turn.register(AdaptiveVector)
 @standing_kernel
-def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         row = np.int64(support.rows[r])
@@ -179,8 +179,8 @@ def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_label
         vector.cells[c, 1] += growth * g * g
         vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
         vector.cells[c, 0] -= step * g * vector.cells[c, RATE]
-    transitions = len(vector.stamps) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.stamps) - n_histories
+    for j in range(n_histories):
         turn_row_adaptive(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)
 
 

@@ -55,37 +55,40 @@ DIRECTIONS = ("gradient", "gis")
 
 
 @generic
-def bend_edges(direction, blocks, i, edge_sums, lanes):  # type: ignore[no-untyped-def]
-    """From expected minus observed transitions of sequence i to the change that is wanted. Writes: edge_sums."""
+def bend_edges(direction, blocks, i, edges, edge_sums, lanes):  # type: ignore[no-untyped-def]
+    """From expected minus observed transitions of sequence i to the change that is wanted. Writes: edge_sums.
+
+    `edges` say by their type what a transition is.
+    """
 
 
 @generic
-def bend_change(direction, blocks, i, change, lanes):  # type: ignore[no-untyped-def]
+def bend_change(direction, blocks, i, edges, change, lanes):  # type: ignore[no-untyped-def]
     """The same for its attributes. Writes: change (a local table)."""
 
 
 @bend_edges.register(AlongGradient)
-def leave_edges(direction, blocks, i, edge_sums, lanes):
+def leave_edges(direction, blocks, i, edges, edge_sums, lanes):
     """They are it."""
 
 
 @bend_change.register(AlongGradient)
-def leave_change(direction, blocks, i, change, lanes):
+def leave_change(direction, blocks, i, edges, change, lanes):
     """They are it."""
 
 
 @bend_edges.register(ByScaling)
 @standing_kernel
-def scale_edges(direction, blocks, i, edge_sums, lanes):
-    count_gold(blocks, i, direction.observed, lanes)
+def scale_edges(direction, blocks, i, edges, edge_sums, lanes):
+    count_gold(blocks, i, edges, direction.observed, lanes)
     scale_rows(direction, blocks, i, direction.observed.edges, blocks.support.edges, edge_sums)
 
 
 @bend_change.register(ByScaling)
 @standing_kernel
-def scale_change(direction, blocks, i, change, lanes):
+def scale_change(direction, blocks, i, edges, change, lanes):
     support, table = blocks.support, direction.observed.table
-    count_gold(blocks, i, direction.observed, lanes)
+    count_gold(blocks, i, edges, direction.observed, lanes)
     rows = support.rows[support.row_starts[i] : support.row_starts[i + 1]]
     scale_rows(direction, blocks, i, table.rows, rows, change.rows)
     weight = sequence_weight(blocks, i)

@@ -19,28 +19,28 @@ def rated_updates(blocks, order, size, done, direction, rule, vector, space, res
     Writes: direction, vector, space, residuals.
     """
     local, support, chains = blocks.local, blocks.support, blocks.chains
-    starts, bounds, K = local.starts, chains.bounds, blocks.layout.n_labels
+    starts, bounds, K, H = local.starts, chains.bounds, blocks.layout.n_labels, blocks.layout.n_histories
     scores, bias = space.lattice.scores, space.lattice.bias
     loss, wrong = 0.0, 0
     for k in range((len(order) + size - 1) // size):
         batch, row = order[k * size : (k + 1) * size], 0
-        clear_rows(residuals.edges, K, lanes)
+        clear_rows(residuals.edges, H, lanes)
         for i in batch:  # all sequences of an update see the same weights; their residuals wait
-            gather_rated(vector, support, i, space.weights, space.edges.scores, K, lanes)
+            gather_rated(vector, support, i, space.weights, space.edges.scores, H, lanes)
             edges = refresh_edges(space.edges, K, bias, lanes)
             score_block(local, space.weights, bias, i, i + 1, scores, lanes)
             loss += infer_block(chains, i, edges, space, K, lanes)
             wrong += count_wrong(chains, i, scores, lanes)
-            bend_edges(direction, blocks, i, space.edge_sums, lanes)
+            bend_edges(direction, blocks, i, space.edges, space.edge_sums, lanes)
             copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
-            add_rows(space.edge_sums, residuals.edges, K, lanes)
+            add_rows(space.edge_sums, residuals.edges, H, lanes)
             row += starts[i + 1] - starts[i]
         step = vector.state[STEP]
-        descend_edges_rated(vector, step, residuals.edges, K, lanes)
+        descend_edges_rated(vector, step, residuals.edges, H, lanes)
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
-            bend_change(direction, blocks, i, space.change, lanes)
+            bend_change(direction, blocks, i, space.edges, space.change, lanes)
             descend_rated(vector, support, i, step, space.change, lanes)
             row += starts[i + 1] - starts[i]
         vector.state[NOW] += step * direction.charge * len(batch)

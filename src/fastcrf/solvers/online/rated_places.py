@@ -45,7 +45,7 @@ class RatedWeights:
 
     def __init__(self, layout: Layout, features: FeatureMap, state: Mapping[str, np.ndarray]) -> None:
         kind = PayingVector if "due" in state else ShrinkingVector
-        n_rows, self.parts, self.padded = layout.n_rows + layout.n_labels, PARTS[kind], layout.padded
+        n_rows, self.parts, self.padded = layout.n_rows + layout.n_histories, PARTS[kind], layout.padded
         self.vector: RatedVector
         self.vector, self.flat = make_rated(kind, n_rows, layout.n_cells, layout.padded)
         self.n_row_slots = self.vector.rows.size

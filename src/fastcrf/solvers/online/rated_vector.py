@@ -39,11 +39,11 @@ SHORT, INSTANT = 0.02, 2.0**-9  # times up to which exp is a polynomial of degre
 class ShrinkingVector(NamedTuple):
     """For an L2 penalty, or none."""
 
-    rows: np.ndarray  # [4 (n_rows + K), Kp] weight, rate, start and half of each row, those of transitions last
+    rows: np.ndarray  # [4 (n_rows + H), Kp] weight, rate, start and half of each row, those of transitions last
     cells: np.ndarray  # [n_cells, 8] the same of each cell, its stamp and its mark
-    marks: np.ndarray  # [n_rows + K, 2] stamp and mark of each row
+    marks: np.ndarray  # [n_rows + H, 2] stamp and mark of each row
     state: np.ndarray  # [4] the clock when the double period began, in its middle, and now; the common step size
-    seen_rows: np.ndarray  # [n_rows + K] the rows that the double period has looked at
+    seen_rows: np.ndarray  # [n_rows + H] the rows that the double period has looked at
     seen_cells: np.ndarray  # [n_cells] and the cells
     counts: np.ndarray  # [3] how many rows and cells these are; 1 after the middle, 0 before it
     scratch: np.ndarray  # [1, Kp]
@@ -246,7 +246,7 @@ def read_row(vector, r, target, place, lanes):
 
 
 @standing_kernel
-def gather_rated(vector, support, i, weights, edge_scores, n_labels, lanes):
+def gather_rated(vector, support, i, weights, edge_scores, n_histories, lanes):
     """Look at the weights of sequence i and copy them. Writes: vector, weights (a local table), edge_scores."""
     first = support.row_starts[i]
     for o in range(first, support.row_starts[i + 1]):
@@ -256,8 +256,8 @@ def gather_rated(vector, support, i, weights, edge_scores, n_labels, lanes):
         c = np.int64(support.cells[o])
         look_at_cell(vector, c)
         weights.cells[o - first] = vector.cells[c, WEIGHT]
-    transitions = len(vector.marks) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.marks) - n_histories
+    for j in range(n_histories):
         read_row(vector, transitions + j, edge_scores, j, lanes)
 
 
@@ -283,8 +283,8 @@ def descend_rated(vector, support, i, step, change, lanes):
 
 
 @standing_kernel
-def descend_edges_rated(vector, step, edge_change, n_labels, lanes):
+def descend_edges_rated(vector, step, edge_change, n_histories, lanes):
     """w <- w - step * rate * edge_change on the transitions. Writes: vector."""
-    transitions = len(vector.marks) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.marks) - n_histories
+    for j in range(n_histories):
         descend_row(vector, transitions + j, step, edge_change, j, lanes)

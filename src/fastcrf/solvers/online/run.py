@@ -65,13 +65,9 @@ class PeriodicRun:
         self.vector.counts[LATE] = self.updates % (2 * rule.period) >= rule.period
         n = problem.n_sequences
         self.lengths = np.diff(problem.corpus.starts)
-        self.draws = Slices(
-            n, problem.slice_size, self._told_to_stop, steps, unit=self.batch, done=min(int(known["drawn"]), n)
-        )
+        done = min(int(known["drawn"]), n)
+        self.draws = Slices(problem, n, problem.slice_size, steps, unit=self.batch, done=done)
         self.evaluations = 0
-
-    def _told_to_stop(self) -> bool:
-        return self.problem.asked_to_stop()
 
     def run_epoch(self) -> Step:
         """All sequences in random order (what is left of them before the next Step), in slices short for Ctrl-C."""

@@ -26,8 +26,8 @@ LISTED, THETA = 1, 2  # places in state: 1 where the list is complete, 0 after a
 class L1BallVector(NamedTuple):
     """state[0] is 1: w = v. Stamps are not used."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] w, nothing
-    stamps: np.ndarray  # [n_rows + K]
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w, nothing
+    stamps: np.ndarray  # [n_rows + H]
     cells: np.ndarray  # [n_cells, 3] w, nothing, nothing
     state: np.ndarray  # [3]
     radius: float
@@ -95,8 +95,8 @@ def enlist_all(vector):
 
 @lazy_vector.turn.register(L1BallVector)
 @standing_kernel
-def turn_l1_ball(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
-    lazy_vector.turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes)
+def turn_l1_ball(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+    lazy_vector.turn_stored(vector, support, i, growth, step, change, edge_change, n_histories, lanes)
     if vector.state[LISTED] == 0.0:
         enlist_all(vector)
         return
@@ -104,7 +104,7 @@ def turn_l1_ball(vector, support, i, growth, step, change, edge_change, n_labels
         enlist_row(vector, np.int64(support.rows[o]))
     for o in range(support.cell_starts[i], support.cell_starts[i + 1]):
         enlist_cell(vector, np.int64(support.cells[o]))
-    for r in range(len(vector.stamps) - n_labels, len(vector.stamps)):
+    for r in range(len(vector.stamps) - n_histories, len(vector.stamps)):
         enlist_row(vector, r)
 
 

@@ -41,10 +41,10 @@ def natural_updates(blocks, order, steps, factors, update, by_position, observed
     vector, space.
     """
     local, support, bounds = blocks.local, blocks.support, blocks.chains.bounds
-    K, lattice, loss = blocks.layout.n_labels, space.lattice, 0.0
+    K, H, lattice, loss = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice, 0.0
     for k in range(len(steps)):
         i = order[k]
-        gather_scaled(vector, support, i, space.weights, space.edges.scores, K, lanes)
+        gather_scaled(vector, support, i, space.weights, space.edges.scores, H, lanes)
         edges = refresh_edges(space.edges, K, lattice.bias, lanes)
         score_block(local, space.weights, lattice.bias, i, i + 1, lattice.scores, lanes)
         loss += infer_block(blocks.chains, i, edges, space, K, lanes)
@@ -54,7 +54,7 @@ def natural_updates(blocks, order, steps, factors, update, by_position, observed
         shrink_scaled(vector, factors[k])
         length = blocks.chains.starts[i + 1] - blocks.chains.starts[i]
         if observed.counting:
-            count_gold(blocks, i, observed, lanes)
+            count_gold(blocks, i, space.edges, observed, lanes)
         transform_rows(update, space.edge_sums, observed.edges, support.masks, support.edges, weight)
         if by_position:
             for t in range(length):
@@ -66,7 +66,7 @@ def natural_updates(blocks, order, steps, factors, update, by_position, observed
             transform_rows(update, space.change.rows, observed.table.rows, support.masks, rows, weight)
             n_cells = support.cell_starts[i + 1] - support.cell_starts[i]
             transform_cells(update, space.change.cells, observed.table.cells, n_cells, weight)
-        descend_edges_scaled(vector, support.masks, steps[k], space.edge_sums, K, lanes)
+        descend_edges_scaled(vector, support.masks, steps[k], space.edge_sums, H, lanes)
         descend_scaled(vector, support, i, steps[k], space.change, lanes)
     return loss
 

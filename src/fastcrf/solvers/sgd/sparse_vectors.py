@@ -32,8 +32,8 @@ U = 1  # place of u in the state of a CumulativeVector
 class NaiveVector(NamedTuple):
     """state[0] is 1, here and below: w = v. Stamps are not used."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] w, nothing
-    stamps: np.ndarray  # [n_rows + K]
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w, nothing
+    stamps: np.ndarray  # [n_rows + H]
     cells: np.ndarray  # [n_cells, 3] w, nothing, nothing
     state: np.ndarray  # [1]
     lambda1: float
@@ -42,8 +42,8 @@ class NaiveVector(NamedTuple):
 class CumulativeVector(NamedTuple):
     """u is state[1]."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] w and q
-    stamps: np.ndarray  # [n_rows + K]
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w and q
+    stamps: np.ndarray  # [n_rows + H]
     cells: np.ndarray  # [n_cells, 3] w, q, nothing
     state: np.ndarray  # [2]
     lambda1: float
@@ -91,10 +91,10 @@ def advance_naive(vector, shrink, amount, lanes):
     for r in range(len(vector.stamps)):
         for k in range(vector.rows.shape[1]):
             w = vector.rows[2 * r, k]
-            vector.rows[2 * r, k] = w - penalty * ((w > 0.0) - (w < 0.0))
+            vector.rows[2 * r, k] = w - penalty * (float(w > 0.0) - float(w < 0.0))
     for c in range(len(vector.cells)):
         w = vector.cells[c, 0]
-        vector.cells[c, 0] = w - penalty * ((w > 0.0) - (w < 0.0))
+        vector.cells[c, 0] = w - penalty * (float(w > 0.0) - float(w < 0.0))
 
 
 @lazy_vector.advance.register(CumulativeVector)
@@ -119,7 +119,7 @@ def turn_row_cumulative(vector, r, masks, source, place, step, lanes):
 
 @lazy_vector.turn.register(CumulativeVector)
 @standing_kernel
-def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         turn_row_cumulative(vector, np.int64(support.rows[r]), support.masks, change.rows, r - first, step, lanes)
@@ -129,6 +129,6 @@ def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_lab
         x = vector.cells[c, 0] - step * change.cells[o - first] - vector.cells[c, 1]
         w = soft(x, vector.state[U])
         vector.cells[c, 0], vector.cells[c, 1] = w, w - x
-    transitions = len(vector.stamps) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.stamps) - n_histories
+    for j in range(n_histories):
         turn_row_cumulative(vector, transitions + j, support.masks, edge_change, j, step, lanes)
