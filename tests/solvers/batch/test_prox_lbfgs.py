@@ -7,11 +7,12 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.solvers.batch import curvature_pairs, sparse_model
+from fastcrf.memory import MemoryMismatch
+from fastcrf.solvers.batch import curvature_pairs, sparse_columns
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.owlqn import OWLQN
-from fastcrf.solvers.batch.prox_lbfgs import ProxLBFGS, lowest_point
-from fastcrf.solvers.batch.sparse_model import compact_form
+from fastcrf.solvers.batch.prox_lbfgs import ProxLBFGS
+from fastcrf.solvers.batch.sparse_model import SparseModel, compact_form
 from reference.plain_proximal_newton import bfgs_matrix, lowest_of_model
 from reference.toy_problem import ToyProblem
 
@@ -47,7 +48,7 @@ def test_the_compact_form_is_the_matrix_of_the_updates(m):
     pairs = filled_pairs(weights, gradients, np.ones(8))
     B, stored = dense_matrix(pairs)
     W = np.array([s for s, _ in stored] + [y for _, y in stored])
-    sigma, lengths, middle = compact_form(W @ W.T)
+    sigma, lengths, middle = compact_form(W @ W.T, 1.0)
     scaled = W.T * lengths
     np.testing.assert_allclose(sigma * np.eye(8) - scaled @ np.linalg.solve(middle, scaled.T), B, rtol=1e-8, atol=1e-8)
 
@@ -62,7 +63,7 @@ def test_the_lowest_point_is_that_of_coordinate_descent(seed, c1):
     B, _ = dense_matrix(pairs)
     w = np.where(rng.uniform(size=12) < 0.4, 0.0, rng.normal(size=12))
     g = rng.normal(size=12)
-    found = lowest_point(w, g, c1, pairs)
+    found = SparseModel("", pairs).lowest(w, g, c1).target
     scale = np.sqrt(metric)
     expected = w + scale * lowest_of_model(B, g * scale, w / scale, c1 * scale)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
@@ -110,7 +111,7 @@ def test_pairs_that_mislead_are_dropped():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_on_threads_the_lowest_point_is_the_same(monkeypatch, n_jobs):
     monkeypatch.setattr(curvature_pairs, "SHARD", 100)
-    monkeypatch.setattr(sparse_model, "SHARD", 100)
+    monkeypatch.setattr(sparse_columns, "SHARD", 100)
     rng = np.random.default_rng(0)
     weights = np.cumsum(rng.normal(size=(5, 999)), axis=0)
     gradients = weights * rng.uniform(0.5, 2.0, 999)
@@ -118,7 +119,7 @@ def test_on_threads_the_lowest_point_is_the_same(monkeypatch, n_jobs):
     for k in range(1, 5):
         pairs.add(weights[k], weights[k - 1], gradients[k], gradients[k - 1])
         pairs.direction(gradients[k])
-    found = lowest_point(weights[4], gradients[4], 0.5, pairs)
+    found = SparseModel("", pairs).lowest(weights[4], gradients[4], 0.5).target
     assert len(pairs.bounds) == n_jobs + 1
     B, _ = dense_matrix(pairs)
     step = found - weights[4]
@@ -126,3 +127,35 @@ def test_on_threads_the_lowest_point_is_the_same(monkeypatch, n_jobs):
     kept = found != 0.0
     np.testing.assert_allclose(slopes[kept], -0.5 * np.sign(found[kept]), atol=1e-4)
     assert (np.abs(slopes[~kept]) <= 0.5 + 1e-4).all()
+
+
+def test_sums_that_live_on_are_those_that_are_summed_afresh():
+    toy = ToyProblem(c1=0.5, c2=0.1)
+    solver, start = ProxLBFGS(pairs=3), np.zeros(toy.n_weights)
+    for there in islice(solver.iterate(toy, start), 3, 9):
+        memory = {name: np.array(value) for name, value in there.memory.items()}
+        assert len(memory["inner"]) >= 4
+        without = {name: value for name, value in memory.items() if name != "inner"}
+        kept, afresh = (list(islice(solver.iterate(toy, start, some), 2))[-1] for some in (memory, without))
+        np.testing.assert_allclose(kept.weights, afresh.weights, rtol=1e-7, atol=1e-10)
+
+
+def test_sums_of_other_pairs_are_refused():
+    toy = ToyProblem(c1=0.5, c2=0.1)
+    there = list(islice(ProxLBFGS().iterate(toy, np.zeros(toy.n_weights)), 5))[-1]
+    memory = dict(there.memory) | {"inner": np.zeros((4, 4))}
+    with pytest.raises(MemoryMismatch, match=r"'inner' has the shape \(4, 4\), but there are 8 rows of pairs"):
+        next(ProxLBFGS().iterate(toy, np.zeros(toy.n_weights), memory))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_follow_the_weights_wherever_the_search_ends(seed):
+    rng = np.random.default_rng(seed)
+    weights, gradients = walk(seed, 3, 12)
+    pairs = filled_pairs(weights, gradients, np.ones(12))
+    model = SparseModel("", pairs)
+    model.lowest(weights[-1], gradients[-1], 0.5)
+    ended = np.where(rng.uniform(size=12) < 0.5, 0.0, 1.0)
+    model.settle(ended)
+    kept = np.asarray(pairs.basis[: 2 * pairs.used, ended != 0.0], float)
+    np.testing.assert_allclose(model.inner, kept @ kept.T, rtol=1e-9, atol=1e-9)

@@ -27,63 +27,61 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.memory import POINT, Kept
+from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.orthant import pseudo_gradient
-from fastcrf.solvers.batch import curvature_pairs
+from fastcrf.solvers.batch import curvature_pairs, sparse_model
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.batch.line_search import Search, Start, Trial, backtrack, begin, evaluate
-from fastcrf.solvers.batch.sparse_model import lowest, make_model
-from fastcrf.solvers.options import check_whole
-from fastcrf.types import Floats, Step
+from fastcrf.solvers.batch.line_search import Search, Start, Trial, backtrack, evaluate
+from fastcrf.solvers.batch.quasi_newton import QuasiNewton
+from fastcrf.solvers.batch.sparse_model import SparseModel
+from fastcrf.types import NOTHING, Floats, Step
 from fastcrf.vectors import norm
 
 
 @dataclass(frozen=True)
-class ProxLBFGS:
-    """pairs: how many curvature pairs are kept; max_linesearch: gradient evaluations per line search."""
+class ProxLBFGS(QuasiNewton):
+    """Options as in QuasiNewton."""
 
     name: ClassVar[str] = "prox-lbfgs"
-    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
-    promises: ClassVar[str] = "optimum"
+    precision: ClassVar[type] = np.float32
+    always_scaled: ClassVar[bool] = True
     keeps: ClassVar[Mapping[str, Kept]] = {
-        **POINT,
-        **curvature_pairs.KEEPS,
+        **QuasiNewton.keeps,
         "basis": curvature_pairs.KEEPS["basis"]._replace(dtype="float32"),
         "scale": curvature_pairs.SCALE,
+        **sparse_model.KEEPS,
     }
 
     pairs: int = 20
-    max_linesearch: int = 20
 
-    def __post_init__(self) -> None:
-        check_whole(self.name, "pairs", self.pairs, 1)
-        check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
-
-    def iterate(
-        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    def _descend(
+        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, memory: Mapping[str, Any]
     ) -> Generator[Step, None, str]:
-        n = problem.n_weights
-        pairs = CurvaturePairs(self.pairs, n, problem.n_jobs, np.float32, np.ones(n))
-        start = begin(self.name, problem, weights, memory)
-        if memory:
-            pairs.restore(self.name, memory)
-        return (yield from descend(self.name, problem, start, pairs, self.max_linesearch))
+        return descend(self.name, problem, start, pairs, self.max_linesearch, memory)
 
 
 def descend(
-    name: str, problem: GradientProblem, start: Start, pairs: CurvaturePairs, max_linesearch: int
+    name: str,
+    problem: GradientProblem,
+    start: Start,
+    pairs: CurvaturePairs,
+    max_linesearch: int,
+    memory: Mapping[str, Any] = NOTHING,
 ) -> Generator[Step, None, str]:
-    """The steps from an evaluated start, with the pairs that there are; `name` is that of the solver."""
+    """The steps from an evaluated start, with the pairs that there are; `name` is that of the solver, `memory` what it
+    goes on from."""
+    model = SparseModel(name, pairs, memory)
     w, value, g, passes = start
     info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
     while True:
-        state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
+        state = {"weights": w, "value": value, "gradient": g, **pairs.state(), **model.state()}
         yield Step(w, passes, value, g, info, state)
-        found, passes = search(problem, w, value, g, pairs, max_linesearch)
+        found, passes = search(problem, w, value, g, model, max_linesearch)
         if found is None:
             break
+        model.settle(found.weights)
         pairs.add(found.weights, w, found.gradient, g)
         w, value, g = found.weights, found.value, found.gradient
         info = {"step_size": found.step, "trials": passes, "non_zeros": int(np.count_nonzero(w))}
@@ -96,38 +94,18 @@ def descend(
 
 
 def search(
-    problem: GradientProblem, w: Floats, value: float, g: Floats, pairs: CurvaturePairs, max_linesearch: int
+    problem: GradientProblem, w: Floats, value: float, g: Floats, model: SparseModel, max_linesearch: int
 ) -> Search:
     """Along the step to the model's lowest point; if that fails, again without the pairs, then without the metric."""
-    target = lowest_point(w, g, float(problem.c1), pairs)
+    step = model.lowest(w, g, float(problem.c1))
     found, trials = Search(None, 0)
-    if target is not None:
-        found, trials = backtrack(ProximalRay(problem, w, target, g), value, 1.0, max_trials=max_linesearch)
-    if found is None and not pairs.is_plain:
-        if len(pairs):
-            pairs.forget()
-        else:
-            pairs.forget_metric()
-        again = search(problem, w, value, g, pairs, max_linesearch)
+    if step is not None:
+        found, trials = backtrack(ProximalRay(problem, w, *step), value, 1.0, max_trials=max_linesearch)
+    if found is None and not model.pairs.is_plain:
+        model.forget()
+        again = search(problem, w, value, g, model, max_linesearch)
         return Search(again.found, trials + again.trials)
     return Search(found, trials)
-
-
-def lowest_point(w: Floats, g: Floats, c1: float, pairs: CurvaturePairs) -> Floats | None:
-    """The weights at which the model is lowest, a fresh array; None if it promises no gain."""
-    steepest = pseudo_gradient(w, g, c1)
-    moving = (w != 0.0) | (steepest != 0.0)
-    if pairs.order:
-        moving |= pairs.basis[2 * pairs.order[-1]] != 0.0
-    length = norm(steepest * pairs.scale)  # as curvature, it makes a step of about length 1 in the metric
-    candidates = np.flatnonzero(moving)
-    step = lowest(make_model(pairs, candidates, w, g, c1, length)) if length > 0.0 else None
-    if step is None:
-        return None
-    target = w.copy()
-    places = w[candidates] / pairs.scale[candidates]
-    target[candidates] = np.where(step.step == -places, 0.0, w[candidates] + pairs.scale[candidates] * step.step)
-    return target
 
 
 class ProximalRay(NamedTuple):
@@ -136,12 +114,9 @@ class ProximalRay(NamedTuple):
     problem: GradientProblem
     weights: Floats
     target: Floats
-    gradient: Floats
+    promised: float
 
     def at(self, step: float) -> Trial:
-        way = self.target - self.weights
-        moved = self.target if step == 1.0 else self.weights + step * way
-        promised = float((self.gradient * way).sum())
-        promised += self.problem.c1 * float((np.abs(self.target) - np.abs(self.weights)).sum())
+        moved = self.target if step == 1.0 else self.weights + step * (self.target - self.weights)
         value, gradient = evaluate(self.problem, moved)
-        return Trial(step, value, step * promised, moved, gradient)
+        return Trial(step, value, step * self.promised, moved, gradient)

@@ -10,114 +10,150 @@ Programming 63, theorem 2.3). Only candidates move: weights that are not zero, a
 from zero.
 
 The method is semi-smooth Newton (Hintermüller, Ito & Kunisch 2003, "The primal-dual active set strategy as a
-semismooth Newton method", SIAM J. Optimization 13): what will not be zero is guessed, with its sign, by one proximal
-step; the others go to zero; for the guessed ones the model is then quadratic and, by Woodbury's formula, its lowest
-point costs the solution of a small system. The guess is repeated until it no longer changes, mostly twice; the best
-point of the rounds counts.
+semismooth Newton method", SIAM J. Optimization 13). Let S, the face, be the weights that are guessed not to be zero,
+with their signs e. The others go to zero; on the face the model is quadratic, and by Woodbury's formula
+
+    (M - W_S'W_S / sigma) x = W_Z'(-v_Z) - W_S'(q + tau e)_S / sigma          a small system
+    u_S = (W x - q - tau e)_S / sigma,      u_Z = -v_Z
+
+A proximal step from there is soft(v + (W x - q) / sigma, tau / sigma), and its signs are the next guess, until it
+hardly changes, mostly twice; the best point of the rounds counts. W x is all that a round needs over the candidates:
+of the sums on both sides only what changed its guess is added and taken off. So they live on from step to step: they
+are those of the weights that are not zero now, and a new pair brings its own row of W_S'W_S with it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.kernel import borrowing_kernel, kernel
+from fastcrf.memory import Kept, MemoryMismatch
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.types import Floats, Longs
+from fastcrf.solvers.batch.sparse_columns import Columns, Figures, find_candidates, square
+from fastcrf.types import NOTHING, Floats
 
-MOST_ROUNDS = 5
-BLOCK = 256  # candidates whose columns stay in the cache while all rows are gathered
-SHARD = 1 << 12  # candidates that make it worth waking a thread
-
-
-class Columns:
-    """What the rows of the pairs say of each candidate, [candidates, rows]: s_1 ... s_m, y_1 ... y_m, oldest first."""
-
-    def __init__(self, pairs: CurvaturePairs, candidates: Longs) -> None:
-        self.pairs = pairs
-        self.rows = np.array([2 * slot for slot in pairs.order] + [2 * slot + 1 for slot in pairs.order], np.int64)
-        n_shards = max(1, min(len(pairs.bounds) - 1, len(candidates) // SHARD))
-        self.bounds = np.linspace(0, len(candidates), n_shards + 1).astype(np.int64)
-        self.array = np.empty((len(candidates), len(self.rows)), pairs.basis.dtype)
-        arrays = pairs.basis, self.rows, candidates
-        pairs.on_threads(lambda first, last: gather_columns(*arrays, first, last, self.array), self.bounds)
-
-    def weigh(self, factors: Floats) -> Floats:
-        """sum_a factors[a] * column a, [rows]."""
-        return np.sum(self.pairs.on_threads(lambda *some: weigh(self.array, factors, *some), self.bounds), axis=0)
-
-    def mix(self, on_rows: Floats) -> Floats:
-        """on_rows . column a, [candidates]."""
-        mixed = np.empty(len(self.array))
-        self.pairs.on_threads(lambda first, last: mix(self.array, on_rows, first, last, mixed), self.bounds)
-        return mixed
-
-    def squares(self, signs: Floats) -> Floats:
-        """sum_a signs[a] * (products of column a with itself), [rows, rows]."""
-        below = np.sum(self.pairs.on_threads(lambda *some: add_squares(self.array, signs, *some), self.bounds), axis=0)
-        return np.tril(below) + np.tril(below, -1).T
-
-
-class SparseModel(NamedTuple):
-    """The model on the candidates."""
-
-    slopes: Floats  # q
-    places: Floats  # v
-    thresholds: Floats  # tau
-    sigma: float
-    columns: Columns
-    lengths: Floats  # [rows] factors of the columns' numbers that make the diagonal of M 1 or -1
-    middle: Floats  # M, in these units
+MOST_ROUNDS = 8
+ENOUGH = 0.01  # of the gain: a round that adds less is the last
+KEEPS = {"inner": Kept(n_axes=2, optional=True)}
 
 
 class SparseStep(NamedTuple):
-    """A step on the candidates, and what the model expects it to gain (negative)."""
+    """Where the model is lowest, and what gradient and penalty promise for the way there (negative)."""
 
-    step: Floats
-    gain: float
+    target: Floats  # weights, a fresh array
+    promised: float
 
 
-def make_model(
-    pairs: CurvaturePairs, candidates: Longs, weights: Floats, gradient: Floats, c1: float, sigma: float
-) -> SparseModel:
-    """The model at `weights`; sigma is the curvature to assume while there are no pairs.
+class SparseModel:
+    """The models of a run, one after the other, from the same pairs.
 
-    Candidates must include where the newest pair has moved: it is learnt on the way.
+    memory: may hold the `state` of an earlier run, which the pairs are from; `name` is that of the solver.
     """
-    scale = pairs.scale[candidates]
-    slopes, places = gradient[candidates] * scale, weights[candidates] / scale
-    columns = Columns(pairs, candidates)
-    if pairs.order:
-        learn_newest(pairs, columns)
-        if len(pairs.order) * 2 < len(columns.rows):  # it was dropped
-            columns = Columns(pairs, candidates)
-    if not pairs.order:
-        nothing = np.zeros(0)
-        return SparseModel(slopes, places, c1 * scale, sigma, columns, nothing, nothing.reshape(0, 0))
-    sigma, lengths, middle = compact_form(pairs.gram[np.ix_(columns.rows, columns.rows)])
-    return SparseModel(slopes, places, c1 * scale, sigma, columns, lengths, middle)
+
+    def __init__(self, name: str, pairs: CurvaturePairs, memory: Mapping[str, Any] = NOTHING) -> None:
+        self.pairs, self.columns = pairs, Columns(pairs)
+        self.inner = inner_of(name, memory, 2 * pairs.used)  # W_S'W_S for w in units of the rows; empty: to be summed
+        n = pairs.basis.shape[1]
+        self._places, self._room = np.empty(n, np.int64), np.empty((len(Figures._fields), n))
+        self._signs = np.empty(0)  # of the face that `inner` is about, on the candidates
+
+    def forget(self) -> None:
+        """Drop the pairs; if there are none, the metric."""
+        if self.pairs.order:
+            self.pairs.forget()
+        else:
+            self.pairs.forget_metric()
+        self.columns.clear()
+        self.inner = np.empty((0, 0))
+
+    def lowest(self, weights: Floats, gradient: Floats, c1: float) -> SparseStep | None:
+        """The step to the model's lowest point; None if it promises no gain."""
+        pairs = self.pairs
+        newest = pairs.basis[2 * pairs.order[-1]] if pairs.order else pairs.basis[0, :0]
+        n, length = find_candidates(weights, gradient, c1, pairs.scale, newest, self._places, self._room)
+        if not length > 0.0:
+            return None
+        figures = Figures(*(row[:n] for row in self._room))
+        self.columns.gather(self._places[:n])
+        pull = self._learn_newest(figures, weights) if pairs.order else np.zeros(0)
+        return self._best_round(figures, weights, pull, length)
+
+    def _learn_newest(self, figures: Figures, weights: Floats) -> Floats:
+        """Inner products with the newest pair, over the candidates: all others have not moved. What pulls on the face,
+        as the rows see it. Writes: pairs, inner.
+
+        Of products of two y only that of the newest with itself is needed, over all weights; s_i . y for older s_i
+        stays unknown: the compact form asks for s_i . y_j with i after j only.
+        """
+        pairs, rows = self.pairs, 2 * self.pairs.used
+        s, y = 2 * pairs.order[-1], 2 * pairs.order[-1] + 1
+        of_s, of_y, pull, elsewhere = self.columns.sum_newest(figures)
+        if len(self.inner) < rows - 2:
+            self.inner = self.columns.shift(np.zeros(len(figures.signs)), weights)
+        self.inner = np.pad(self.inner, (0, rows - len(self.inner)))
+        self.inner[s] = self.inner[:, s] = of_s
+        self.inner[y] = self.inner[:, y] = of_y
+        products = np.zeros((rows, 2))
+        products[:, 0] = of_s + elsewhere
+        products[s, 1] = products[y, 0]
+        products[y, 1] = sum(pairs.on_threads(lambda *some: square(pairs.basis[y], *some), pairs.bounds))
+        pairs.learn(products)
+        if s // 2 not in pairs.order:  # it had no curvature
+            self.columns.array[:, s : y + 1] = self.inner[s : y + 1] = self.inner[:, s : y + 1] = pull[s : y + 1] = 0.0
+        return pull
+
+    def _best_round(self, figures: Figures, weights: Floats, pull: Floats, length: float) -> SparseStep | None:
+        """The best step of a few rounds. Writes: figures.signs, inner, which stays that of their face."""
+        rows = np.array([2 * slot for slot in self.pairs.order] + [2 * slot + 1 for slot in self.pairs.order], np.int64)
+        sigma, lengths, middle = compact_form(self.pairs.gram[np.ix_(rows, rows)], length)
+        right, best, lowest = pull / sigma, None, 0.0
+        for _ in range(MOST_ROUNDS):
+            reduced = middle - self.inner[np.ix_(rows, rows)] * np.outer(lengths, lengths) / sigma
+            on_rows = np.zeros(len(right))
+            try:
+                on_rows[rows] = lengths * np.linalg.solve(reduced, lengths * right[rows]) / sigma
+            except np.linalg.LinAlgError:
+                break
+            turned = self.columns.turn(figures, on_rows, sigma)
+            bent = float((on_rows * (right + (self.inner * on_rows).sum(axis=1))).sum())
+            gain = turned.promised + 0.5 * sigma * (turned.square - bent)
+            right += turned.right
+            self.inner = self.inner + turned.inner
+            further = lowest - gain
+            if further > 0.0:
+                best, lowest = turned, gain
+            if turned.changes == 0 or 0.0 < further < ENOUGH * -gain:
+                break
+        self._signs = figures.signs
+        return None if best is None else SparseStep(self._moved(weights, figures, best.step), best.promised)
+
+    def _moved(self, weights: Floats, figures: Figures, step: Floats) -> Floats:
+        """The weights after a step on the candidates, with exact zeros. A fresh array."""
+        target, candidates = weights.copy(), self.columns.candidates
+        ends = np.where(step == -figures.places, 0.0, weights[candidates] + self.pairs.scale[candidates] * step)
+        target[candidates] = ends
+        return target
+
+    def settle(self, weights: Floats) -> None:
+        """Take in where the search along the step has ended. Writes: inner."""
+        if len(self.inner):
+            self.inner = self.inner + self.columns.shift(self._signs, weights)
+
+    def state(self) -> dict[str, Any]:
+        """What a later run needs besides the pairs."""
+        return {"inner": self.inner}
 
 
-def learn_newest(pairs: CurvaturePairs, columns: Columns) -> None:
-    """Inner products with the newest pair, over the candidates: all others have not moved. Writes: pairs.
+def compact_form(gram: Floats, length: float) -> tuple[float, Floats, Floats]:
+    """(sigma, factors of the rows, M) from inner products of s_1 ... s_m, y_1 ... y_m, oldest first.
 
-    Of products of two y only that of the newest with itself is needed, over all weights.
+    Without pairs sigma is `length`, that of the steepest descent, which makes a step of about length 1.
     """
-    m = len(pairs.order)
-    newest = columns.weigh(columns.array[:, m - 1].astype(np.float64))
-    products = np.zeros((2 * pairs.used, 2))
-    products[columns.rows, 0] = newest
-    s, y = columns.rows[m - 1], columns.rows[2 * m - 1]
-    products[s, 1] = newest[2 * m - 1]
-    products[y, 1] = sum(pairs.on_threads(lambda *some: square(pairs.basis[y], *some), pairs.bounds))
-    # s_i . y for older s_i stays unknown: the compact form asks for s_i . y_j with i after j only
-    pairs.learn(products)
-
-
-def compact_form(gram: Floats) -> tuple[float, Floats, Floats]:
-    """(sigma, factors of the rows, M) from inner products of s_1 ... s_m, y_1 ... y_m, oldest first."""
     m = len(gram) // 2
+    if m == 0:
+        return length, np.zeros(0), gram
     ss, sy, yy = gram[:m, :m], gram[:m, m:], gram[m:, m:]
     sigma = float(yy[-1, -1] / sy[-1, -1])
     middle = np.block([[sigma * ss, np.tril(sy, -1)], [np.tril(sy, -1).T, -np.diag(np.diag(sy))]])
@@ -125,125 +161,9 @@ def compact_form(gram: Floats) -> tuple[float, Floats, Floats]:
     return sigma, unit * np.concatenate((np.full(m, sigma), np.ones(m))), middle * np.outer(unit, unit)
 
 
-def lowest(model: SparseModel) -> SparseStep | None:
-    """The best step of a few rounds; None if none promises a gain."""
-    q, v, tau, sigma, columns, lengths, middle = model
-    inverse = np.linalg.inv(middle)
-    slopes, step = q, np.zeros_like(q)
-    signs, inner = np.zeros(len(q)), np.zeros_like(middle)  # of what is guessed not to be zero; W' W over it
-    best: SparseStep | None = None
-    for _ in range(MOST_ROUNDS):
-        guessed = guess(v, step, slopes, tau, sigma)
-        change = np.abs(guessed) - np.abs(signs)
-        if best is not None and np.array_equal(guessed, signs):
-            break
-        signs = guessed
-        inner += columns.squares(change)
-        to_zero = np.where(signs == 0.0, -v, 0.0)
-        pull = inverse @ (lengths * columns.weigh(to_zero))
-        right = np.where(signs == 0.0, 0.0, columns.mix(lengths * pull) - q - tau * signs)
-        reduced = middle - inner * np.outer(lengths, lengths) / sigma
-        bend = np.linalg.solve(reduced, lengths * columns.weigh(right))
-        bent_back = columns.mix(lengths * bend / sigma**2)
-        step = np.where(signs == 0.0, to_zero, right / sigma + bent_back)
-        on_rows = lengths * columns.weigh(step)
-        bent = inverse @ on_rows
-        slopes = q + sigma * step - columns.mix(lengths * bent)
-        gain = smooth_and_kinks(q, v, tau, sigma, step) - 0.5 * float((on_rows * bent).sum())
-        if gain < (best.gain if best else 0.0):
-            best = SparseStep(step, gain)
-    return best
-
-
-@kernel
-def guess(v, step, slopes, tau, sigma):
-    """The signs after a proximal step of the model: 0 for what it sets to zero."""
-    signs = np.zeros(len(v))
-    for a in range(len(v)):
-        target = v[a] + step[a] - slopes[a] / sigma
-        if target > tau[a] / sigma:
-            signs[a] = 1.0
-        elif target < -tau[a] / sigma:
-            signs[a] = -1.0
-    return signs
-
-
-@borrowing_kernel
-def smooth_and_kinks(q, v, tau, sigma, step):
-    """q.u + sigma |u|^2 / 2 + sum tau (|v + u| - |v|): the model's gain without its pairs."""
-    total = 0.0
-    for a in range(len(q)):
-        u = step[a]
-        total += q[a] * u + 0.5 * sigma * u * u + tau[a] * (abs(v[a] + u) - abs(v[a]))
-    return total
-
-
-@borrowing_kernel
-def square(row, first, last):
-    """|row[first:last]|^2"""
-    total = 0.0
-    for f in range(first, last):
-        total += np.float64(row[f]) * np.float64(row[f])
-    return total
-
-
-@borrowing_kernel
-def gather_columns(basis, rows, candidates, first, last, columns):
-    """columns[a, i] = basis[rows[i], candidates[a]] for candidates first:last. Writes: columns."""
-    for start in range(first, last, BLOCK):
-        stop = min(start + BLOCK, last)
-        for i in range(len(rows)):
-            for a in range(start, stop):
-                columns[a, i] = basis[rows[i], candidates[a]]
-
-
-@kernel
-def add_squares(columns, signs, first, last):
-    """sum_a signs[a] * (products of column a with itself) over first:last, on and below the diagonal."""
-    n = columns.shape[1]
-    inner, held, signed = np.zeros((n, n)), np.zeros((4, n)), np.zeros((4, n))
-    k = 0
-    for a in range(first, last):
-        if signs[a] != 0.0:
-            for i in range(n):
-                held[k, i] = columns[a, i]
-                signed[k, i] = signs[a] * columns[a, i]
-            k += 1
-            if k == 4:
-                add_four(held, signed, inner)
-                k = 0
-    for i in range(k * n, 4 * n):
-        signed[i // n, i % n] = 0.0
-    add_four(held, signed, inner)
+def inner_of(name: str, memory: Mapping[str, Any], rows: int) -> Floats:
+    """A copy of what a memory holds, for so many rows or without those of the newest pair; empty if it holds none."""
+    inner = np.array(memory.get("inner", np.zeros((0, 0))))
+    if inner.shape not in ((size, size) for size in (0, rows - 2, rows)):
+        raise MemoryMismatch(name, f"'inner' has the shape {inner.shape}, but there are {rows} rows of pairs")
     return inner
-
-
-@borrowing_kernel
-def add_four(held, signed, inner):
-    """Writes: inner, on and below the diagonal."""
-    for i in range(len(inner)):
-        a, b, c, d = signed[0, i], signed[1, i], signed[2, i], signed[3, i]
-        for j in range(i + 1):
-            inner[i, j] += a * held[0, j] + b * held[1, j] + c * held[2, j] + d * held[3, j]
-
-
-@kernel
-def weigh(columns, factors, first, last):
-    """sum_a factors[a] * columns[a] over first:last, [rows]; candidates with a factor of 0 cost nothing."""
-    total = np.zeros(columns.shape[1])
-    for a in range(first, last):
-        if factors[a] != 0.0:
-            factor = factors[a]
-            for i in range(len(total)):
-                total[i] += factor * columns[a, i]
-    return total
-
-
-@borrowing_kernel
-def mix(columns, on_rows, first, last, mixed):
-    """mixed[a] = columns[a] . on_rows for a in first:last. Writes: mixed."""
-    for a in range(first, last):
-        total = 0.0
-        for i in range(len(on_rows)):
-            total += on_rows[i] * columns[a, i]
-        mixed[a] = total

@@ -30,20 +30,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.feature_map import count_gold
 from fastcrf.memory import POINT, Kept
-from fastcrf.objective.capabilities import GradientProblem, SequenceProblem
-from fastcrf.solvers.batch import curvature_pairs, lbfgs, prox_lbfgs
+from fastcrf.solvers.batch import curvature_pairs, lbfgs, prox_lbfgs, sparse_model
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.line_search import Start, begin, evaluate
+from fastcrf.solvers.batch.metric import Both, counts_of, metric_of
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.solvers.policies.adaptive_pass import adaptive_pass
 from fastcrf.solvers.policies.effort import affordable_pairs, gradient_seconds
-from fastcrf.types import Floats, Step
+from fastcrf.types import NOTHING, Floats, Step
 from fastcrf.vectors import dot
 
 LONG = 0.02  # seconds of a gradient on one core: a fit takes about a hundred of them
@@ -51,15 +50,10 @@ LEAST_PAIRS, MOST_PAIRS = 20, 50
 ROOM, BYTES_A_PAIR = 2**29, 8  # bytes that the pairs may take, unless FEWEST_PAIRS take more
 FEWEST_PAIRS = 6
 SHARE = 0.25  # of a gradient, that a direction may cost
-POWER = -0.25  # D = G^POWER
 SMALLEST_PART = 500  # sequences that a thread needs to learn something in the pass
 MOST_PARTS = 8  # threads of the pass: each sees so much less of the data
 SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
 WHEN = ("if long", "always", "never")
-
-
-class Both(GradientProblem, SequenceProblem, Protocol):
-    """What the policy makes use of; the latter only where a problem provides it."""
 
 
 class Prepared(NamedTuple):
@@ -90,6 +84,7 @@ class Auto:
         "gram": optional(curvature_pairs.KEEPS["gram"]),
         "order": optional(curvature_pairs.KEEPS["order"]),
         "scale": optional(curvature_pairs.SCALE),
+        **sparse_model.KEEPS,
     }
 
     adaptive_pass: str = "if long"
@@ -125,7 +120,7 @@ class Auto:
         if memory and "scale" in memory:
             pairs = settled._pairs(problem, np.ones(problem.n_weights))
             pairs.restore(self.name, memory)
-            return (yield from settled._quasi_newton(problem, start, pairs))
+            return (yield from settled._quasi_newton(problem, start, pairs, memory))
         point = {"weights": start.weights, "value": start.value, "gradient": start.gradient}
         yield Step(start.weights, start.passes, start.value, start.gradient, memory=point)
         while (prepared := settled._prepare(problem, start)) is None:  # asked to stop within the pass
@@ -145,6 +140,7 @@ class Auto:
         carried["gradient"] = memory["gradient"] + 2.0 * ridge * w
         if "scale" in memory and (ridge != 0.0 or before.c1 > 0.0 == now.c1):  # L1 leaves some products out
             carried |= with_ridge(memory["basis"], memory["scale"], 2.0 * ridge)
+            carried.pop("inner", None)  # sums over rows that have changed
         return carried
 
     def _prepare(self, problem: Both, start: Start) -> Prepared | None:
@@ -165,23 +161,12 @@ class Auto:
     def _pairs(self, problem: Both, metric: Floats) -> CurvaturePairs:
         return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
 
-    def _quasi_newton(self, problem: Both, start: Start, pairs: CurvaturePairs) -> Generator[Step, None, str]:
-        family = prox_lbfgs if problem.c1 > 0.0 else lbfgs
-        return family.descend(self.name, problem, start, pairs, self.max_linesearch)
-
-
-def counts_of(problem: Both, start: Start) -> Floats:
-    """Observed + expected counts of each feature; only their difference where the corpus is out of reach."""
-    difference = start.gradient - 2.0 * problem.c2 * start.weights
-    if "sequences" not in problem.provides:
-        return np.abs(difference)
-    observed = count_gold(problem.corpus, problem.features)
-    return np.abs(observed) + np.abs(observed + difference)  # values may be negative, and so may counts
-
-
-def metric_of(scales: Floats) -> Floats:
-    """D for the scales G of the features."""
-    return scales**POWER
+    def _quasi_newton(
+        self, problem: Both, start: Start, pairs: CurvaturePairs, memory: Mapping[str, Any] = NOTHING
+    ) -> Generator[Step, None, str]:
+        if problem.c1 > 0.0:
+            return prox_lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch, memory)
+        return lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch)
 
 
 def with_ridge(basis: np.ndarray, scale: Floats, ridge: float) -> dict[str, np.ndarray]:
