@@ -2,8 +2,9 @@
 
     python benchmarks/online.py pass                 after one pass, each solver against the converged model
     python benchmarks/online.py claims               yang2012: F after 0.1, 0.35 and 1 pass
-    python benchmarks/online.py variants             gamma 1, 2, 3 and batches of 1, 5, 10, 50, and b = 0.5 |D| / 1000
+    python benchmarks/online.py variants             gamma 1, 2, 3, batches of 1, 5, 10, 50 and 0.5 |D| / 1000, gis
     python benchmarks/online.py chunks               partial_fit over 20 chunks; and broken off half-way
+    python benchmarks/online.py killed               train --online over 20 chunks, killed three times and continued
     python benchmarks/online.py memory               a stream of 5 million positions
     python benchmarks/online.py time                 seconds a pass against sgd
 
@@ -16,6 +17,8 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -34,6 +37,7 @@ from fastcrf.data.corpora.loaders import load
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.lab.tables import table
 from fastcrf.metrics import flat_accuracy_score, segment_scores
+from fastcrf.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.training.driver import minimize
@@ -46,6 +50,7 @@ VARIANTS = (
     *({"gamma": gamma, "batch": 5} for gamma in (1, 2, 3)),
     *({"gamma": 3, "batch": batch} for batch in (1, 10, 50, None)),
     *({"gamma": 3, "batch": batch, "scope": "component"} for batch in (1, 5)),
+    *({"gamma": 3, "batch": 5, "direction": "gis", "eta": eta} for eta in (0.1, 100.0)),
 )
 
 
@@ -131,13 +136,14 @@ def task_steps(task: Task, name: str, seed: int, batch: int) -> Iterator[tuple[i
 def variants(tasks: list[Task], seeds: int) -> None:
     rows = []
     for options in VARIANTS:
-        row = [str(options.get(name, "global")) for name in ("gamma", "batch", "scope")]
+        known = {"scope": "global", "direction": "gradient", "eta": 0.1} | options
+        row = [str(known[name]) for name in ("gamma", "batch", "scope", "direction", "eta")]
         for task in tasks:
             runs = [next(task.after("staggered-aitken", seed, **options)) for seed in range(seeds)]
             row += [spread([task.test_score(weights) for _, weights, _ in runs]), f"{runs[0][2]['step_size']:.3f}"]
         rows.append(row)
     heads = [head for task in tasks for head in (f"test F, {task.name}", "last step size")]
-    print(table(["gamma", "batch", "scope", *heads], rows))
+    print(table(["gamma", "batch", "scope", "direction", "eta", *heads], rows))
 
 
 def chunks(tasks: list[Task], seeds: int) -> None:
@@ -193,6 +199,36 @@ def broken_off(task: Task, solver: str, parts: list[np.ndarray]) -> bool:
     return np.array_equal(straight.model_.weights, resumed.model_.weights)
 
 
+def killed(name: str) -> None:
+    """The command line over 20 chunks, straight on, and with SIGKILL after chunks 3, 8 and 15."""
+    source = str(data_folder(None) / name / "train.txt.gz")
+    with tempfile.TemporaryDirectory() as folder:
+        models = {how: os.path.join(folder, how) for how in ("straight", "killed")}
+        n, _ = follow(source, models["straight"], [], None)
+        state = ["--checkpoint", os.path.join(folder, "state"), "--checkpoint-every", "0", "--resume"]
+        done = 0
+        for stop in (3, 8, 15, None):
+            learnt, code = follow(source, models["killed"], state, None if stop is None else stop - done)
+            done += learnt
+            print(f"{learnt} chunks, then {'the end' if code == 0 else f'signal {-code}'}", flush=True)
+        one, other = (Model.load(path) for path in models.values())
+    same = one.labels == other.labels and np.array_equal(one.weights, other.weights)
+    print(f"{n} chunks of {name} straight on, {len(one.weights):,} weights: {'the same' if same else 'NOT the same'}")
+
+
+def follow(source: str, model: str, options: list[str], stop: int | None) -> tuple[int, int]:
+    """(chunks learnt, exit code) of a run that is killed after `stop` chunks."""
+    command = ["-m", "fastcrf", "train", source, "-m", model, "-t", "crfsuite-chunking", "--online", "--chunk", "447"]
+    chunks = 0
+    with subprocess.Popen([sys.executable, *command, *options], stderr=subprocess.PIPE, text=True) as run:
+        for line in run.stderr or ():
+            chunks += " labels, " in line
+            if chunks == stop:
+                run.kill()
+                break
+    return chunks, run.returncode
+
+
 def memory(positions: int) -> None:
     """Peak memory and number of weights while a stream goes by."""
     pairs = sentences(data_folder(None), TASKS["gutenberg-seg"]._replace(positions=None), "train")
@@ -232,7 +268,7 @@ def seconds(tasks: list[Task]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["pass", "claims", "variants", "chunks", "memory", "time"])
+    parser.add_argument("part", choices=["pass", "claims", "variants", "chunks", "killed", "memory", "time"])
     parser.add_argument("corpora", nargs="*", default=CORPORA)
     parser.add_argument("--data", help="folder of the corpora")
     parser.add_argument("--seeds", type=int, default=3)
@@ -242,6 +278,9 @@ def main() -> None:
         os.environ["FASTCRF_DATA"] = given.data
     if given.part == "memory":
         memory(given.positions)
+        return
+    if given.part == "killed":
+        killed(given.corpora[0])
         return
     tasks = [Task(name) for name in given.corpora]
     if given.part == "time":

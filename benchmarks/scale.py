@@ -3,14 +3,16 @@
     python benchmarks/scale.py mapped    [--data DIR] [--copies 10] [--iterations 5]
     python benchmarks/scale.py growth    [--positions 10000,100000,1000000]
     python benchmarks/scale.py labels    [--labels 4,16,64,256,400]
-    python benchmarks/scale.py features  [--features 100000,1000000,10000000]
+    python benchmarks/scale.py features  [--features 100000,1000000,10000000,200000000]
     python benchmarks/scale.py threads   [--threads 1,2]
     python benchmarks/scale.py rounds    [--sets conll2000] [--shards 4,16] [--epochs 1,5] [--first 60000]
     python benchmarks/scale.py workers   [--sets brown-base,conll2000] [--all-states]
+    python benchmarks/scale.py peer      [--sets brown-base] [--first 200000]
 
 Each run is a process of its own. Memory is the peak of its anonymous memory (RssAnon, looked at every 20 ms): pages
 of mapped files do not count, because the system takes them back when it needs them. Seconds are those of the fastest
-gradient, as others may be at work on the machine.
+gradient, as others may be at work on the machine. --rows keeps the figures for scale_plot.py; corpora that were encoded
+into --scratch are used again.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from typing import Any
 
 import corpora
 import numpy as np
+from scale_peer import NOTE, crfsuite_to, fastcrf_to
 
 from fastcrf import open_corpus
 from fastcrf.chain.feature_map import build_feature_map
@@ -41,22 +44,23 @@ from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, MaxPasses
 from fastcrf.types import Corpus
 
-NOTE = "FASTCRF_BENCHMARK "
+POSITIONS_BY_LABELS = 2_000_000  # over the number of labels: as many positions as a fraction of a second takes
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "what", choices=["mapped", "growth", "labels", "features", "threads", "workers", "rounds", "child"]
+        "what", choices=["mapped", "growth", "labels", "features", "threads", "workers", "rounds", "peer", "child"]
     )
     parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
-    parser.add_argument("--scratch", help="folder for encoded corpora (default: the system's)")
+    parser.add_argument("--scratch", help="folder in which encoded corpora stay (default: one that is removed)")
+    parser.add_argument("--rows", help="file to which the figures are added, as JSON lines")
     parser.add_argument("--copies", type=int, default=10)
     parser.add_argument("--iterations", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--positions", default="10000,100000,1000000")
     parser.add_argument("--labels", default="4,16,64,256,400")
-    parser.add_argument("--features", default="100000,1000000,10000000")
+    parser.add_argument("--features", default="100000,1000000,10000000,200000000")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--sets", default="brown-base")
     parser.add_argument("--shards", default="4,16")
@@ -69,8 +73,8 @@ def main() -> None:
     if arguments.what == "child":
         print(NOTE + json.dumps(CHILDREN[(work := json.loads(arguments.work)).pop("do")](**work)))
         return
-    with tempfile.TemporaryDirectory(dir=arguments.scratch) as folder:
-        KINDS[arguments.what](arguments, Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        KINDS[arguments.what](arguments, Path(arguments.scratch or folder))
 
 
 def mapped(arguments: argparse.Namespace, folder: Path) -> None:
@@ -85,28 +89,34 @@ def mapped(arguments: argparse.Namespace, folder: Path) -> None:
 
 
 def growth(arguments: argparse.Namespace, folder: Path) -> None:
-    sizes = numbers(arguments.positions)
-    found = [run(do="synthetic", positions=n, labels=16, attributes=50_000, jobs=arguments.jobs) for n in sizes]
-    for n, outcome in zip(sizes, found, strict=True):
-        show(f"{n:,} positions", outcome)
+    sizes, found = numbers(arguments.positions), []
+    for n in sizes:
+        found.append(run(do="synthetic", positions=n, labels=16, attributes=50_000, jobs=arguments.jobs))
+        show(f"{n:,} positions", found[-1])
+        keep(arguments, n, found[-1])
     print("slope of seconds:", slope(sizes, [each["seconds"] for each in found]))
 
 
 def labels(arguments: argparse.Namespace, folder: Path) -> None:
     sizes, found = numbers(arguments.labels), []
     for k in sizes:
-        found.append(run(do="synthetic", positions=20_000, labels=k, attributes=2_000, jobs=arguments.jobs))
+        positions = max(POSITIONS_BY_LABELS // k, 4000)
+        found.append(run(do="synthetic", positions=positions, labels=k, attributes=2_000, jobs=arguments.jobs))
         show(f"{k} labels", found[-1])
-    print("slope of seconds, last two:", slope(sizes[-2:], [each["seconds"] for each in found[-2:]]))
+        keep(arguments, k, found[-1])
+    print("slope of a position, last two:", slope(sizes[-2:], [each["ns_per_position"] for each in found[-2:]]))
 
 
 def features(arguments: argparse.Namespace, folder: Path) -> None:
     sizes, found = numbers(arguments.features), []
     for n in sizes:
         found.append(
-            run(do="synthetic", positions=200_000, labels=10, attributes=n // 10, jobs=arguments.jobs, all_states=True)
+            run(
+                do="synthetic", positions=2_000_000, labels=10, attributes=n // 10, jobs=arguments.jobs, all_states=True
+            )
         )
         show(f"{n:,} features asked for", found[-1])
+        keep(arguments, found[-1]["weights"], found[-1])
     print("slope of seconds:", slope([each["weights"] for each in found], [each["seconds"] for each in found]))
 
 
@@ -120,8 +130,9 @@ def workers(arguments: argparse.Namespace, folder: Path) -> None:
     """Two Dask workers of one thread against one process of two threads, in turns, on the same encoded corpus."""
     data = str(corpora.data_folder(arguments.data))
     for name in arguments.sets.split(","):
-        path = str(folder / f"{name}.fcc")
-        show(f"encode {name}", run(do="encode", data=data, path=path, positions=arguments.first, name=name))
+        path = str(folder / f"{name}-{arguments.first or 'all'}.fcc")
+        if not Path(path).exists():
+            show(f"encode {name}", run(do="encode", data=data, path=path, positions=arguments.first, name=name))
         compared = run(do="compare", path=path, all_states=arguments.all_states, repeats=arguments.repeats)
         show(f"two workers, {name}", compared)
 
@@ -212,6 +223,16 @@ def count_rounds(path: str, shards: list[int], epochs: list[int], jobs: int) -> 
     return {"rows": rows}
 
 
+def against_peer(arguments: argparse.Namespace, folder: Path) -> None:
+    """CRFsuite and `auto` to a gap of 1e-3, at c2 = 1."""
+    gap = 1e-3
+    for name in arguments.sets.split(","):
+        same = {"data": str(corpora.data_folder(arguments.data)), "name": name, "positions": arguments.first, "c2": 1.0}
+        ours = run(do="fastcrf_to", gap=gap, jobs=arguments.jobs, **same)
+        show(f"auto, {name}", ours)
+        show(f"CRFsuite, {name}", run(do="crfsuite_to", target=(1 + gap) * ours["optimum"], **same))
+
+
 def seconds_of(function: Any, *arguments: Any) -> float:
     began = time.perf_counter()
     function(*arguments)
@@ -294,6 +315,7 @@ def synthetic(positions: int, labels: int, attributes: int, jobs: int, all_state
 
 
 CHILDREN = {"encode": encode, "train": train, "synthetic": synthetic, "compare": compare, "count_rounds": count_rounds}
+CHILDREN |= {"fastcrf_to": fastcrf_to, "crfsuite_to": crfsuite_to}
 KINDS = {
     "mapped": mapped,
     "growth": growth,
@@ -302,6 +324,7 @@ KINDS = {
     "threads": threads,
     "workers": workers,
     "rounds": rounds,
+    "peer": against_peer,
 }
 
 
@@ -342,6 +365,13 @@ def numbers(text: str) -> list[int]:
 def slope(sizes: list[int], seconds: list[float]) -> str:
     """Of seconds against size, both as logarithms."""
     return f"{np.polyfit(np.log(sizes), np.log(seconds), 1)[0]:.2f}" if len(sizes) > 1 else "-"
+
+
+def keep(arguments: argparse.Namespace, size: int, outcome: dict[str, Any]) -> None:
+    """Add figures to the file of --rows, if there is one."""
+    if arguments.rows:
+        with open(arguments.rows, "a") as file:
+            print(json.dumps({"what": arguments.what, "size": size, **outcome}), file=file)
 
 
 def show(name: str, outcome: dict[str, Any]) -> None:

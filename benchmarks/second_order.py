@@ -1,16 +1,19 @@
 """Second-order solvers: the cost of a product with the Hessian, newton-cg beside lbfgs, newton-l1 beside CRFsuite.
 
     python benchmarks/second_order.py [--data DIR] [--only products,newton,l1] [--sets conll2000,conll2002-esp]
-                                      [--penalties 1:0,0.1:0.1] [--share 1.0] [--seconds 300]
-                                      [--passes 1000] [--jobs 2] [--no-peer]
+                                      [--penalties 1:0,0.1:0.1] [--share 1.0] [--seconds 300] [--passes 1000]
+                                      [--jobs 2] [--solvers newton-cg lbfgs:pairs=50] [--curves FOLDER]
 
 products: seconds of a product over those of a gradient, the least of several that took turns; from what gradients leave
           of all sequences, of 4,000, of none, and by forward-mode differentiation.
 newton:   to |g|_inf <= 0.05 (tsuboi2011) and |g|_inf <= 1e-7 n, at c2 = 0.5.
-l1:       seconds and passes to relative gaps, for each c1:c2. The optimum is the lowest objective of all the runs.
+l1:       seconds and passes to relative gaps, for each c1:c2, CRFsuite (one thread) included; and how many zeros differ
+          from those of the run that came lowest. The optimum is the lowest objective of all the runs.
 
---share takes so much of the sentences, from the first on. Run it on an otherwise idle machine: passes do not depend on
-the load, seconds do.
+--solvers are those to run, others than the usual ones; "crfsuite" is one of them. --curves is where runs are kept, and
+found again instead of being run again: so a campaign may be spread over several commands, the last of which has all the
+rows. --share takes so much of the sentences, from the first on. Run it on an otherwise idle machine: passes do not
+depend on the load, seconds do.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import corpora
 import numpy as np
@@ -39,18 +43,108 @@ GAPS = (1e-2, 1e-3, 1e-4, 1e-8)
 PAPER, FINE = 0.05, 1e-7  # |g|_inf: of the sum, and of the mean
 REPEATS = 7
 NEWTON = (
-    ("newton-cg", {"cache": "all"}),
-    ("newton-cg", {"cache": 4000}),
-    ("newton-cg", {"cache": 0}),
-    ("newton-cg", {"hessian": "ad"}),
-    ("newton-cg", {"preconditioner": True}),
-    ("newton-cg", {"globalisation": "line-search"}),
-    ("newton-cg", {"sample": 0.1}),
-    ("lbfgs", {"pairs": 5}),
-    ("lbfgs", {"pairs": 10}),
-    ("lbfgs", {"pairs": 50}),
+    "newton-cg",
+    "newton-cg:cache=4000",
+    "newton-cg:cache=0",
+    "newton-cg:hessian=ad",
+    "newton-cg:preconditioner=True",
+    "lbfgs:pairs=5",
+    "lbfgs:pairs=10",
+    "lbfgs:pairs=50",
 )
-SPARSE = (("newton-l1", {}), ("owlqn", {}), ("prox-lbfgs", {}))
+SPARSE = ("newton-l1", "owlqn", "prox-lbfgs", "crfsuite")
+
+
+class Case(NamedTuple):
+    """A problem to run solvers on, and how."""
+
+    name: str
+    problem: Problem
+    items: Any
+    arguments: argparse.Namespace
+
+
+class Curve(NamedTuple):
+    """A run: a row of SECONDS, PASSES, VALUE, SLOPE for each step, and where it ended (empty: elsewhere)."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+
+
+SECONDS, PASSES, VALUE, SLOPE = range(4)
+
+
+class SlopeLog:
+    """A rule that notes the largest slope of every step, and ends a run where it is at most `goal`."""
+
+    status: ClassVar[str] = "converged"
+
+    def __init__(self, goal: float) -> None:
+        self.goal, self.slopes = goal, list[float]()
+
+    def reason(self, point: Any, trace: Any) -> str | None:
+        self.slopes.append(point.largest_slope)
+        return "steep no more" if point.largest_slope <= self.goal else None
+
+
+def curve_of(case: Case, label: str, goal: float) -> Curve:
+    """The run of `label` (a name, and options behind a colon), from its file if there is one."""
+    penalty = f"{case.problem.c1:g}-{case.problem.c2:g}"
+    file = Path(case.arguments.curves or "/nowhere") / f"{case.name}_{penalty}_{case.arguments.jobs}_{label}.npz"
+    if file.is_file():
+        with np.load(file) as kept:
+            return Curve(kept["rows"], kept["weights"])
+    curve = crfsuite(case) if label == "crfsuite" else run(case, label, goal)
+    if case.arguments.curves:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(file, **curve._asdict())
+    return curve
+
+
+def run(case: Case, label: str, goal: float) -> Curve:
+    name, _, words = label.partition(":")
+    options = dict(word.split("=") for word in words.split(",") if word)
+    solver = make(name, **{option: literal(value) for option, value in options.items()})
+    warm_up(case.problem, solver)
+    log = SlopeLog(goal)
+    result = minimize(case.problem, solver, stop=[log, *limits(case.arguments)])
+    rows = [
+        (row["seconds"], row["passes"], row["objective"], s) for row, s in zip(result.trace, log.slopes, strict=False)
+    ]
+    return Curve(np.array(rows), result.weights)
+
+
+def literal(word: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return {"True": True, "False": False}.get(word, word)
+
+
+def crfsuite(case: Case) -> Curve:
+    """CRFsuite's own seconds, its evaluations and objectives, by iteration."""
+    import peer  # needs python-crfsuite
+
+    penalty = {"c1": case.problem.c1, "c2": case.problem.c2}
+    found = peer.train(*case.items, **penalty, max_iterations=600, epsilon=1e-7, delta=1e-7)
+    rows = [(float(row["time"]), float(row["linesearch_trials"]), float(row["loss"]), np.nan) for row in found]
+    rows = np.array(rows)
+    rows[:, [SECONDS, PASSES]] = np.cumsum(rows[:, [SECONDS, PASSES]], axis=0)
+    return Curve(rows, np.empty(0))
+
+
+def limits(arguments: argparse.Namespace) -> list[Rule]:
+    return [MaxSeconds(arguments.seconds), MaxPasses(arguments.passes)]
+
+
+def reached(curve: Curve, column: int, goal: float) -> str:
+    there = np.flatnonzero(curve.rows[:, column] <= goal)
+    if not len(there):
+        return "not reached"
+    seconds, passes = curve.rows[there[0], [SECONDS, PASSES]]
+    return f"{seconds:.1f} s, {passes:.0f} passes, {there[0]} steps"
 
 
 def best_of_turns(works: dict[str, Callable[[], Any]]) -> dict[str, float]:
@@ -65,8 +159,8 @@ def best_of_turns(works: dict[str, Callable[[], Any]]) -> dict[str, float]:
     return best
 
 
-def products(corpus: Corpus, features: FeatureMap, n_jobs: int, arguments: argparse.Namespace) -> Iterator[str]:
-    problem = Problem(corpus, features, c2=0.5, n_jobs=n_jobs)
+def products(case: Case) -> Iterator[str]:
+    problem = case.problem
     w, direction = np.random.default_rng(0).normal(0.0, 0.1, (2, problem.n_weights))
     points = {name: problem.curvature(kept) for name, kept in (("all", None), ("4000", 4000), ("none", 0))}
     works: dict[str, Callable[[], Any]] = {"gradient": lambda: problem.gradient(w)}
@@ -82,76 +176,44 @@ def products(corpus: Corpus, features: FeatureMap, n_jobs: int, arguments: argpa
         yield f"{name:28}{1e3 * spent:9.1f} ms{spent / seconds['gradient']:7.2f} gradients"
 
 
-def newton(corpus: Corpus, features: FeatureMap, n_jobs: int, arguments: argparse.Namespace) -> Iterator[str]:
-    problem = Problem(corpus, features, c2=0.5, n_jobs=n_jobs)
-    goals = {"0.05": PAPER, "1e-7 n": FINE * problem.n_sequences}
-    for name, options in NEWTON:
-        solver, reached = make(name, **options), {}
-        warm_up(problem, solver)
-        largest = {"slope": np.inf}
-
-        def look(weights: Any, problem: Problem = problem, largest: dict[str, float] = largest) -> float:
-            largest["slope"] = float(np.abs(problem.gradient(weights)[1]).max())
-            return -largest["slope"]
-
-        def note(row: dict[str, Any], reached: dict[str, Any] = reached, largest: dict[str, float] = largest) -> bool:
-            for goal, slope in goals.items():
-                if goal not in reached and largest["slope"] <= slope:
-                    reached[goal] = f"{row['seconds']:.1f} s, {row['passes']:.0f} passes, {row['step']} steps"
-            return len(reached) == len(goals)
-
-        result = minimize(problem, solver, stop=limits(arguments), watch={"slope": look}, callbacks=[note])
-        words = "; ".join(f"{goal}: {reached.get(goal, 'not reached')}" for goal in goals)
-        at_the_end = f"|g|_inf {largest['slope']:.2g} after {result.trace[-1]['passes']:.0f} passes"
-        yield f"{name} {in_words(options):30}{words}; F {result.trace[-1]['objective']:.4f}, {at_the_end}"
+def newton(case: Case) -> Iterator[str]:
+    fine = FINE * case.problem.n_sequences
+    for label in case.arguments.solvers or NEWTON:
+        curve = curve_of(case, label, fine)
+        words = f"0.05: {reached(curve, SLOPE, PAPER)}; 1e-7 n: {reached(curve, SLOPE, fine)}"
+        end = f"|g|_inf {curve.rows[-1, SLOPE]:.2g} after {curve.rows[-1, PASSES]:.0f} passes"
+        yield f"{label:32}{words}; F {curve.rows[-1, VALUE]:.4f}, {end}"
 
 
-def sparse(corpus: Corpus, features: FeatureMap, n_jobs: int, arguments: argparse.Namespace) -> Iterator[str]:
-    for c1, c2 in arguments.penalties:
-        problem = Problem(corpus, features, c1, c2, n_jobs)
-        runs: dict[str, list[tuple[float, float, float]]] = {}  # (seconds, passes, objective) of each step
-        zeros = {}
-        for name, options in SPARSE:
-            solver = make(name, **options)
-            warm_up(problem, solver)
-            result = minimize(problem, solver, stop=limits(arguments))
-            runs[name] = [(row["seconds"], row["passes"], row["objective"]) for row in result.trace]
-            zeros[name] = result.weights == 0.0
-        if arguments.peer:
-            runs["crfsuite"] = list(crfsuite(arguments.items, c1, c2))
-        lowest = min(objective for run in runs.values() for _, _, objective in run)
-        yield f"c1={c1:g}, c2={c2:g}: lowest objective {lowest:.6f}"
-        for name, run in runs.items():
-            reached = {gap: next((row for row in run if row[2] <= lowest * (1.0 + gap)), None) for gap in GAPS}
-            words = "; ".join(
-                f"{gap:g}: " + (f"{row[0]:.1f} s, {row[1]:.0f} passes" if row else "not reached")
-                for gap, row in reached.items()
-            )
-            end = f"ended at a gap of {run[-1][2] / lowest - 1.0:.1e} after {run[-1][1]:.0f} passes"
-            yield f"  {name:10} {words}; {end}"
-        differing = int((zeros["newton-l1"] != zeros["owlqn"]).sum())
-        yield f"  zeros at the end differ in {differing} of {len(zeros['owlqn'])} weights"
+def sparse(case: Case) -> Iterator[str]:
+    curves = {label: curve_of(case, label, 0.0) for label in case.arguments.solvers or SPARSE}
+    ends = {label: curve.rows[:, VALUE].min() for label, curve in curves.items()}
+    lowest, best = min((end, label) for label, end in ends.items() if len(curves[label].weights))
+    lowest = min(lowest, *ends.values())
+    yield f"c1={case.problem.c1:g}, c2={case.problem.c2:g}: lowest objective {lowest:.6f}, of {best}"
+    for label, curve in curves.items():
+        words = "; ".join(f"{gap:g}: {reached(curve, VALUE, lowest * (1.0 + gap))}" for gap in GAPS)
+        end = f"ended {ends[label] / lowest - 1.0:.1e} above after {curve.rows[-1, PASSES]:.0f} passes"
+        differing = (
+            ""
+            if not len(curve.weights)
+            else (f", {int(((curve.weights == 0.0) != (curves[best].weights == 0.0)).sum())} zeros differ")
+        )
+        yield f"  {label:12} {words}; {end}{differing}"
 
 
-def crfsuite(items: Any, c1: float, c2: float) -> Iterator[tuple[float, float, float]]:
-    """CRFsuite's own seconds, its evaluations and objectives, by iteration."""
-    import peer  # needs python-crfsuite
-
-    spent, evaluations = 0.0, 0.0
-    for row in peer.train(*items, c1=c1, c2=c2, max_iterations=600, epsilon=1e-7, delta=1e-7):
-        spent, evaluations = spent + float(row["time"]), evaluations + row["linesearch_trials"]
-        yield spent, evaluations, float(row["loss"])
+PARTS: dict[str, Callable[[Case], Iterator[str]]] = {"products": products, "newton": newton, "l1": sparse}
 
 
-def limits(arguments: argparse.Namespace) -> list[Rule]:
-    return [MaxSeconds(arguments.seconds), MaxPasses(arguments.passes)]
+def penalties_of(part: str, arguments: argparse.Namespace) -> list[tuple[float, float]]:
+    return arguments.penalties if part == "l1" else [(0.0, 0.5)]
 
 
-def in_words(options: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in options.items())
-
-
-PARTS = {"products": products, "newton": newton, "l1": sparse}
+def encode(name: str, share: float) -> tuple[Any, Corpus, FeatureMap]:
+    X, y = load(name, subset=next(iter(KNOWN_SETS[name].parts)), items=True, return_X_y=True)
+    n = round(share * len(X))
+    corpus, ids, labels = encode_training(X[:n], y[:n])
+    return (X[:n], y[:n]), corpus, build_feature_map(corpus, len(ids), len(labels))
 
 
 def main() -> None:
@@ -164,21 +226,20 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0, help="limit of a run")
     parser.add_argument("--passes", type=float, default=1000.0, help="limit of a run")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--no-peer", dest="peer", action="store_false", help="without CRFsuite")
+    parser.add_argument("--solvers", nargs="*", help="others than the usual ones, such as lbfgs:pairs=50,metric=counts")
+    parser.add_argument("--curves", help="folder where runs are kept and found again")
     arguments = parser.parse_args()
     arguments.penalties = [tuple(map(float, pair.split(":"))) for pair in arguments.penalties.split(",")]
     os.environ["FASTCRF_DATA"] = str(corpora.data_folder(arguments.data))
     for name in arguments.sets.split(","):
-        X, y = load(name, subset=next(iter(KNOWN_SETS[name].parts)), items=True, return_X_y=True)
-        n = round(arguments.share * len(X))
-        arguments.items = X[:n], y[:n]
-        corpus, ids, labels = encode_training(*arguments.items)
-        features = build_feature_map(corpus, len(ids), len(labels))
-        shape = f"{corpus.n_sequences} sequences, {len(labels)} labels, {features.n_weights} weights"
+        items, corpus, features = encode(name, arguments.share)
+        shape = f"{corpus.n_sequences} sequences, {features.n_labels} labels, {features.n_weights} weights"
         for part in arguments.only.split(","):
             print(f"\n{name}, {part} ({shape}, {arguments.jobs} threads)", flush=True)
-            for line in PARTS[part](corpus, features, arguments.jobs, arguments):
-                print(line, flush=True)
+            for c1, c2 in penalties_of(part, arguments):
+                problem = Problem(corpus, features, c1, c2, arguments.jobs)
+                for line in PARTS[part](Case(f"{name}-{arguments.share:g}", problem, items, arguments)):
+                    print(line, flush=True)
 
 
 if __name__ == "__main__":

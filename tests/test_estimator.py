@@ -317,7 +317,7 @@ def test_model_filename_is_where_fit_saves_and_where_an_unfitted_crf_finds_a_mod
 
 
 def test_a_model_file_that_is_missing_is_named(tmp_path):
-    with pytest.raises(NotFittedError, match=r"there is no file .*none\.crf: call fit, or mend model_filename"):
+    with pytest.raises(NotFittedError, match=r"there is no file .*none\.crf: call fit, or correct model_filename"):
         CRF(model_filename=tmp_path / "none.crf").predict(X)
     with pytest.raises(NotFittedError, match=r"there is no file .*none\.crf"):
         _ = CRF(model_filename=str(tmp_path / "none.crf")).history_

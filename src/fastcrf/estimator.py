@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from fastcrf.chain.histories import check_order
 from fastcrf.checks import finite, functions, whole
 from fastcrf.data.corpus_file.reading import EncodedCorpus
+from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.boundaries import BoundedAttributes, bounded, without_boundaries
 from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.files.atomic_write import check_replaceable
 from fastcrf.data.templates.attributes import TemplateAttributes
-from fastcrf.data.templates.dialects import template_of
+from fastcrf.data.templates.dialects import TemplateFile, template_of
 from fastcrf.model import Model
 from fastcrf.sklearn_manners import warn_early_end
 from fastcrf.solvers.contract import Solver
@@ -73,6 +76,8 @@ class CRF(TrainedEstimator):
     prior: a model whose weights are the mean of the L2 penalty, c2 |w - prior|^2: the path of its file, a fitted CRF or
         its `model_`. What the new data do not speak about stays as it has it.
     expected_sequences: how many `partial_fit` will see in all: the penalty is for so many (those seen so far).
+    order: how many labels before a label its transition weights look at: 1, or 2 for weights of label triples, too.
+    boundaries: the start and the end of a sequence are states with weights of their own (docs/objective.md).
 
     After `fit`: `classes_` (in order of first appearance), `attributes_`, `state_features_`, `transition_features_`,
     `num_attributes_`, `size_`, `model_`; `history_` (a dict per step), `n_iter_`, `converged_`, `stop_reason_`,
@@ -124,6 +129,8 @@ class CRF(TrainedEstimator):
         prior: PathLike | Model | CRF | None = None,
         expected_sequences: int | None = None,
         engine: str | None = None,
+        order: int | None = None,
+        boundaries: bool = False,
     ) -> None:
         self.algorithm = algorithm
         self.min_freq = min_freq
@@ -167,6 +174,8 @@ class CRF(TrainedEstimator):
         self.prior = prior
         self.expected_sequences = expected_sequences
         self.engine = engine
+        self.order = order
+        self.boundaries = boundaries
 
     def fit(
         self,
@@ -248,7 +257,7 @@ class CRF(TrainedEstimator):
                 "y is None; give one list of labels per sequence of X, or an encoded corpus, which has its own."
             )
         template = None if self.template is None else template_of(self.template)
-        attributes = TemplateAttributes.empty(template) if template else NO_ITEMS
+        attributes = self._no_attributes(template)
         features = self._feature_options() | {"transitions": template is None or template.transitions}
         if self.engine is not None:
             from fastcrf.cluster.training import fit_sequences
@@ -266,9 +275,17 @@ class CRF(TrainedEstimator):
         if self.engine is not None:
             from fastcrf.cluster.training import fit_encoded
 
+            if self.boundaries and not isinstance(data.attributes, BoundedAttributes):
+                raise ValueError(
+                    "On a cluster an encoded corpus needs boundaries=True when it is encoded (fastcrf encode "
+                    "--boundaries); encode it again, or train without an engine."
+                )
             fit = fit_encoded(self.engine, data, plan, features=features, **how)
         else:
-            fit = fit_corpus(data.corpus, data.attributes, data.labels, plan, features=features, **how)
+            corpus, attributes = data.corpus, data.attributes
+            if self.boundaries:
+                corpus, attributes = bounded(corpus, attributes)
+            fit = fit_corpus(corpus, attributes, data.labels, plan, features=features, **how)
         return fit._replace(model=replace(fit.model, input=data.input))
 
     @classmethod
@@ -306,7 +323,9 @@ class CRF(TrainedEstimator):
         if self.model_filename is None:
             return NotFittedError(NOT_FITTED)
         path = os.fspath(self.model_filename)
-        return NotFittedError(f"This CRF is not fitted, and there is no file {path}: call fit, or mend model_filename.")
+        return NotFittedError(
+            f"This CRF is not fitted, and there is no file {path}: call fit, or correct model_filename."
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.__dict__.keys() & {"_model", "_stream"}) or (
@@ -324,7 +343,7 @@ class CRF(TrainedEstimator):
         plan = make_plan(parameters)
         expected = self.expected_sequences
         stream = Stream(
-            plan.solver, plan.c1, plan.c2, TemplateAttributes.empty(template) if template else NO_ITEMS,
+            plan.solver, plan.c1, plan.c2, self._no_attributes(template),
             self._feature_options() | {"transitions": template is None or template.transitions},
             None if expected is None else whole("expected_sequences", expected, 1),
         )  # fmt: skip
@@ -336,12 +355,18 @@ class CRF(TrainedEstimator):
             )  # fmt: skip
         return stream
 
+    def _no_attributes(self, template: TemplateFile | None = None) -> Attributes:
+        """None yet, of the kind that the sequences are for."""
+        attributes = TemplateAttributes.empty(template) if template else NO_ITEMS
+        return BoundedAttributes(attributes) if self.boundaries else attributes
+
     def _feature_options(self) -> dict[str, Any]:
         return {
             "all_states": bool(self.all_possible_states),
             "all_transitions": bool(self.all_possible_transitions),
             "min_freq": finite("min_freq", 0.0 if self.min_freq is None else self.min_freq),
             "drop_negative": bool(self.crfsuite_compat),
+            "order": check_order(1 if self.order is None else self.order),
         }
 
     def _saved_parameters(self) -> dict[str, Any]:
@@ -361,16 +386,18 @@ class CRF(TrainedEstimator):
     @classmethod
     def _around(cls, model: Model) -> CRF:
         estimator = cls(**permitted(model.options.get("parameters"), cls._get_param_names()))
-        if isinstance(model.attributes, TemplateAttributes):
-            estimator.template = f"{model.attributes.template.text}\n"  # a line end tells a text from a path
+        attributes = without_boundaries(model.attributes)
+        if isinstance(attributes, TemplateAttributes):
+            estimator.template = f"{attributes.template.text}\n"  # a line end tells a text from a path
         estimator._model = model
         return estimator
 
 
 def reading_rows(model: Model) -> Model:
     """The model of a template, so that the command line tags columns with it: those that the template reads."""
-    assert isinstance(model.attributes, TemplateAttributes)
-    return replace(model, input={"kind": "template", "n_columns": model.attributes.programme.n_columns})
+    attributes = without_boundaries(model.attributes)
+    assert isinstance(attributes, TemplateAttributes)
+    return replace(model, input={"kind": "template", "n_columns": attributes.programme.n_columns})
 
 
 def model_of(prior: PathLike | Model | CRF) -> Model:

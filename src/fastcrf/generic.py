@@ -17,14 +17,15 @@ together: every type that has a meaning for one of them has a meaning for all (`
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload
+from numba.core.registry import cpu_target
+from numba.core.typing.templates import AbstractTemplate
 
-from fastcrf.kernel import FASTMATH, borrowing_kernel, flags
+from fastcrf.kernel import borrowing_kernel, inlined_kernel
 from fastcrf.machine_code import MEANINGS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -36,7 +37,7 @@ def generic(declared: Function, inlined: bool = False) -> Any:
     inlined: whether it becomes part of its callers where it does not stand, as `inlined_kernel` does.
     """
     meanings: dict[type, Any] = {}
-    names = ", ".join(inspect.signature(declared).parameters)
+    become = inlined_kernel if inlined else borrowing_kernel
 
     @functools.wraps(declared)
     def call(data: Any, *others: Any) -> Any:
@@ -44,28 +45,33 @@ def generic(declared: Function, inlined: bool = False) -> Any:
             raise TypeError(f"{declared.__name__} has no meaning for {type(data).__name__}.")
         return meanings[type(data)](data, *others)
 
-    def choose(data: Any, *others: Any) -> Any:
-        cls = getattr(data, "instance_class", type(None))
-        if cls not in meanings:
-            raise TypingError(f"{declared.__name__} has no meaning for {cls.__name__}.")
-        meaning = meanings[cls]
-        if not meaning.stands:
-            return meaning.py_func
-        # Numba wants a function with the declared names; this one calls the kernel that stands.
-        return eval(f"lambda {names}: meaning({names})", {"meaning": meaning, "__name__": declared.__module__})
+    class Choice(AbstractTemplate):  # type: ignore[misc]
+        """How the compiler chooses: a call means a call of the kernel that is registered for the type of the data."""
 
-    def register(*types: type) -> Callable[[Function], Function]:
-        """Decorator of what the function means for `types`: a kernel, or a function, which becomes one."""
+        key = call
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            cls = getattr(args[0], "instance_class", type(None))
+            if cls not in meanings:
+                raise TypingError(f"{declared.__name__} has no meaning for {cls.__name__}.")
+            self.meaning = types.Dispatcher(meanings[cls])
+            return self.meaning.get_call_type(self.context, args, kws)
+
+        def get_impl_key(self, sig: Any) -> Any:
+            return self.meaning.get_impl_key(sig)
+
+    def register(*classes: type) -> Callable[[Function], Function]:
+        """Decorator of what the function means for `classes`: a kernel, or a function, which becomes one."""
 
         def as_meaning(function: Function) -> Function:
-            compiled = function if hasattr(function, "py_func") else borrowing_kernel(function)
-            meanings.update(dict.fromkeys(types, compiled))
+            compiled = function if hasattr(function, "py_func") else become(function)
+            meanings.update(dict.fromkeys(classes, compiled))
             return compiled
 
         return as_meaning
 
-    overload(call, jit_options={**flags(FASTMATH), "_nrt": False, "forceinline": inlined}, strict=False)(choose)
     call.register = register  # type: ignore[attr-defined]
+    cpu_target.typing_context.insert_global(call, types.Function(Choice))
     MEANINGS[call] = meanings  # the cache of machine code must know what a loop may run
     return call
 

@@ -19,10 +19,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from numba import types
+
 from fastcrf.machine_code import make_kernel
+from fastcrf.rare_code import make_rare_kernel
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+NOTHING, NUMBER = types.none, types.float64  # what rare kernels may return
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 
@@ -55,3 +59,13 @@ def inlined_kernel(function: Function) -> Function:
 def ordered_kernel(function: Function) -> Function:
     """A standing kernel whose operations keep their order (fused at most), for arithmetic that cancels on purpose."""
     return make_kernel(function, stands=True, _nrt=False, **flags({"contract"}))
+
+
+def rare_kernel(returns: Any) -> Callable[[Function], Function]:
+    """Decorator of an ordered kernel that is compiled when it is first run: for what hardly any data need. `returns` is
+    the type of what it returns, NOTHING or NUMBER."""
+
+    def as_kernel(function: Function) -> Function:
+        return make_rare_kernel(function, returns, _nrt=False, **flags({"contract"}))
+
+    return as_kernel

@@ -16,8 +16,9 @@ arrays, and most kernels are called by other kernels only; so what kernels call 
 time with it if Python calls, too.
 
 Numba copies the code of whatever a kernel calls into the kernel, and optimises and translates it there once more, at
-each level of a tree of calls. A *standing* kernel is not copied: its callers call it by its name. When such a caller is
-loaded from the cache, those that it calls are loaded first.
+each level of a tree of calls. Here what is copied is optimised where it ends up (code_library.py), and a *standing*
+kernel is not copied: its callers call it by its name. When such a caller is loaded from the cache, those that it calls
+are loaded first.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 from numba.misc.appdirs import user_cache_dir
 
+from fastcrf.code_library import KernelCompiler, rebuilt
 from fastcrf.kernel_cache import HealingCache
 from fastcrf.notice import compilation_begins
 from fastcrf.source_closure import closure, closure_hash
@@ -138,7 +140,8 @@ class SourceCache(HealingCache):
         kept = self._cache_file.load(self._index_key(sig, target_context.codegen()))
         if kept is None or not all(need.is_met() for need in kept[0]):
             return None
-        result = self._impl.rebuild(target_context, kept[1])
+        copied = kept[1][0][1] == "copied"
+        result = rebuilt(target_context, kept[1]) if copied else self._impl.rebuild(target_context, kept[1])
         result.library.needs = kept[0]
         return result
 
@@ -163,6 +166,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """The face with the code that takes Python's objects apart."""
         dispatcher = numba.njit(no_cfunc_wrapper=True, **self.options)(self.py_func)
         dispatcher.__class__ = ForPython
+        dispatcher._compiler.__class__ = KernelCompiler
         return with_cache(dispatcher, "for Python")
 
     def add_overload(self, cres: Any) -> None:
@@ -170,7 +174,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
             library, name = cres.library, self.py_func.__name__
             library.standing = Need(self.py_func.__module__, name, tuple(cres.signature.args), cres.fndesc.mangled_name)
             library._shared_module = binding.parse_assembly("")  # what callers would copy
-        super().add_overload(cres)
+        self.overloads[tuple(cres.signature.args)] = cres  # and nothing for Python, which calls the other face
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """As Numba asks for it when another kernel calls; refuses what would lose count of references."""
@@ -206,6 +210,8 @@ def make_kernel(function: Any, stands: bool, **options: Any) -> Any:
     if not isinstance(dispatcher, CPUDispatcher):
         return dispatcher
     dispatcher.__class__ = Kernel
+    dispatcher._compiler.__class__ = KernelCompiler
+    dispatcher._compiler.copied = not stands
     dispatcher.options, dispatcher.stands = options, stands
     return with_cache(dispatcher, "for kernels")
 

@@ -6,13 +6,12 @@ Asking the system costs some microseconds, so requests that any machine can meet
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 SMALL = 1 << 28  # bytes that are granted without a look
 SHARE = 0.5  # of the free memory that one request may take
 
-MEMINFO = Path("/proc/meminfo")
-CGROUP_LIMIT, CGROUP_USED = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+MEMINFO = "/proc/meminfo"
+CGROUP_LIMIT, CGROUP_USED = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"
 
 
 class TooLarge(ValueError):
@@ -36,7 +35,7 @@ def free_memory() -> int | None:
 
 def free_in_machine() -> int | None:
     try:
-        for line in MEMINFO.read_text().splitlines():
+        for line in text_of(MEMINFO).splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError, IndexError):
@@ -49,9 +48,14 @@ def free_in_machine() -> int | None:
 
 def free_in_container() -> int | None:
     try:
-        return int(CGROUP_LIMIT.read_text()) - int(CGROUP_USED.read_text())
+        return int(text_of(CGROUP_LIMIT)) - int(text_of(CGROUP_USED))
     except (OSError, ValueError):  # no container, or "max"
         return None
+
+
+def text_of(path: str | os.PathLike[str]) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def in_words(n_bytes: int) -> str:

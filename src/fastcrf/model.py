@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.chain.first_sentences import infer_corpus, log_chances, viterbi
+from fastcrf.chain.histories import labels_of
 from fastcrf.chain.score_range import check_scores
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import Encoder
@@ -126,10 +127,21 @@ class Model:
 
     def transition_weights(self) -> dict[tuple[Any, Any], float]:
         """Non-zero weights of (label before, label after) pairs."""
-        labels, features = self.labels, self.features
-        weights = self.weights[features.n_state :].tolist()
-        rows = zip(features.sources.tolist(), features.targets.tolist(), weights, strict=True)
-        return {(labels[j], labels[k]): weight for j, k, weight in rows if weight}
+        labels = self.labels
+        return {(labels[j], labels[k]): weight for i, j, k, weight in self._transitions() if i < 0}
+
+    def triple_weights(self) -> dict[tuple[Any, Any, Any], float]:
+        """Non-zero weights of (label before the one before, label before, label): none in a chain of order 1."""
+        labels = self.labels
+        return {(labels[i], labels[j], labels[k]): weight for i, j, k, weight in self._transitions() if i >= 0}
+
+    def _transitions(self) -> list[tuple[int, int, int, float]]:
+        """(label before the one before, or -1; label before; label; weight) where that is not 0."""
+        features, weights = self.features, self.weights[self.features.n_state :]
+        farther, nearer = labels_of(features.sources, features.n_labels)
+        used = weights != 0.0
+        columns = farther[used], nearer[used], features.targets[used], weights[used]
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file; an older file of that name is replaced only when the new one is complete.

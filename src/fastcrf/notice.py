@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-logger = logging.getLogger("fastcrf")
 
 NOTICE = "fastcrf is compiling its kernels for this machine; this takes a few seconds and happens only once."
 
@@ -32,4 +29,6 @@ def compilation_begins() -> None:
     """A kernel is about to be compiled."""
     if Notice.asked and not Notice.given:
         Notice.given = True
-        logger.warning(NOTICE)
+        import logging  # here: most processes that tag never compile
+
+        logging.getLogger("fastcrf").warning(NOTICE)

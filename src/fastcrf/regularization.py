@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.checks import one_of, whole
-from fastcrf.data.encoding.encoder import Encoder, encode_training
+from fastcrf.data.encoding.boundaries import BoundedAttributes
+from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
 from fastcrf.estimator import CRF
 from fastcrf.model import Model
 from fastcrf.notice import announce_compilation
@@ -61,18 +62,21 @@ def path(
     y_dev: Sequences | None = None,
     tol: float = DEFAULT_TOL,
     n_jobs: int | None = None,
+    boundaries: bool = False,
     **features: Any,
 ) -> RegularizationPath:
     """Train for many penalties, each from the weights of the one before, to the same certified gap.
 
     c2_values: penalties |w|^2, with c1 fixed (by default ten from 10 to 0.01); or
     c1_values: penalties |w|_1, with c2 fixed; a whole number means so many, from the largest useful one down;
-    X_dev, y_dev: held-out data, for `scores`; features: arguments of `build_feature_map`, such as min_freq.
+    X_dev, y_dev: held-out data, for `scores`; boundaries: as of CRF;
+    features: arguments of `build_feature_map`, such as min_freq or order.
     """
     if (X_dev is None) != (y_dev is None):
         raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
     with announce_compilation():
-        corpus, attributes, labels = encode_training(X, y)
+        known = BoundedAttributes(NO_ITEMS) if boundaries else NO_ITEMS
+        corpus, attributes, labels = encode_training(X, y, known=known)
         feature_map = build_feature_map(corpus, len(attributes), len(labels), **features)
         problem = Problem(corpus, feature_map, 0.0, 1.0, usable_jobs(n_jobs))
         held_out = None
@@ -167,7 +171,8 @@ def fold_path(
     """The path on all sequences but those `held` out, which score it."""
     out = set(held.tolist())
     kept = [i for i in range(len(y)) if i not in out]
-    corpus, attributes, labels = encode_training([X[i] for i in kept], [y[i] for i in kept])
+    without = [X[i] for i in kept], [y[i] for i in kept]
+    corpus, attributes, labels = encode_training(*without, known=base._no_attributes())
     features = build_feature_map(corpus, len(attributes), len(labels), **base._feature_options())
     problem = Problem(corpus, features, 0.0, 1.0, n_jobs)
     encoded = Encoder(attributes).encode_labelled([X[i] for i in held], [y[i] for i in held], labels)

@@ -66,13 +66,15 @@ class FeatureMap(NamedTuple):
 
     The vector is [state weights | transition weights]: state weights by attribute and then label, transition weights by
     source and then target. It holds features and nothing else (no padding), so norms, counts and penalties are plain.
+    In a chain of order 2 sources are histories of one or two labels (chain/histories.py): bigrams, then triples.
     """
 
     offsets: Longs  # [A + 1] first state weight of each attribute
     labels: Ints  # [S] label of each state weight, ascending within an attribute
-    sources: Ints  # [E] label before
+    sources: Ints  # [E] label before, or history
     targets: Ints  # [E] label after
     n_labels: int
+    order: int = 1  # how many labels before a label its transition weights look at
 
     @property
     def n_attributes(self) -> int:

@@ -50,7 +50,7 @@ def test_standard_input_and_items_are_encoded(run, tmp_path):
 
 def test_what_cannot_be_is_refused_before_anything_is_read(run, corpus, tmp_path):
     (tmp_path / "mine.txt").write_text("precious")
-    assert "is no file of fastcrf" in run("encode", corpus, "-o", tmp_path / "mine.txt").stderr
+    assert "is not a file of fastcrf" in run("encode", corpus, "-o", tmp_path / "mine.txt").stderr
     assert "cannot be the encoded corpus as well" in run("encode", corpus, "-o", corpus).stderr
     encoded = tmp_path / "c"
     assert run("encode", corpus, "-o", encoded, "-q").exit_code == 0

@@ -54,7 +54,8 @@ def test_standard_output_gets_all_or_nothing(capsys, monkeypatch, in_memory):
         write_half("-")
     with whole_output("-") as text:
         text.write("ä kept\n")
-    assert capsys.readouterr().out == "ä kept\n"
+        text.write("and more\n")
+    assert capsys.readouterr().out == "ä kept\nand more\n"
 
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path):

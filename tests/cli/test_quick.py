@@ -67,15 +67,25 @@ def test_any_other_line_is_left_to_typer(line):
 def test_tagging_loads_neither_compiler_nor_scikit_learn_nor_typer(model, tmp_path):
     (tmp_path / "one.txt").write_text("the D\ncat N\n")
     code = (
-        "import sys, atexit; from fastcrf.cli.start import main\n"
+        "import os, sys; from fastcrf.cli.start import main\n"
         "heavy = {'numba', 'scipy', 'sklearn', 'pydantic', 'typer', 'rich'}\n"
         "loaded = lambda: sorted(heavy.intersection(name.split('.')[0] for name in sys.modules))\n"
-        "atexit.register(lambda: print(*loaded(), file=sys.stderr))\n"
+        "end = os._exit; os._exit = lambda code: (print(*loaded(), file=sys.stderr), end(code))\n"
         f"sys.argv = ['fastcrf', 'tag', {str(tmp_path / 'one.txt')!r}, '-m', {str(model)!r}]; main()"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "\n")
     assert result.stdout == "the\tD\tB-NP\ncat\tN\tI-NP\n"
+
+
+def test_what_a_closed_reader_leaves_unread_is_no_fault(model, tmp_path):
+    (tmp_path / "many.txt").write_text("the D\ncat N\n\n" * 20_000)
+    words = [sys.executable, "-m", "fastcrf", "tag", str(tmp_path / "many.txt"), "-m", str(model)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"the\tD\tB-NP\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
 
 
 def test_faults_end_in_the_same_sentence_and_code(tmp_path):

@@ -52,6 +52,16 @@ def test_a_broken_file_is_a_sentence_and_the_others_stay(run, files, model, tmp_
     assert sorted(os.listdir(tmp_path / "out")) == ["0.txt"]
 
 
+@pytest.mark.parametrize("resume", [[], ["--resume"]])
+def test_a_folder_that_holds_the_files_themselves_is_refused(run, files, model, resume):
+    os.utime(model, ns=(2**62, 2**62))  # the results would be older than the model
+    before = [path.read_bytes() for path in files]
+    result = run("tag", *files, "-m", model, "--folder", files[0].parent, *resume)
+    assert result.exit_code == 1
+    assert "is read by this command, and would be written over; choose another folder." in result.stderr
+    assert [path.read_bytes() for path in files] == before
+
+
 def test_what_cannot_be_is_refused(run, files, model, tmp_path):
     assert "add --folder DIR" in run("tag", files[0], "-m", model, "--jobs", 2).stderr
     assert "leave one of them out" in run("tag", files[0], "-m", model, "--folder", tmp_path, "-o", "x").stderr

@@ -240,3 +240,21 @@ def test_folds_and_c2_are_not_given_together(run, corpus, tmp_path):
     result = run("train", corpus, "-m", tmp_path / "new.crf", "--cv", 2, "--c2", 1)
     assert result.exit_code == 2
     assert "does not work with --c2" in result.output
+
+
+def test_order_and_boundaries_are_trained_saved_and_shown(train, run, corpus, tmp_path):
+    assert train("--order", 2, "--boundaries", "--max-iterations", 3).exit_code == 0
+    model = Model.load(tmp_path / "new.crf")
+    assert model.features.order == 2
+    assert model.triple_weights()
+    assert model.attributes.names()[0].startswith("<start")
+    shown = run("info", tmp_path / "new.crf")
+    assert shown.exit_code == 0
+    assert "largest weights of label triples:" in shown.output
+    assert run("tag", corpus, "-m", tmp_path / "new.crf").exit_code == 0
+    refused = train("--order", 3)
+    assert refused.exit_code != 0
+    assert "order=3 is not supported" in refused.output + str(refused.exception)
+    refused = train("--order", 2, "-a", "sdca")
+    assert refused.exit_code != 0
+    assert "sdca is for chains of order 1" in refused.output + str(refused.exception)

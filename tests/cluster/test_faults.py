@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 
 import numpy as np
 import pytest
@@ -37,19 +38,30 @@ def problem_of(client, path, n_shards=3):
     return ClusterProblem(client, from_files([path], read, NO_ITEMS), n_shards, {}, 0.0, 0.3)
 
 
-def test_a_worker_that_is_killed_in_mid_training_changes_nothing(path, client):
-    undisturbed = minimize(problem_of(client, path), make("lbfgs"), stop=[MaxSteps(STEPS)])
-    killed = []
+def kill(pid):
+    os.kill(pid, signal.SIGKILL)
 
-    def kill(row):
+
+def pause(pid):
+    """Slow it down: for a second it does nothing."""
+    os.kill(pid, signal.SIGSTOP)
+    threading.Timer(1.0, os.kill, (pid, signal.SIGCONT)).start()
+
+
+@pytest.mark.parametrize("harm", [kill, pause])
+def test_a_worker_that_is_killed_or_slow_in_mid_training_changes_nothing(path, client, harm):
+    undisturbed = minimize(problem_of(client, path), make("lbfgs"), stop=[MaxSteps(STEPS)])
+    harmed = []
+
+    def disturb(row):
         if row["step"] == 2:
             address, pid = next(iter(processes.run(os.getpid).items()))
-            os.kill(pid, signal.SIGKILL)
-            killed.append(address)
+            harm(pid)
+            harmed.append(address)
 
     with connected("local:2") as processes:
-        result = minimize(problem_of(processes, path), make("lbfgs"), stop=[MaxSteps(STEPS)], callbacks=[kill])
-    assert killed
+        result = minimize(problem_of(processes, path), make("lbfgs"), stop=[MaxSteps(STEPS)], callbacks=[disturb])
+    assert harmed
     assert result.n_steps == undisturbed.n_steps == STEPS
     np.testing.assert_array_equal(result.weights, undisturbed.weights)
 
@@ -77,7 +89,7 @@ def test_a_lost_scheduler_ends_the_run_with_a_checkpoint_that_goes_on_elsewhere(
             if row["step"] == 3:
                 cluster.close()
 
-        with pytest.raises(ClusterError, match=r"The cluster was lost: .* go on from the last checkpoint elsewhere"):
+        with pytest.raises(ClusterError, match=r"The cluster was lost: .* continue from the last checkpoint elsewhere"):
             minimize(
                 problem, make("lbfgs"), stop=[MaxSteps(STEPS)], callbacks=[close], checkpoint=Checkpoint(state, 0.0)
             )

@@ -9,6 +9,7 @@ import pytest
 
 from fastcrf import open_corpus
 from fastcrf.chain.feature_map import build_feature_map
+from fastcrf.cluster import connection
 from fastcrf.cluster.connection import ClusterError, check_engine, connected
 from fastcrf.cluster.local_learning import averaged_start
 from fastcrf.cluster.placement import even_bounds, from_client, from_encoded
@@ -115,9 +116,10 @@ def test_sums_of_sparse_and_dense_parts_are_sums(n):
     assert sparse.nbytes <= 8 * n
 
 
-def test_engines_that_are_none_are_refused_by_a_sentence():
+def test_engines_that_are_none_are_refused_by_a_sentence(monkeypatch):
+    monkeypatch.setattr(connection, "TIMEOUT", 1.0)
     for engine in ("spark", "local:", "local:0", 4, "tcp://"):
-        with pytest.raises(ValueError, match="is no engine; use None"):
+        with pytest.raises(ValueError, match="is not an engine; use None"):
             check_engine(engine)
     with (
         pytest.raises(ClusterError, match=r"There is no scheduler at tcp://127\.0\.0\.1:1 "),

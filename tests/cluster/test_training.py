@@ -64,7 +64,7 @@ def test_the_estimator_takes_the_name_of_an_engine(client):
     assert CRF.from_bytes(crf.to_bytes()).engine is None
     with pytest.raises(ValueError, match="sag needs sequences of the problem"):
         CRF("sag", engine="dask").fit(X, y)
-    with pytest.raises(ValueError, match="is no engine"):
+    with pytest.raises(ValueError, match="is not an engine"):
         CRF(engine="spark").fit(X, y)
 
 

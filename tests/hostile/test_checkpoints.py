@@ -12,7 +12,7 @@ import pytest
 
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training import checkpoint, checkpoint_file
+from fastcrf.training import checkpoint, checkpoint_file, seal
 from fastcrf.training.checkpoint import Checkpoint, CheckpointError
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxSteps
@@ -190,8 +190,8 @@ def test_a_disk_that_is_full_costs_the_checkpoint_and_one_warning_but_not_the_ru
         result = run(path, resume=False, steps=6)
     assert result.n_steps == 6
     assert [record.getMessage() for record in caplog.records] == [
-        f"The checkpoint {path} cannot be written (No space left on device); training goes on, and it is tried again "
-        "later."
+        f"The checkpoint {path} cannot be written (No space left on device); training continues, and the next one may "
+        "succeed."
     ]
     assert len(tries) == 7
     assert len(run(path).trace) == 7
@@ -201,3 +201,68 @@ def test_a_disk_that_is_full_costs_the_checkpoint_and_one_warning_but_not_the_ru
 def test_the_time_between_checkpoints_is_a_number(every, tmp_path):
     with pytest.raises(ValueError, match="checkpoint_every must be a finite number of at least 0"):
         Checkpoint(tmp_path / "run.state", every)
+
+
+def by_a_stranger(path, change):
+    """Change a checkpoint as somebody does who knows the format, but not our secret."""
+    arrays, header = checkpoint_file.read(path)
+    change(arrays, header)
+    with pytest.MonkeyPatch.context() as elsewhere:
+        elsewhere.setattr(seal, "secret", lambda: b"?" * seal.SIZE)
+        path.write_bytes(checkpoint_file.to_bytes(arrays, header))
+
+
+def claiming(bound):
+    """Say that no objective is below `bound`, in every way in which a state can say so."""
+
+    def change(arrays, header):
+        header["driver"]["certifier"].update(lower_bound=bound)
+        if "d:bundle_figures" in arrays:
+            arrays["d:bundle_figures"][:] = bound
+        if "m:entropies" in arrays:
+            arrays["m:entropies"][:] *= 1.001
+        if "m:figures" in arrays:
+            arrays["m:figures"][:, 1] *= 1.001
+
+    return change
+
+
+@pytest.mark.parametrize("name", ["lbfgs", "owlqn", "sag", "svrg", "sdca"])
+def test_what_a_strangers_checkpoint_claims_to_have_proved_is_proved_again(tmp_path, name, caplog):
+    path = tmp_path / "run.state"
+    optimum = run(tmp_path / "long.state", name, steps=60).certificate.objective
+    run(path, name, resume=False, steps=2)
+    by_a_stranger(path, claiming(1.0001 * optimum))
+    for steps in (2, 4, 6):  # the second time, the checkpoint is ours, and still holds what the stranger wrote
+        with caplog.at_level(logging.WARNING, "fastcrf"):
+            found = run(path, name, steps=steps).certificate
+        assert found.lower_bound <= optimum
+    assert ["made by someone else" in record.getMessage() for record in caplog.records] == [True]
+
+
+def test_our_own_checkpoint_keeps_what_it_proved(tmp_path, caplog):
+    whole = run(tmp_path / "whole.state", resume=False, steps=6)
+    run(tmp_path / "run.state", resume=False, steps=4)
+    assert run(tmp_path / "run.state").certificate == whole.certificate
+    assert not caplog.records
+
+
+def test_without_a_place_for_the_secret_a_checkpoint_is_a_strangers(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("fastcrf.machine_code.CACHE_FOLDER", None)
+    run(tmp_path / "run.state", resume=False, steps=4)
+    assert run(tmp_path / "run.state").n_steps == 6
+    assert "made by someone else" in caplog.text
+
+
+def test_the_secret_is_made_once_and_is_ours_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("fastcrf.machine_code.CACHE_FOLDER", tmp_path)
+    first = seal.secret()
+    assert len(first) == seal.SIZE
+    assert seal.secret() == first
+    (file,) = tmp_path.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert seal.is_ours("text", seal.seal_of("text"))
+    assert not seal.is_ours("other", seal.seal_of("text"))
+    file.write_bytes(b"short")
+    assert seal.secret() is None
+    assert not seal.is_ours("text", "")

@@ -10,6 +10,7 @@ import pytest
 from fastcrf import CRF, memory_room
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.model_file import container
+from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.templates.blocks import Pairs
 from fastcrf.data.templates.kernels import place_keys
 from fastcrf.data.templates.tables import PairTable
@@ -157,3 +158,8 @@ def test_free_memory_is_that_of_the_container_where_it_is_less(monkeypatch, tmp_
     assert memory_room.free_memory() == 2_048_000
     (tmp_path / "max").write_text("600000\n")
     assert memory_room.free_memory() == 100_000
+
+
+def test_a_device_is_no_model():
+    with pytest.raises(ModelFileError, match="Cannot load /dev/zero: this is a device"):
+        Model.load("/dev/zero")

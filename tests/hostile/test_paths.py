@@ -29,8 +29,8 @@ TRAIN = ("--quiet", "--jobs", 1, "--max-iterations", 2)
         (["-m", "m.crf", "--checkpoint", "train.txt"], "is the training data and cannot be the checkpoint"),
         (["-m", "m.crf", "--checkpoint", "t.txt", "-t", "t.txt"], "is the template and cannot be the checkpoint"),
         (["-m", "m.crf", "--checkpoint", "m.crf"], "m.crf is the model and cannot be the checkpoint as well"),
-        (["-m", "thesis.txt"], "thesis.txt exists and is no file of fastcrf; choose another path, or add --force"),
-        (["-m", "m.crf", "--checkpoint", "thesis.txt"], "thesis.txt exists and is no file of fastcrf"),
+        (["-m", "thesis.txt"], "thesis.txt exists and is not a file of fastcrf; choose another path, or add --force"),
+        (["-m", "m.crf", "--checkpoint", "thesis.txt"], "thesis.txt exists and is not a file of fastcrf"),
     ],
 )
 @pytest.mark.parametrize("force", [False, True])
@@ -43,7 +43,7 @@ def test_a_file_that_something_else_needs_is_never_written(run, data, monkeypatc
     (folder / "link.txt").symlink_to(data)
     os.link(data, folder / "hard.txt")
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    foreign = "no file of fastcrf" in sentence
+    foreign = "not a file of fastcrf" in sentence
     result = run("train", "train.txt", *arguments, *TRAIN, *(["--force"] if force else []))
     if force and foreign:
         assert result.exit_code == 0
@@ -73,6 +73,17 @@ def test_tagging_and_comparing_never_write_over_what_they_read(run, data, tmp_pa
         assert "and cannot be the output as well" in run("tag", data, "-m", model, "-o", output).stderr
     assert "cannot be the rows as well" in run("compare", data, "--rows", data).stderr
     assert (data.read_bytes(), model.read_bytes()) == before
+
+
+def test_converting_does_not_replace_what_is_not_a_model(run, data, tmp_path):
+    model = tmp_path / "m.crf"
+    run("train", data, "-m", model, *TRAIN)
+    before = data.read_bytes()
+    result = run("convert", model, data)
+    assert (result.exit_code, data.read_bytes()) == (1, before)
+    assert "exists and is not a file of fastcrf; choose another path, or add --force to replace it." in result.stderr
+    assert run("convert", model, data, "--force").exit_code == 0
+    assert run("convert", data, model).exit_code == 0  # a model is ours to replace
 
 
 def test_a_demo_does_not_replace_what_is_not_a_model(run, tmp_path):

@@ -139,7 +139,7 @@ def test_what_we_write_crfsuite_tags_as_we_do(tmp_path):
     [
         ([1, 2], "a", "label 1 is of type int, and a .crfsuite file holds strings"),
         (["A", "B"], "a\0b", r"attribute 'a\\x00b' has a NUL, where names end in a .crfsuite file"),
-        (["A", "\ud800"], "a", r"label '\\ud800' is no text that UTF-8 can hold"),
+        (["A", "\ud800"], "a", r"label '\\ud800' cannot be written as UTF-8"),
     ],
 )
 def test_what_the_format_cannot_hold_is_refused(labels, attribute, sentence, tmp_path):

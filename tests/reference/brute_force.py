@@ -1,4 +1,7 @@
-"""The linear-chain CRF by enumeration of all label sequences: slow, obvious, and written from the definition."""
+"""The linear-chain CRF by enumeration of all label sequences: slow, obvious, and written from the definition.
+
+Transitions are V [K, K]; of a chain of order 2 (V, W), with W [K, K, K] the weights of triples.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,12 @@ import numpy as np
 
 
 def path_score(scores, transitions, labels):
-    """sum_t U[t, y_t] + sum_{t>0} V[y_{t-1}, y_t]."""
-    total = sum(scores[t][k] for t, k in enumerate(labels))
-    return total + sum(transitions[j][k] for j, k in pairwise(labels))
+    """sum_t U[t, y_t] + sum_{t>0} V[y_{t-1}, y_t] (+ sum_{t>1} W[y_{t-2}, y_{t-1}, y_t])."""
+    bigrams, triples = transitions if isinstance(transitions, tuple) else (transitions, None)
+    total = sum(scores[t][k] for t, k in enumerate(labels)) + sum(bigrams[j][k] for j, k in pairwise(labels))
+    if triples is not None:
+        total += sum(triples[i][j][k] for i, j, k in zip(labels, labels[1:], labels[2:], strict=False))
+    return total
 
 
 def all_paths(n_positions, n_labels):
@@ -56,10 +62,26 @@ def label_scores(corpus, features, weights, i):
 
 
 def transition_scores(features, weights):
+    if features.order == 2:
+        return transition_scores_of_pairs(features, weights)
     matrix = np.zeros((features.n_labels, features.n_labels))
     for e, (j, k) in enumerate(zip(features.sources, features.targets, strict=True)):
         matrix[j, k] = weights[len(features.labels) + e]
     return matrix
+
+
+def transition_scores_of_pairs(features, weights):
+    """(bigrams [K, K], triples [K, K, K]). A source below K is the label before; K + j K + i are labels i, then j."""
+    K = features.n_labels
+    bigrams, triples = np.zeros((K, K)), np.zeros((K, K, K))
+    for e, (source, k) in enumerate(zip(features.sources.tolist(), features.targets.tolist(), strict=True)):
+        weight = weights[len(features.labels) + e]
+        if source < K:
+            bigrams[source, k] = weight
+        else:
+            j, i = divmod(source - K, K)
+            triples[i, j, k] = weight
+    return bigrams, triples
 
 
 def loss(corpus, features, weights):

@@ -25,10 +25,16 @@ FUNCTIONS = {"g1": G1, "g2": G2, "g3": G3, "p": P}
 CONSTANTS = {"epsilon": 0.1, "alpha": 5 * math.sqrt(math.pi), "beta": 10.0, "p": 2.0}
 
 
+def nearest(u, points):
+    """The nearest of so many points from 0 to 1, and their opposites; u itself beyond them, or without points."""
+    return round(u * points) / points if points and abs(u) <= 1 else u
+
+
 def direction(update, expected, observed, constants):
     kind, name = update.split(".")
-    slope = lambda u: FUNCTIONS[name]["slope"](u, constants)  # noqa: E731
-    curve = lambda u: FUNCTIONS[name]["curve"](u, constants)  # noqa: E731
+    points = constants.get("points", 0)
+    slope = lambda u: FUNCTIONS[name]["slope"](nearest(u, points), constants)  # noqa: E731
+    curve = lambda u: FUNCTIONS[name]["curve"](nearest(u, points), constants)  # noqa: E731
     return {
         "u1": lambda E, o: curve(o - E) * (E - o),
         "u2": lambda E, o: slope(0.0) - slope(o - E),

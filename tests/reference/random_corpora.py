@@ -31,11 +31,11 @@ def learnable_corpus(seed, n_labels=3, n_attributes=6, **options):
     return corpus._replace(labels=scores.argmax(axis=1).astype(np.int32))
 
 
-def random_features(seed, n_labels=3, n_attributes=6, density=0.6):
-    """Each (attribute, label) pair and each label bigram has a weight with the given probability."""
+def random_features(seed, n_labels=3, n_attributes=6, density=0.6, order=1):
+    """Each (attribute, label) pair and each label bigram has a weight with the given probability (and each triple)."""
     rng = np.random.default_rng([seed, 1])
     state = rng.random((n_attributes, n_labels)) < density
-    edges = rng.random((n_labels, n_labels)) < density
+    edges = rng.random((n_labels if order == 1 else n_labels + n_labels**2, n_labels)) < density
     sources, targets = np.nonzero(edges)
     return FeatureMap(
         offsets=np.concatenate(([0], np.cumsum(state.sum(axis=1)))).astype(np.int64),
@@ -43,4 +43,5 @@ def random_features(seed, n_labels=3, n_attributes=6, density=0.6):
         sources=sources.astype(np.int32),
         targets=targets.astype(np.int32),
         n_labels=n_labels,
+        order=order,
     )

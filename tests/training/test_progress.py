@@ -96,7 +96,7 @@ def test_the_display_is_finished_when_the_run_breaks():
     recorder = Recorder()
     with pytest.raises(RuntimeError, match="broken"):
         minimize(ToyProblem(), LBFGS(), progress=recorder, callbacks=[broken])
-    assert recorder.calls == ("start lbfgs", "step 0", "The run was broken off.")
+    assert recorder.calls == ("start lbfgs", "step 0", "The run was interrupted.")
 
 
 def test_a_run_is_silent_by_default(capfd):

@@ -17,14 +17,48 @@ import numpy as np
 
 from fastcrf.chain.expectations import Table, add_edges, infer, scatter_block
 from fastcrf.chain.exponential import exponentiate
-from fastcrf.chain.forward_backward import Edges, Lattice, make_edges, make_lattice
-from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, larger, largest, load, multiply, shift, store, zeros
+from fastcrf.chain.forward_backward import Edges
+from fastcrf.chain.lanes import (
+    add,
+    add_scaled,
+    aligned_zeros,
+    flat_rows,
+    larger,
+    largest,
+    load,
+    multiply,
+    shift,
+    store,
+    zeros,
+)
 from fastcrf.chain.layout import Indices, Layout, Positions
+from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from, lattice_of
+from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.mapped import empty_beside, folder_of
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
 LOWEST_SCORE = -1e299  # below every score of a label, above every score of padding
+
+
+@generic
+def refresh_edges(edges, n_labels, bias, lanes):  # type: ignore[no-untyped-def]
+    """Edges with new exponentials of edges.scores; `bias` is Lattice.bias. Writes: edges, all but the scores."""
+
+
+@generic
+def gold_score(edges, labels, scores, first, n_labels):  # type: ignore[no-untyped-def]
+    """Score of a labelling [T], given label scores (rows first..) and edges."""
+
+
+@generic
+def add_labelling(edges, labels, amount, counts, n_labels):  # type: ignore[no-untyped-def]
+    """Add `amount` for each transition of a labelling [T], as its weights count it. Writes: counts."""
+
+
+@generic
+def settle_edges(edges, edge_sums, wide_edges, n_labels, lanes):  # type: ignore[no-untyped-def]
+    """From sums in units of edges.forward, and plain counts, to expected counts of transitions. Writes: edge_sums."""
 
 
 class Support(NamedTuple):
@@ -34,8 +68,8 @@ class Support(NamedTuple):
     rows: Indices  # distinct rows
     cell_starts: Longs  # [B + 1] first of the distinct cells of each block
     cells: Indices  # distinct cells
-    edges: Indices  # [K] the rows of the transitions
-    masks: np.ndarray  # [n_rows + K, panels] uint64: bit k of panel b is set if slot b * W + k is a feature
+    edges: Indices  # [histories] the rows of the transitions
+    masks: np.ndarray  # [n_rows + histories, panels] uint64: bit k of panel b is set if slot b * W + k is a feature
 
 
 class Chains(NamedTuple):
@@ -60,13 +94,13 @@ class Blocks(NamedTuple):
 class Workspace(NamedTuple):
     """Arrays that one thread needs to treat one block."""
 
-    lattice: Lattice
+    lattice: AnyLattice
     weights: Table  # local: weights of the block's attributes
     change: Table  # local: what is to be added, by attribute
-    edges: Edges  # current transition scores and their exponentials
-    edge_change: np.ndarray  # [Kp, Kp] what is to be added, by label bigram
-    edge_sums: np.ndarray  # [Kp, Kp] label bigrams, expected minus observed
-    wide_edges: np.ndarray  # [Kp, Kp] those expected that come from the log domain
+    edges: AnyEdges  # current transition scores and their exponentials
+    edge_change: np.ndarray  # [histories, Kp] what is to be added, by label bigram (order 2: and triple)
+    edge_sums: np.ndarray  # [histories, Kp] transitions, expected minus observed
+    wide_edges: np.ndarray  # [histories, Kp] those expected that come from the log domain
 
 
 def make_blocks(
@@ -79,7 +113,7 @@ def make_blocks(
     row_starts, rows, local_rows = distinct(positions.row_starts[starts], positions.rows, layout.n_rows)
     cell_starts, cells, local_cells = distinct(positions.cell_starts[bounds], positions.cells, layout.n_cells)
     n_rows, n_cells, longest = (int(np.diff(bounds).max(initial=1)) for bounds in (row_starts, cell_starts, starts))
-    edges = np.arange(layout.n_rows, layout.n_rows + layout.n_labels, dtype=np.uint32)
+    edges = np.arange(layout.n_rows, layout.n_rows + layout.n_histories, dtype=np.uint32)
     return Blocks(
         local=positions._replace(rows=local_rows, cells=local_cells),
         support=Support(row_starts, rows, cell_starts, cells, edges, feature_masks(layout, features)),
@@ -91,15 +125,17 @@ def make_blocks(
 
 def make_workspace(blocks: Blocks) -> Workspace:
     n_rows, n_cells, longest = blocks.widest
-    K, Kp = blocks.layout.n_labels, blocks.layout.padded
+    layout = blocks.layout
+    K, Kp, order = layout.n_labels, layout.padded, layout.order
     weights, change = (Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)) for _ in range(2))
-    squares = (aligned_zeros(Kp, Kp) for _ in range(3))
-    return Workspace(make_lattice(longest, K, Kp), weights, change, make_edges(np.zeros((K, K)), Kp), *squares)
+    edges = edges_from(order, np.zeros((layout.n_histories, K)), Kp)
+    sums = (aligned_zeros(*layout.edge_shape) for _ in range(3))
+    return Workspace(lattice_of(order, longest, K, Kp), weights, change, edges, *sums)
 
 
 def feature_masks(layout: Layout, features: FeatureMap) -> np.ndarray:
-    """One bit for each slot of the dense rows and of the K transition rows that has a weight."""
-    slots = np.zeros((layout.n_rows + layout.n_labels, layout.padded), np.bool_)
+    """One bit for each slot of the dense rows and of the transition rows that has a weight."""
+    slots = np.zeros((layout.n_rows + layout.n_histories, layout.padded), np.bool_)
     slots.reshape(-1)[layout.place[layout.place < layout.n_row_slots]] = True
     slots[layout.n_rows + features.sources, features.targets] = True
     panels = slots.reshape(len(slots), -1, layout.width).astype(np.uint64)
@@ -131,9 +167,8 @@ def find_distinct(bounds, numbers, last_seen, starts, found, place):
     return n_found
 
 
-@borrowing_kernel
-def refresh_edges(edges, n_labels, bias, lanes):
-    """Edges with new exponentials of edges.scores; `bias` is Lattice.bias. Writes: edges.forward, edges.backward."""
+@refresh_edges.register(Edges)
+def refresh_bigrams(edges, n_labels, bias, lanes):
     Kp, W = edges.scores.shape[1], len(lanes)
     high = shift(zeros(lanes), LOWEST_SCORE)
     low = high
@@ -146,20 +181,20 @@ def refresh_edges(edges, n_labels, bias, lanes):
     for j in range(n_labels):
         for b in range(0, Kp, W):
             store(edges.forward, j, b, shift(load(edges.scores, j, b, lanes), -top))
-    exponentiate(edges.forward[:n_labels].reshape(-1))
+    exponentiate(flat_rows(edges.forward, 0, n_labels))
     for j in range(n_labels):
         for k in range(n_labels):
             edges.backward[k, j] = edges.forward[j, k]
-        edges.forward[j, n_labels:] = 0.0
+        for k in range(n_labels, Kp):
+            edges.forward[j, k] = 0.0
     return Edges(edges.scores, edges.forward, edges.backward, top, top - bottom, 0)
 
 
-@borrowing_kernel
-def gold_score(labels, scores, first, edge_scores):
-    """Score of a labelling [T], given label scores (rows first..) and transition scores [K, K]."""
+@gold_score.register(Edges)
+def gold_score_of_bigrams(edges, labels, scores, first, n_labels):
     score = scores[first, labels[0]]
     for t in range(1, len(labels)):
-        score += scores[first + t, labels[t]] + edge_scores[labels[t - 1], labels[t]]
+        score += scores[first + t, labels[t]] + edges.scores[labels[t - 1], labels[t]]
     return score
 
 
@@ -171,39 +206,50 @@ def infer_block(chains, i, edges, space, n_labels, lanes):
     """
     starts, lattice, edge_sums = chains.starts, space.lattice, space.edge_sums
     base, loss = starts[chains.bounds[i]], 0.0
-    clear_rows(space.wide_edges, n_labels, lanes)
-    clear_rows(edge_sums, n_labels, lanes)
+    clear_rows(space.wide_edges, len(edge_sums), lanes)
+    clear_rows(edge_sums, len(edge_sums), lanes)
     for c in range(chains.bounds[i], chains.bounds[i + 1]):
         weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
         first, last = starts[c] - base, starts[c + 1] - base
-        gold = gold_score(chains.labels[starts[c] : starts[c + 1]], lattice.scores, first, edges.scores)
+        gold = gold_score(edges, chains.labels[starts[c] : starts[c + 1]], lattice.scores, first, n_labels)
         loss += weight * (infer(lattice, first, last, edges, weight, space.wide_edges, n_labels, lanes) - gold)
     add_edges(lattice, starts[chains.bounds[i + 1]] - base, n_labels, edge_sums, lanes)
-    for j in range(n_labels):
-        for b in range(0, edge_sums.shape[1], len(lanes)):
-            expected = multiply(load(edge_sums, j, b, lanes), load(edges.forward, j, b, lanes))
-            store(edge_sums, j, b, add(expected, load(space.wide_edges, j, b, lanes)))
-    subtract_gold(chains, i, lattice.scores, edge_sums)
+    settle_edges(edges, edge_sums, space.wide_edges, n_labels, lanes)
+    subtract_gold(edges, chains, i, lattice.scores, edge_sums, n_labels)
     return loss
 
 
+@settle_edges.register(Edges)
+def settle_bigrams(edges, edge_sums, wide_edges, n_labels, lanes):
+    for j in range(n_labels):
+        for b in range(0, edge_sums.shape[1], len(lanes)):
+            expected = multiply(load(edge_sums, j, b, lanes), load(edges.forward, j, b, lanes))
+            store(edge_sums, j, b, add(expected, load(wide_edges, j, b, lanes)))
+
+
+@add_labelling.register(Edges)
+def add_bigrams_of_labelling(edges, labels, amount, counts, n_labels):
+    for t in range(1, len(labels)):
+        counts[labels[t - 1], labels[t]] += amount
+
+
 @borrowing_kernel
-def subtract_gold(chains, i, posteriors, edge_sums):
+def subtract_gold(edges, chains, i, posteriors, edge_sums, n_labels):
     """Turn expectations of block i into residuals, expected minus observed. Writes: posteriors, edge_sums."""
     base = chains.starts[chains.bounds[i]]
     for c in range(chains.bounds[i], chains.bounds[i + 1]):
         weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
         for p in range(chains.starts[c], chains.starts[c + 1]):
             posteriors[p - base, chains.labels[p]] -= weight
-            if p > chains.starts[c]:
-                edge_sums[chains.labels[p - 1], chains.labels[p]] -= weight
+        add_labelling(edges, chains.labels[chains.starts[c] : chains.starts[c + 1]], -weight, edge_sums, n_labels)
 
 
 @standing_kernel
 def collect_change(positions, bounds, support, i, quantities, change, lanes):
     """Sum label quantities [T, Kp] of block i by attribute. Writes: change (a local table)."""
     clear_rows(change.rows, support.row_starts[i + 1] - support.row_starts[i], lanes)
-    change.cells[: support.cell_starts[i + 1] - support.cell_starts[i]] = 0.0
+    for o in range(support.cell_starts[i + 1] - support.cell_starts[i]):
+        change.cells[o] = 0.0
     scatter_block(positions, bounds[i], bounds[i + 1], quantities, change, lanes)
 
 

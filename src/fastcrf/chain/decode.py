@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.chain.decoding_room import require_room_for
+from fastcrf.chain import plain_decode
+from fastcrf.chain.decoding_room import require_room_for, require_room_for_pairs
 from fastcrf.chain.expectations import infer
-from fastcrf.chain.forward_backward import make_edges, make_lattice
+from fastcrf.chain.histories import with_bigrams
 from fastcrf.chain.lanes import choose_width
+from fastcrf.chain.orders import edges_of, lattice_of
 from fastcrf.chain.scores import fill_transitions, score_positions
 from fastcrf.chain.transitions import transition_matrix
 from fastcrf.chain.viterbi import best_labels
@@ -18,7 +20,12 @@ from fastcrf.types import Corpus, FeatureMap, Floats, Ints
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
     """Best label id of each position, [P]; ties go to the lowest id."""
     require_room_for(features.n_labels, corpus.n_positions, squares=1, rows=1)
-    return best_labels(corpus, features, weights)
+    if features.order == 1:
+        return best_labels(corpus, features, weights)
+    from fastcrf.chain.pair_viterbi import best_labels_of_pairs
+
+    require_room_for_pairs(corpus, features.n_labels, cubes=2, squares=1)
+    return best_labels_of_pairs(corpus, features, weights, with_bigrams(transition_matrix(features, weights)))
 
 
 def posteriors(corpus: Corpus, features: FeatureMap, weights: Floats) -> Floats:
@@ -31,8 +38,10 @@ def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple
     require_room_for(features.n_labels, corpus.n_positions, squares=6, rows=5)
     width, padded = choose_width(features.n_labels)
     longest = int(np.diff(corpus.starts).max(initial=1))
-    lattice = make_lattice(longest, features.n_labels, padded)
-    edges = make_edges(transition_matrix(features, weights), padded)
+    if features.order == 2:
+        require_room_for_pairs(corpus, features.n_labels, cubes=6, squares=2)
+    lattice = lattice_of(features.order, longest, features.n_labels, padded)
+    edges = edges_of(features, weights, padded)
     probabilities = np.empty((corpus.n_positions, features.n_labels))
     log_z = np.zeros(corpus.n_sequences)
     fill_posteriors(corpus, features, weights, edges, lattice, probabilities, log_z, (0,) * width)
@@ -56,9 +65,16 @@ def fill_posteriors(corpus, features, weights, edges, lattice, probabilities, lo
         probabilities[first:last] = lattice.scores[: last - first, :K]
 
 
-@kernel
-def path_scores(corpus, features, weights, labels):
+def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
     """The score of each sequence with these labels (ids of each position), [N]."""
+    if features.order == 1:
+        return bigram_path_scores(corpus, features, weights, labels)
+    return plain_decode.path_scores(corpus, features, weights, labels)
+
+
+@kernel
+def bigram_path_scores(corpus, features, weights, labels):
+    """The same in a chain of order 1."""
     scores = np.zeros(len(corpus.starts) - 1)
     transitions = np.zeros((features.n_labels, features.n_labels))
     fill_transitions(features, weights, transitions)

@@ -7,13 +7,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from fastcrf.chain.blocks import gold_score
 from fastcrf.chain.expectations import end_of_block, infer, score_block
+from fastcrf.chain.forward_backward import Lattice
+from fastcrf.generic import generic
 from fastcrf.kernel import kernel, standing_kernel
 
 
+@generic
+def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels):  # type: ignore[no-untyped-def]
+    """What the transitions of one sequence that `infer` has been through are expected to score.
+
+    Writes: wide_edges (zeros).
+    """
+
+
+@expected_edge_score.register(Lattice)
 @standing_kernel
-def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels):
-    """sum_t E[V(y_{t-1}, y_t)] of one sequence that `infer` has been through. Writes: wide_edges (zeros)."""
+def expected_bigram_score(lattice, first, last, edges, wide_edges, n_labels):
+    """sum_t E[V(y_{t-1}, y_t)]. Writes: wide_edges (zeros)."""
     expected = 0.0
     for j in range(n_labels):
         for k in range(n_labels):
@@ -47,12 +59,8 @@ def sequence_figures(positions, labels, first, last, table, edges, lattice, agai
             a, b = starts[i] - base, starts[i + 1] - base
             figures[i, 0] = infer(lattice, a, b, edges, 1.0, wide_edges, n_labels, lanes)
             figures[i, 1] = expected_edge_score(lattice, a, b, edges, wide_edges, n_labels)
-            figures[i, 2] = 0.0
+            figures[i, 2] = gold_score(edges, labels[starts[i] : starts[i + 1]], again, a, n_labels)
             for t in range(a, b):
-                gold = labels[base + t]
-                figures[i, 2] += again[t, gold]
-                if t > a:
-                    figures[i, 2] += edges.scores[t * edges.stride + labels[base + t - 1], gold]
                 for k in range(n_labels):
                     figures[i, 1] += lattice.scores[t, k] * again[t, k]
         first = end

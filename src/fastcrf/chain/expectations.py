@@ -17,9 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.chain.exponential import exponentiate
-from fastcrf.chain.forward_backward import WIDEST_SPREAD, backward, forward, shift_scores
-from fastcrf.chain.lanes import add, add_scaled, flat_rows, load, store
+from fastcrf.chain.forward_backward import WIDEST_SPREAD, Lattice, backward, forward, shift_scores
+from fastcrf.chain.lanes import NARROW, add, add_scaled, flat_rows, load, store
 from fastcrf.chain.log_domain import log_backward, log_forward
+from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 BLOCK = 512  # positions a block; 64 to 2048 measure the same
@@ -36,8 +37,26 @@ class Expected(NamedTuple):
     """What one thread sums up. `edges` counts in units of edges.forward; `wide_edges` are plain counts."""
 
     table: Table
-    edges: np.ndarray  # [Kp, Kp]
-    wide_edges: np.ndarray  # [Kp, Kp] from the log-domain sequences
+    edges: np.ndarray  # as edges.forward
+    wide_edges: np.ndarray  # the same, from the log-domain sequences
+
+
+@generic
+def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):  # type: ignore[no-untyped-def]
+    """log Z of one scored sequence (rows first..last-1), unweighted; its posteriors and edge factors, weighted.
+
+    Writes: lattice, and wide_edges where the scores are too wide for the probability domain.
+    """
+
+
+@generic
+def log_partition(lattice, first, last, edges, n_labels, lanes):  # type: ignore[no-untyped-def]
+    """log Z of one scored sequence: the forward half of `infer`. Writes: lattice."""
+
+
+@generic
+def add_edges(lattice, n_positions, n_labels, sums, lanes):  # type: ignore[no-untyped-def]
+    """Add the edge factors of all positions to sums, which count in units of edges.forward. Writes: sums."""
 
 
 @standing_kernel
@@ -95,16 +114,17 @@ def scatter_block(positions, first, last, scores, table, lanes):
                 table.cells[positions.cells[c]] += flat[corner + positions.slots[c]]
 
 
+@add_edges.register(Lattice)
 @standing_kernel
-def add_edges(lattice, n_positions, n_labels, sums, lanes):
+def add_bigrams(lattice, n_positions, n_labels, sums, lanes):
     """sums(j, k) += sum_t alpha_{t-1}(j) follow_t(k); four rows stay in registers while t runs. Writes: sums."""
-    alpha, follow = lattice.alpha, lattice.follow
-    for b in range(0, sums.shape[1], len(lanes)):
+    alpha, follow, panel = lattice.alpha, lattice.follow, lanes[:NARROW]
+    for b in range(0, sums.shape[1], len(panel)):
         for j in range(0, n_labels, 4):  # rows are padded to a multiple of 4
-            sum0, sum1 = load(sums, j, b, lanes), load(sums, j + 1, b, lanes)
-            sum2, sum3 = load(sums, j + 2, b, lanes), load(sums, j + 3, b, lanes)
+            sum0, sum1 = load(sums, j, b, panel), load(sums, j + 1, b, panel)
+            sum2, sum3 = load(sums, j + 2, b, panel), load(sums, j + 3, b, panel)
             for t in range(1, n_positions):
-                row = load(follow, t, b, lanes)
+                row = load(follow, t, b, panel)
                 sum0 = add_scaled(alpha[t - 1, j], row, sum0)
                 sum1 = add_scaled(alpha[t - 1, j + 1], row, sum1)
                 sum2 = add_scaled(alpha[t - 1, j + 2], row, sum2)
@@ -115,12 +135,10 @@ def add_edges(lattice, n_positions, n_labels, sums, lanes):
             store(sums, j + 3, b, sum3)
 
 
+@infer.register(Lattice)
 @standing_kernel
-def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
-    """log Z of one scored sequence (rows first..last-1), unweighted; its posteriors and edge factors, weighted.
-
-    Writes: lattice, and wide_edges where the scores are too wide for the probability domain.
-    """
+def infer_labels(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
+    """What `infer` says. Writes: as it says."""
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if spread + edges.spread > WIDEST_SPREAD:
         log_z = log_forward(lattice, first, last, edges, n_labels)
@@ -132,9 +150,10 @@ def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
     return maxima + log_z + (last - first - 1) * edges.top
 
 
+@log_partition.register(Lattice)
 @standing_kernel
-def log_partition(lattice, first, last, edges, n_labels, lanes):
-    """log Z of one scored sequence: the forward half of `infer`. Writes: lattice."""
+def log_partition_of_labels(lattice, first, last, edges, n_labels, lanes):
+    """What `log_partition` says. Writes: lattice."""
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if spread + edges.spread > WIDEST_SPREAD:
         return maxima + log_forward(lattice, first, last, edges, n_labels)

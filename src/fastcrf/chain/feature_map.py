@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastcrf.chain.decoding_room import require_room_for_histories
+from fastcrf.chain.transition_counts import count_transitions
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
@@ -37,8 +39,8 @@ class FeatureCounts(NamedTuple):
     """How often what may become a feature occurs."""
 
     pairs: Pairs
-    frequency: Floats  # [K, K] of each label bigram
-    observed: np.ndarray  # [K, K] whether it occurs at all: its weight may be 0
+    frequency: Floats  # [histories, K] of each label bigram, and of each triple in a chain of order 2
+    observed: np.ndarray  # [histories, K] whether it occurs at all: its weight may be 0
 
 
 class Seen(NamedTuple):
@@ -58,13 +60,15 @@ def build_feature_map(
     min_freq: float = 0.0,
     drop_negative: bool = False,
     transitions: bool = True,
+    order: int = 1,
 ) -> FeatureMap:
     """The features of a training corpus.
 
-    `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram; what they
-    add has frequency 0 and is subject to `min_freq` like the rest. Without `transitions` there are no label bigrams.
+    `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram (in a chain
+    of order 2 every triple, too); what they add has frequency 0 and is subject to `min_freq` like the rest. Without
+    `transitions` there are no label bigrams.
     """
-    counts = count_features(corpus, n_attributes, n_labels)
+    counts = count_features(corpus, n_attributes, n_labels, order)
     return choose_features(
         counts,
         n_labels,
@@ -73,12 +77,14 @@ def build_feature_map(
         min_freq=min_freq,
         drop_negative=drop_negative,
         transitions=transitions,
+        order=order,
     )
 
 
-def count_features(corpus: Corpus, n_attributes: int, n_labels: int) -> FeatureCounts:
+def count_features(corpus: Corpus, n_attributes: int, n_labels: int, order: int = 1) -> FeatureCounts:
     """What a labelled corpus says of its features."""
-    return FeatureCounts(count_pairs(corpus, n_attributes, n_labels), *count_bigrams(corpus, n_labels))
+    require_room_for_histories(n_labels, order)
+    return FeatureCounts(count_pairs(corpus, n_attributes, n_labels), *count_transitions(corpus, n_labels, order))
 
 
 def choose_features(
@@ -90,6 +96,7 @@ def choose_features(
     min_freq: float = 0.0,
     drop_negative: bool = False,
     transitions: bool = True,
+    order: int = 1,
 ) -> FeatureMap:
     """The features of counts, of one corpus or of several that were joined; options as of `build_feature_map`."""
     threshold = float(min_freq) if min_freq > 0 or drop_negative else -np.inf
@@ -99,20 +106,16 @@ def choose_features(
     possible = (counts.observed | bool(all_transitions)) & bool(transitions)
     sources, targets = np.nonzero(possible & (counts.frequency >= threshold))
     offsets, labels = kept_before[pairs.offsets], pairs.labels[kept]
-    return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels))
+    return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels), order)
 
 
 def join_counts(counts: Sequence[FeatureCounts], n_labels: int) -> FeatureCounts:
     """The counts of several corpora together, added in their order."""
-    sizes = [np.diff(each.pairs.offsets) for each in counts]
-    keys = [
-        np.repeat(np.arange(len(size)), size) * n_labels + each.pairs.labels
-        for size, each in zip(sizes, counts, strict=True)
-    ]
+    keys = [codes_of(each.pairs.offsets, each.pairs.labels, n_labels) for each in counts]
     known, place = np.unique(np.concatenate(keys), return_inverse=True)
     frequencies = np.zeros(len(known))
     np.add.at(frequencies, place, np.concatenate([each.pairs.frequencies for each in counts]))
-    offsets = np.searchsorted(known, np.arange(len(sizes[0]) + 1) * n_labels)
+    offsets = np.searchsorted(known, np.arange(len(counts[0].pairs.offsets)) * n_labels)
     return FeatureCounts(
         Pairs(offsets, (known % n_labels).astype(np.int32), frequencies),
         np.sum([each.frequency for each in counts], axis=0),
@@ -121,7 +124,10 @@ def join_counts(counts: Sequence[FeatureCounts], n_labels: int) -> FeatureCounts
 
 
 def count_pairs(corpus: Corpus, n_attributes: int, n_labels: int) -> Pairs:
-    """The pairs of a labelled corpus. Stretch by stretch, because sorting takes as much memory as what is sorted."""
+    """The pairs of a labelled corpus; positions whose label is below 0 (unknown) have none.
+
+    Stretch by stretch, because sorting takes as much memory as what is sorted.
+    """
     pairs = Pairs(np.zeros(n_attributes + 1, np.int64), np.empty(0, np.int32), np.empty(0))
     for stretch in corpus.stretches():
         occurrences = occurrences_by_attribute(stretch, n_attributes)
@@ -197,6 +203,8 @@ def add_pairs(occurrences: Occurrences, before: Pairs, seen: Seen, after: Pairs)
             frequency[before.labels[f]] = before.frequencies[f]
         for o in range(bounds[a], bounds[a + 1]):
             k = labels[o]
+            if k < 0:
+                continue
             if last[k] != a:
                 last[k] = a
                 frequency[k] = 0.0
@@ -210,49 +218,30 @@ def add_pairs(occurrences: Occurrences, before: Pairs, seen: Seen, after: Pairs)
         after.offsets[a + 1] = end
 
 
-def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
-    """Frequency of each label bigram, and whether it occurs at all (a weight may be 0). Both [K, K]."""
-    frequency, observed = np.zeros(n_labels**2), np.zeros(n_labels**2, np.bool_)
-    for stretch in corpus.stretches():
-        before, after = stretch.labels[:-1], stretch.labels[1:]
-        bigrams = (before >= 0) & (after >= 0)  # labels below 0 (unknown) form none
-        inner = stretch.starts[(stretch.starts > 0) & (stretch.starts < stretch.n_positions)]
-        bigrams[inner - 1] = False  # from one sequence to the next
-        codes = before[bigrams].astype(np.int64) * n_labels + after[bigrams]
-        if len(stretch.weights):  # added one by one, so that sums do not depend on where stretches end
-            np.add.at(frequency, codes, np.repeat(stretch.weights, np.diff(stretch.starts))[1:][bigrams])
-        else:
-            frequency += np.bincount(codes, minlength=n_labels**2)
-        observed[codes] = True
-    return frequency.reshape(n_labels, n_labels), observed.reshape(n_labels, n_labels)
-
-
 def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
     """How often each feature occurs with the gold labels, Σ weight · value, in the order of the weight vector.
 
-    Pairs without a feature are passed over, and so are positions whose label is below 0 (unknown).
+    Pairs without a feature are passed over.
     """
     counts = np.zeros(features.n_weights)
-    for stretch in corpus.stretches():
-        occurrences = occurrences_by_attribute(stretch, features.n_attributes)
-        count_gold_states(occurrences, features, np.zeros(features.n_labels), counts)
-    frequency, _ = count_bigrams(corpus, features.n_labels)
+    add_state_counts(count_pairs(corpus, features.n_attributes, features.n_labels), features, counts)
+    frequency, _ = count_transitions(corpus, features.n_labels, features.order)
     counts[features.n_state :] = frequency[features.sources, features.targets]
     return counts
 
 
-@borrowing_kernel
-def count_gold_states(occurrences: Occurrences, features: FeatureMap, frequency: Floats, counts: Floats) -> None:
-    """Add to the counts, one attribute at a time: that reads and writes memory in order (5x faster).
+def add_state_counts(pairs: Pairs, features: FeatureMap, counts: Floats) -> None:
+    """Add the frequencies of the pairs that are features to the counts of these. Writes: counts."""
+    if np.array_equal(pairs.offsets, features.offsets) and np.array_equal(pairs.labels, features.labels):
+        counts[: features.n_state] += pairs.frequencies
+        return
+    known, met = (codes_of(offsets, labels, features.n_labels) for offsets, labels in (features[:2], pairs[:2]))
+    place = np.searchsorted(known, met)
+    place[place == len(known)] = 0
+    among = np.flatnonzero(known[place] == met) if len(known) else place[:0]
+    counts[place[among]] += pairs.frequencies[among]
 
-    Writes: counts, frequency.
-    """
-    bounds, labels, amounts = occurrences
-    for a in range(len(bounds) - 1):
-        for f in range(features.offsets[a], features.offsets[a + 1]):
-            frequency[features.labels[f]] = counts[f]
-        for o in range(bounds[a], bounds[a + 1]):
-            if labels[o] >= 0:
-                frequency[labels[o]] += amounts[o] if len(amounts) else 1.0
-        for f in range(features.offsets[a], features.offsets[a + 1]):
-            counts[f] = frequency[features.labels[f]]
+
+def codes_of(offsets: Longs, labels: Ints, n_labels: int) -> Longs:
+    """A number for each (attribute, label), ascending."""
+    return np.repeat(np.arange(len(offsets) - 1) * n_labels, np.diff(offsets)) + labels

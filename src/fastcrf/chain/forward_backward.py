@@ -106,12 +106,23 @@ def shift_scores(lattice, first, last, lanes):
 
 @borrowing_kernel
 def row_times(vector, t, matrix, first_row, n_labels, b, lanes):
-    """Panel b of vector[t, :] @ matrix[first_row:, :]; two accumulators hide the latency of the fused multiply-add."""
+    """Panel b of vector[t, :] @ matrix[first_row:, :]; several accumulators hide the latency of a multiply-add.
+
+    Rows are padded to a multiple of four. The test is of a constant: the compiler keeps one of the two loops.
+    """
     even, odd = zeros(lanes), zeros(lanes)
-    for j in range(0, n_labels, 2):  # rows are padded to an even length
+    if len(lanes) > 8:
+        for j in range(0, n_labels, 2):
+            even = add_scaled(vector[t, j], load(matrix, first_row + j, b, lanes), even)
+            odd = add_scaled(vector[t, j + 1], load(matrix, first_row + j + 1, b, lanes), odd)
+        return add(even, odd)
+    third, fourth = zeros(lanes), zeros(lanes)
+    for j in range(0, n_labels, 4):
         even = add_scaled(vector[t, j], load(matrix, first_row + j, b, lanes), even)
         odd = add_scaled(vector[t, j + 1], load(matrix, first_row + j + 1, b, lanes), odd)
-    return add(even, odd)
+        third = add_scaled(vector[t, j + 2], load(matrix, first_row + j + 2, b, lanes), third)
+        fourth = add_scaled(vector[t, j + 3], load(matrix, first_row + j + 3, b, lanes), fourth)
+    return add(add(even, odd), add(third, fourth))
 
 
 @standing_kernel

@@ -78,13 +78,13 @@ def differentiate_backward(lattice, change, first, last, edges, direction, weigh
 
 
 @standing_kernel
-def differentiate_block(
-    positions, weights, first, end, table, edges, left, direction, lattice, change, point, product, n_labels, lanes
-):
-    """The product's share of the sequences of a block. Writes: product, point (sums of edges), work space."""
-    starts = positions.starts
+def differentiate_block(sequences, first, end, direction, bench, n_labels, lanes):
+    """The product's share of the sequences of a block. Writes: bench."""
+    positions, weights, edges = sequences.positions, sequences.weights, sequences.edges
+    lattice, change, left, product = bench.lattice, bench.change, bench.block, bench.product
+    starts, Kp = positions.starts, lattice.scores.shape[1]
     base = starts[first]
-    score_block(positions, table, lattice.bias, first, end, lattice.scores, lanes)
+    score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
     score_block(positions, direction.table, change.bias, first, end, change.scores, lanes)
     for i in range(first, end):
         weight = weights[i] if len(weights) > 0 else 1.0
@@ -92,47 +92,30 @@ def differentiate_block(
         spread = shift_scores(lattice, a, b, lanes)[1]
         if spread + edges.spread > WIDEST_SPREAD:
             for t in range(a, b):
-                for k in range(lattice.scores.shape[1]):
+                for k in range(Kp):
                     left.emission[t, k] = lattice.scores[t, k]
             wide_edges = product.wide_edges
             log_differentiate(left, a, lattice, change, a, b, edges, direction, weight, n_labels, wide_edges)
             for t in range(a, b):
-                for k in range(lattice.scores.shape[1]):
+                for k in range(Kp):
                     lattice.alpha[t, k] = 0.0
         else:
             exponentiate(flat_rows(lattice.scores, a, b))
             differentiate_forward(lattice, change, a, b, edges, direction, n_labels, lanes)
             differentiate_backward(lattice, change, a, b, edges, direction, weight, n_labels, lanes)
     n_positions, row = starts[end] - base, first - first
-    add_edges(lattice, n_positions, n_labels, point.edges, lanes)
+    add_edges(lattice, n_positions, n_labels, bench.point.edges, lanes)
     for t in range(n_positions):
-        for b in range(0, lattice.alpha.shape[1], len(lanes)):
+        for b in range(0, Kp, len(lanes)):
             store(left.alpha, t, b, load(lattice.alpha, t, b, lanes))
     add_changed_edges(left, row, lattice, change, n_positions, n_labels, product.edges, lanes)
     scatter_block(positions, first, end, change.scores, product.table, lanes)
 
 
 @borrowing_kernel
-def multiply_by_differentiation(
-    positions, weights, first, last, table, edges, left, direction, lattice, change, point, product, n_labels, lanes
-):
-    """The product's share of sequences first..last-1; `left` is work space for a block. Writes: as a block does."""
+def multiply_by_differentiation(sequences, first, last, direction, bench, n_labels, lanes):
+    """The product's share of sequences first..last-1. Writes: bench."""
     while first < last:
-        end = end_of_block(positions.starts, first, last)
-        differentiate_block(
-            positions,
-            weights,
-            first,
-            end,
-            table,
-            edges,
-            left,
-            direction,
-            lattice,
-            change,
-            point,
-            product,
-            n_labels,
-            lanes,
-        )
+        end = end_of_block(sequences.positions.starts, first, last)
+        differentiate_block(sequences, first, end, direction, bench, n_labels, lanes)
         first = end

@@ -3,7 +3,7 @@
 tsuboi2011 keeps the marginals of nodes and edges, T K + T K^2 numbers a sequence. With one matrix M for all edges of
 forward_backward.py the marginals are products of three rows a position, so these are kept instead, 3 T K numbers:
 
-    alpha_t(k),  beta_t(k) = posterior_t(k) / alpha_t(k),  emission_t(k) = B_t(k) / z_{t-1}  (0 where a sequence begins)
+    alpha_t(k),   beta_t(k),   emission_t(k) = B_t(k) / z_{t-1}  (0 where a sequence begins)
 
     p(y_t = k | x) = alpha_t(k) beta_t(k)
     p(y_{t-1} = j, y_t = k | x) = alpha_{t-1}(j) M(j, k) emission_t(k) beta_t(k)
@@ -18,13 +18,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.expectations import add_edges, end_of_block, infer, scatter_block, score_block
+from fastcrf.chain.expectations import Table, add_edges, end_of_block, infer, scatter_block, score_block
 from fastcrf.chain.exponential import exponentiate
-from fastcrf.chain.forward_backward import WIDEST_SPREAD, backward, forward, shift_scores
-from fastcrf.chain.lanes import aligned_zeros, flat_rows, load, scale, store
+from fastcrf.chain.forward_backward import WIDEST_SPREAD, Edges, forward, row_times, shift_scores
+from fastcrf.chain.lanes import aligned_zeros, flat_rows, load, multiply, scale, store
+from fastcrf.chain.layout import Positions
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 ROWS = 3  # arrays of K numbers a position
+
+
+class Sequences(NamedTuple):
+    """Sequences at a point: what inference reads, and never writes."""
+
+    positions: Positions
+    weights: np.ndarray  # [N] of the sequences, or [0] when all are 1
+    table: Table  # the state weights of the point
+    edges: Edges  # its transition weights
 
 
 class Left(NamedTuple):
@@ -45,7 +55,7 @@ def make_left(n_positions: int, padded: int) -> Left:
 def infer_and_keep(lattice, first, last, edges, weight, wide_edges, left, row, n_labels, lanes):
     """As `infer`, with rows row..row+last-first-1 of `left` written. Writes: left, lattice, wide_edges."""
     maxima, spread = shift_scores(lattice, first, last, lanes)
-    Kp, W, end = lattice.scores.shape[1], len(lanes), row + last - first
+    Kp = lattice.scores.shape[1]
     left.wide[row] = spread + edges.spread > WIDEST_SPREAD
     if left.wide[row]:
         for t in range(first, last):
@@ -55,46 +65,55 @@ def infer_and_keep(lattice, first, last, edges, weight, wide_edges, left, row, n
         return maxima + infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes)
     exponentiate(flat_rows(lattice.scores, first, last))
     log_z = forward(lattice, first, last, edges, n_labels, lanes)
-    for t in range(first, last):
-        scaling = lattice.scaling[t] if t > first else 0.0
-        for b in range(0, Kp, W):
-            store(left.emission, row + t - first, b, scale(scaling, load(lattice.scores, t, b, lanes)))
-            store(left.alpha, row + t - first, b, load(lattice.alpha, t, b, lanes))
-    backward(lattice, first, last, edges, weight, n_labels, lanes)
-    posterior = flat_rows(lattice.scores, first, last)
-    alpha, beta = flat_rows(left.alpha, row, end), flat_rows(left.beta, row, end)
-    for i in range(len(beta)):
-        beta[i] = posterior[i] / alpha[i] if alpha[i] > 0.0 else 0.0  # padding is 0 / 0
+    backward_and_keep(lattice, first, last, edges, weight, left, row, n_labels, lanes)
     return maxima + log_z + (last - first - 1) * edges.top
 
 
 @standing_kernel
-def infer_and_keep_block(positions, weights, first, end, table, edges, lattice, expected, left, row, n_labels, lanes):
-    """As `expect_block` before it scatters, with what is left of the block's positions from `row` on.
+def backward_and_keep(lattice, first, last, edges, weight, left, row, n_labels, lanes):
+    """As `backward`, with what it passes by on its way. Writes: as `backward`, and left."""
+    scores, alpha, follow, scaling, off = lattice.scores, lattice.alpha, lattice.follow, lattice.scaling, row - first
+    beta_last = weight / scaling[first]
+    scaling[first] = 0.0  # no edge leads to the first position
+    for t in range(last - 1, first - 1, -1):
+        for b in range(0, scores.shape[1], len(lanes)):
+            beta = scale(beta_last, load(lattice.start, 0, b, lanes))
+            if t < last - 1:
+                beta = row_times(follow, t + 1, edges.backward, (t + 1) * edges.stride, n_labels, b, lanes)
+            here, emission = load(alpha, t, b, lanes), scale(scaling[t], load(scores, t, b, lanes))
+            store(left.alpha, t + off, b, here)
+            store(left.beta, t + off, b, beta)
+            store(left.emission, t + off, b, emission)
+            store(follow, t, b, multiply(emission, beta))
+            store(scores, t, b, multiply(here, beta))
 
-    Writes: left, expected.edges and .wide_edges, lattice (whose scores are the posteriors).
+
+@standing_kernel
+def infer_and_keep_block(sequences, first, end, lattice, wide_edges, left, row, n_labels, lanes):
+    """As `expect_block` before it sums up edges and scatters, with what is left of its positions from `row` on.
+
+    Writes: left, wide_edges, lattice (whose scores are the posteriors).
     """
+    positions, weights, edges = sequences.positions, sequences.weights, sequences.edges
     starts, loss = positions.starts, 0.0
     base = starts[first]
-    score_block(positions, table, lattice.bias, first, end, lattice.scores, lanes)
+    score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
     for i in range(first, end):
         weight = weights[i] if len(weights) > 0 else 1.0
         a, b = starts[i] - base, starts[i + 1] - base
-        wide_edges = expected.wide_edges
         loss += weight * infer_and_keep(lattice, a, b, edges, weight, wide_edges, left, row + a, n_labels, lanes)
-    add_edges(lattice, starts[end] - base, n_labels, expected.edges, lanes)
     return loss
 
 
 @borrowing_kernel
-def expect_and_keep(positions, weights, first, last, table, edges, lattice, expected, left, n_labels, lanes):
+def expect_and_keep(sequences, first, last, lattice, expected, left, n_labels, lanes):
     """As `expect`, with what is left of the positions of sequences first..last-1. Writes: left, expected, lattice."""
-    starts, loss, begin = positions.starts, 0.0, positions.starts[first]
+    positions, starts, loss = sequences.positions, sequences.positions.starts, 0.0
+    begin = starts[first]
     while first < last:
         end, row = end_of_block(starts, first, last), starts[first] - begin
-        loss += infer_and_keep_block(
-            positions, weights, first, end, table, edges, lattice, expected, left, row, n_labels, lanes
-        )
+        loss += infer_and_keep_block(sequences, first, end, lattice, expected.wide_edges, left, row, n_labels, lanes)
+        add_edges(lattice, starts[end] - starts[first], n_labels, expected.edges, lanes)
         scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
         first = end
     return loss

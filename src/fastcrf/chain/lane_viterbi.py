@@ -8,9 +8,21 @@ path alone: T K comparisons instead of T K^2. Ties go to the lowest label id, as
 
 from __future__ import annotations
 
+from fastcrf.chain.forward_backward import Edges
 from fastcrf.chain.lanes import add, larger, largest, load, shift, store
 from fastcrf.chain.score_range import DENSE
+from fastcrf.generic import generic
 from fastcrf.kernel import standing_kernel
+
+
+@generic
+def best_labelling(edges, lattice, n_labels, labels, lanes):  # type: ignore[no-untyped-def]
+    """Best labels of one sequence, whose label scores are in the lattice. Writes: labels, lattice."""
+
+
+@best_labelling.register(Edges)
+def best_labelling_of_bigrams(edges, lattice, n_labels, labels, lanes):
+    best_path_in_lanes(lattice.scores, edges.scores, n_labels, labels, lanes)
 
 
 @standing_kernel

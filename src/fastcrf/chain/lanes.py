@@ -17,7 +17,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, models, register_model
@@ -31,16 +31,17 @@ INT32 = ir.IntType(32)
 INT64 = ir.IntType(64)
 FLAGS = sorted(FASTMATH)
 CACHE_LINE = 64  # bytes
-WIDEST = 56  # seven 512-bit registers a value; two accumulators and their operands still fit into 32 registers
+HAS_MANY_REGISTERS = binding.get_host_cpu_features().get("avx512f", False)  # 32 of 8 doubles, elsewhere 16 of 4
+WIDEST = 56 if HAS_MANY_REGISTERS else 24  # two accumulators and an operand stay in registers
+NARROW = 56 if HAS_MANY_REGISTERS else 8  # four accumulators and an operand do
 
 
 def choose_width(n_labels: int) -> tuple[int, int]:
-    """(lanes a panel, padded row length): the least padding, then the fewest panels."""
+    """(lanes a panel, padded row length): the least padding, then the fewest panels that fit into registers."""
     if n_labels <= 4:
         return 4, 4
-    candidates = [(-(-n_labels // width) * width, -width) for width in range(8, WIDEST + 1, 8)]
-    padded, width = min(candidates)
-    return -width, padded
+    padded = -(-n_labels // 8) * 8
+    return max(width for width in range(8, WIDEST + 1, 8) if padded % width == 0), padded
 
 
 def aligned_zeros(n_rows: int, padded: int, dtype: type = np.float64) -> np.ndarray:

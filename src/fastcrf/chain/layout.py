@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.chain.histories import n_histories
 from fastcrf.chain.lanes import choose_width
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.mapped import empty_beside
-from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
 Indices = NDArray[np.uint32]  # unsigned: Numba then needs no test for negative indices in the inner loops
 
@@ -36,6 +37,16 @@ class Layout(NamedTuple):
     n_labels: int
     padded: int  # Kp, row length
     width: int  # lanes a panel; divides Kp
+    n_histories: int  # rows of transition weights (histories.py): K, or in a chain of order 2 K + K K
+
+    @property
+    def order(self) -> int:
+        return 1 if self.n_histories == self.n_labels else 2
+
+    @property
+    def edge_shape(self) -> tuple[int, int]:
+        """Of matrices of transitions. Those of order 1 are square: some kernels take four rows at a time."""
+        return self.padded if self.order == 1 else self.n_histories, self.padded
 
     @property
     def n_row_slots(self) -> int:
@@ -67,14 +78,14 @@ def dense_threshold(padded: int) -> int:
 def make_layout(features: FeatureMap) -> Layout:
     """Split the attributes into rows and cells."""
     width, padded = choose_width(features.n_labels)
-    place: Indices = np.empty(features.n_state, np.uint32)
-    n_rows, n_cells = place_weights(features.offsets, features.labels, dense_threshold(padded), padded, place)
+    place, n_rows, n_cells = place_weights(features.offsets, features.labels, dense_threshold(padded), padded)
     if n_rows * padded + n_cells >= 2**32:
         raise ValueError(
             f"A table of {n_rows * padded + n_cells} weights is beyond 32-bit indices; "
             "raise min_freq or leave all_possible_states off."
         )
-    return Layout(place, int(n_rows), int(n_cells), features.n_labels, padded, width)
+    n_before = n_histories(features.n_labels, features.order)
+    return Layout(place, n_rows, n_cells, features.n_labels, padded, width, n_before)
 
 
 def make_positions(corpus: Corpus, features: FeatureMap, layout: Layout) -> Positions:
@@ -96,70 +107,68 @@ def make_positions(corpus: Corpus, features: FeatureMap, layout: Layout) -> Posi
         slots=empty_beside(home, n_cells, np.uint32),
         cell_values=empty_beside(home, n_cells if has_values else 0, np.float64),
     )
-    fill_occurrences(corpus, features.offsets, features.labels, threshold, layout, positions)
+    fill_occurrences(corpus.starts, corpus.offsets, corpus.attributes, corpus.values, features, layout, positions)
     return positions
 
 
-@borrowing_kernel
-def place_weights(offsets, labels, threshold, padded, place):
-    """Number of rows, number of cells; both in order of first occurrence. Writes: place, table index of each weight."""
-    n_rows = 0
-    for a in range(len(offsets) - 1):
-        n_rows += offsets[a + 1] - offsets[a] >= threshold
-    row, cell = 0, n_rows * padded
-    for a in range(len(offsets) - 1):
-        if offsets[a + 1] - offsets[a] >= threshold:
-            for f in range(offsets[a], offsets[a + 1]):
-                place[f] = row * padded + labels[f]
-            row += 1
-        else:
-            for f in range(offsets[a], offsets[a + 1]):
-                place[f] = cell
-                cell += 1
-    return n_rows, cell - n_rows * padded
+def place_weights(offsets: Longs, labels: Ints, threshold: int, padded: int) -> tuple[Indices, int, int]:
+    """(table index of each weight, number of rows, number of cells); both in order of first occurrence."""
+    sizes = np.diff(offsets)
+    dense = sizes >= threshold
+    n_rows = int(np.count_nonzero(dense))
+    row_slots, in_row = np.repeat((np.cumsum(dense) - 1) * padded, sizes), np.repeat(dense, sizes)
+    cells_up_to = np.cumsum(~in_row)
+    place = np.where(in_row, row_slots + labels, n_rows * padded - 1 + cells_up_to)
+    return place.astype(np.uint32), n_rows, int(cells_up_to[-1]) if len(labels) else 0
 
 
-@borrowing_kernel
-def count_occurrences(corpus, offsets, threshold, row_starts, cell_starts):
+def count_occurrences(corpus: Corpus, offsets: Longs, threshold: int, row_starts: Longs, cell_starts: Longs) -> None:
     """Writes: row_starts, first row of each position, and cell_starts, first cell of each sequence."""
-    starts = corpus.starts
-    for i in range(len(starts) - 1):
-        cells = 0
-        for p in range(starts[i], starts[i + 1]):
-            rows = 0
-            for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
-                a = corpus.attributes[o]
-                n = offsets[a + 1] - offsets[a]
-                if n >= threshold:
-                    rows += 1
-                else:
-                    cells += n
-            row_starts[p + 1] = row_starts[p] + rows
-        cell_starts[i + 1] = cell_starts[i] + cells
+    sizes = np.diff(offsets).astype(np.int32)  # at most K each
+    i = p = 0
+    for stretch in corpus.stretches():
+        cells = sizes[stretch.attributes]
+        in_row = cells >= threshold
+        cells[in_row] = 0
+        places = slice(p + 1, p + 1 + stretch.n_positions)
+        row_starts[places] = row_starts[p] + sums_before(in_row)[stretch.offsets[1:]]
+        sequences = slice(i + 1, i + 1 + stretch.n_sequences)
+        cell_starts[sequences] = cell_starts[i] + sums_before(cells)[stretch.offsets[stretch.starts[1:]]]
+        i, p = i + stretch.n_sequences, p + stretch.n_positions
+
+
+def sums_before(numbers: np.ndarray) -> Longs:
+    """The sum of the numbers before each, and of all."""
+    sums = np.zeros(len(numbers) + 1, np.int64)
+    np.cumsum(numbers, out=sums[1:])
+    return sums
 
 
 @borrowing_kernel
-def fill_occurrences(corpus, offsets, labels, threshold, layout, positions):
-    """Writes: positions.rows, .row_values, .cells, .slots, .cell_values."""
-    starts, padded, behind_rows = corpus.starts, layout.padded, layout.n_rows * layout.padded
-    has_values = len(corpus.values) > 0
-    r, c = 0, 0
+def fill_occurrences(starts, occurrences, attributes, values, features, layout, positions):
+    """Writes: positions.rows, .row_values, .cells, .slots, .cell_values.
+
+    `occurrences` are the offsets of the corpus. An attribute is a row where its first weight is.
+    """
+    offsets, labels, place = features.offsets, features.labels, layout.place
+    padded, behind_rows, r, c = layout.padded, layout.n_rows * layout.padded, 0, 0
+    has_values = len(values) > 0
     for i in range(len(starts) - 1):
         for p in range(starts[i], starts[i + 1]):
-            for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
-                a = corpus.attributes[o]
-                value = corpus.values[o] if has_values else 1.0
-                if offsets[a + 1] - offsets[a] >= threshold:
-                    positions.rows[r] = layout.place[offsets[a]] // padded
-                    if has_values:
-                        positions.row_values[r] = value
-                    r += 1
-                    continue
+            corner = (p - starts[i]) * padded
+            for o in range(occurrences[p], occurrences[p + 1]):
+                a = attributes[o]
                 for f in range(offsets[a], offsets[a + 1]):
-                    positions.cells[c] = layout.place[f] - behind_rows
-                    positions.slots[c] = (p - starts[i]) * padded + labels[f]
+                    if place[f] < behind_rows:
+                        positions.rows[r] = place[f] // padded
+                        if has_values:
+                            positions.row_values[r] = values[o]
+                        r += 1
+                        break
+                    positions.cells[c] = place[f] - behind_rows
+                    positions.slots[c] = corner + labels[f]
                     if has_values:
-                        positions.cell_values[c] = value
+                        positions.cell_values[c] = values[o]
                     c += 1
 
 

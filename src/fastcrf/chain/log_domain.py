@@ -6,18 +6,18 @@ their own maximum (nearly) subtracted at every position: what matters is near 0,
 the scores were. Posteriors and expected bigrams are normalised at each position, so that no rounding of log Z can make
 a probability exceed 1.
 
-K^2 exponentials a position each way, and again where they are needed twice, make it slow. Everybody waits for its
-compilation and hardly anybody needs it, so it is written for that: plain loops without arrays of its own.
+K^2 exponentials a position each way, and again where they are needed twice, make it slow. Hardly anybody needs it, so
+it is compiled when the first such sequence turns up.
 """
 
 from __future__ import annotations
 
 import math
 
-from fastcrf.kernel import ordered_kernel
+from fastcrf.kernel import NOTHING, NUMBER, ordered_kernel, rare_kernel
 
 
-@ordered_kernel
+@rare_kernel(NUMBER)
 def log_forward(lattice, first, last, edges, n_labels):
     """log Z of the shifted scores of positions first..last-1, transitions in full.
 
@@ -54,7 +54,7 @@ def normalise_logs(logs, t, n_labels):
     return top + rest
 
 
-@ordered_kernel
+@rare_kernel(NOTHING)
 def log_backward(lattice, first, last, edges, weight, n_labels, edge_counts):
     """Posteriors and expected label bigrams, times the sequence's weight.
 

@@ -24,12 +24,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.expectations import Table, end_of_block, scatter_block, score_block
+from fastcrf.chain.expectations import Expected, Table, add_edges, end_of_block, scatter_block, score_block
 from fastcrf.chain.forward_backward import Edges, Lattice, make_lattice, row_times
-from fastcrf.chain.kept_inference import infer_and_keep_block
+from fastcrf.chain.kept_inference import Left, infer_and_keep_block
 from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, load, multiply, scale, store, total, zeros
 from fastcrf.chain.log_tangents import log_differentiate
 from fastcrf.kernel import borrowing_kernel, standing_kernel
+
+
+class Bench(NamedTuple):
+    """What one thread works with and sums up in a product."""
+
+    lattice: Lattice
+    change: Lattice  # of the same quantities along r
+    block: Left  # of one block
+    point: Expected  # only its sums of edges are used
+    product: Expected
 
 
 class Direction(NamedTuple):
@@ -97,105 +107,77 @@ def differentiate(left, row, lattice, change, first, last, edges, direction, n_l
 
 @standing_kernel
 def add_changed_edges(left, row, lattice, change, n_positions, n_labels, sums, lanes):
-    """sums(j, k) += sum_t alpha'_{t-1}(j) follow_t(k) + alpha_{t-1}(j) follow'_t(k), four rows at a time.
-
-    Writes: sums.
+    """sums(j, k) += sum_t alpha'_{t-1}(j) follow_t(k) + alpha_{t-1}(j) follow'_t(k), two rows at a time: four would not
+    fit into sixteen registers. Writes: sums.
     """
     moved, alpha, before = change.alpha, left.alpha, row - 1
     for b in range(0, sums.shape[1], len(lanes)):
-        for j in range(0, n_labels, 4):  # rows are padded to a multiple of 4
+        for j in range(0, n_labels, 2):  # rows are padded to a multiple of 4
             sum0, sum1 = load(sums, j, b, lanes), load(sums, j + 1, b, lanes)
-            sum2, sum3 = load(sums, j + 2, b, lanes), load(sums, j + 3, b, lanes)
             for t in range(1, n_positions):
                 follow = load(lattice.follow, t, b, lanes)
                 sum0 = add_scaled(moved[t - 1, j], follow, sum0)
                 sum1 = add_scaled(moved[t - 1, j + 1], follow, sum1)
-                sum2 = add_scaled(moved[t - 1, j + 2], follow, sum2)
-                sum3 = add_scaled(moved[t - 1, j + 3], follow, sum3)
                 follow = load(change.follow, t, b, lanes)
                 sum0 = add_scaled(alpha[before + t, j], follow, sum0)
                 sum1 = add_scaled(alpha[before + t, j + 1], follow, sum1)
-                sum2 = add_scaled(alpha[before + t, j + 2], follow, sum2)
-                sum3 = add_scaled(alpha[before + t, j + 3], follow, sum3)
             store(sums, j, b, sum0)
             store(sums, j + 1, b, sum1)
-            store(sums, j + 2, b, sum2)
-            store(sums, j + 3, b, sum3)
 
 
 @standing_kernel
-def multiply_block(
-    positions, weights, first, end, left, row, edges, direction, lattice, change, product, n_labels, lanes
-):
+def multiply_block(sequences, first, end, left, row, direction, bench, n_labels, lanes):
     """The product's share of sequences first..end-1, of which `left` holds the rows from `row` on.
 
-    Writes: product (all but the last sum above), change, lattice.
+    Writes: bench.product (all but the last sum above), .change, .lattice.
     """
-    starts = positions.starts
+    positions, weights, edges = sequences.positions, sequences.weights, sequences.edges
+    lattice, change, starts = bench.lattice, bench.change, sequences.positions.starts
     base = starts[first]
     score_block(positions, direction.table, change.bias, first, end, change.scores, lanes)
     for i in range(first, end):
         a, b = starts[i] - base, starts[i + 1] - base
         if left.wide[row + a]:
-            weight = weights[i] if len(weights) > 0 else 1.0
-            log_differentiate(
-                left, row + a, lattice, change, a, b, edges, direction, weight, n_labels, product.wide_edges
-            )
+            weight, wide_edges = weights[i] if len(weights) > 0 else 1.0, bench.product.wide_edges
+            log_differentiate(left, row + a, lattice, change, a, b, edges, direction, weight, n_labels, wide_edges)
         else:
             differentiate(left, row + a, lattice, change, a, b, edges, direction, n_labels, lanes)
-    add_changed_edges(left, row, lattice, change, starts[end] - base, n_labels, product.edges, lanes)
-    scatter_block(positions, first, end, change.scores, product.table, lanes)
+    add_changed_edges(left, row, lattice, change, starts[end] - base, n_labels, bench.product.edges, lanes)
+    scatter_block(positions, first, end, change.scores, bench.product.table, lanes)
 
 
 @borrowing_kernel
-def multiply_kept(positions, weights, first, last, left, edges, direction, lattice, change, product, n_labels, lanes):
-    """The product's share of sequences first..last-1 from what `expect_and_keep` left. Writes: product, work space."""
-    starts, begin = positions.starts, positions.starts[first]
+def multiply_kept(sequences, first, last, left, direction, bench, n_labels, lanes):
+    """The product's share of sequences first..last-1 from what `expect_and_keep` left. Writes: as `multiply_block`."""
+    starts = sequences.positions.starts
+    begin = starts[first]
     while first < last:
         end, row = end_of_block(starts, first, last), starts[first] - begin
-        multiply_block(
-            positions, weights, first, end, left, row, edges, direction, lattice, change, product, n_labels, lanes
-        )
+        multiply_block(sequences, first, end, left, row, direction, bench, n_labels, lanes)
         first = end
 
 
 @borrowing_kernel
-def multiply_fresh(
-    positions, weights, first, last, table, edges, left, direction, lattice, change, point, product, n_labels, lanes
-):
-    """The same with inference first; `left` is work space for a block. Writes: product, point (sums of edges), ..."""
+def multiply_fresh(sequences, first, last, direction, bench, n_labels, lanes):
+    """The same for sequences of which nothing was left. Writes: as `multiply_block`; bench.block."""
+    block, wide_edges = bench.block, bench.point.wide_edges
     while first < last:
-        end, row = end_of_block(positions.starts, first, last), first - first
-        infer_and_keep_block(positions, weights, first, end, table, edges, lattice, point, left, row, n_labels, lanes)
-        multiply_block(
-            positions, weights, first, end, left, row, edges, direction, lattice, change, product, n_labels, lanes
-        )
+        end, row = end_of_block(sequences.positions.starts, first, last), first - first
+        infer_and_keep_block(sequences, first, end, bench.lattice, wide_edges, block, row, n_labels, lanes)
+        multiply_block(sequences, first, end, block, row, direction, bench, n_labels, lanes)
         first = end
 
 
 @borrowing_kernel
-def multiply_some(
-    positions,
-    weights,
-    sequences,
-    first,
-    last,
-    table,
-    edges,
-    left,
-    direction,
-    lattice,
-    change,
-    point,
-    product,
-    n_labels,
-    lanes,
-):
-    """The same for sequences[first:last], in any order and as often as they are named. Writes: as `multiply_fresh`."""
+def multiply_some(sequences, chosen, first, last, direction, bench, n_labels, lanes):
+    """The same for chosen[first:last], in any order and as often as they are named, with the last sum above.
+
+    Writes: as `multiply_fresh`; bench.point (sums of edges).
+    """
+    starts, lattice, block, wide_edges = sequences.positions.starts, bench.lattice, bench.block, bench.point.wide_edges
     for n in range(first, last):
-        i = sequences[n]
-        row = i - i
-        infer_and_keep_block(positions, weights, i, i + 1, table, edges, lattice, point, left, row, n_labels, lanes)
-        multiply_block(
-            positions, weights, i, i + 1, left, row, edges, direction, lattice, change, product, n_labels, lanes
-        )
+        i = chosen[n]
+        end, row = i + 1, i - i
+        infer_and_keep_block(sequences, i, end, lattice, wide_edges, block, row, n_labels, lanes)
+        add_edges(lattice, starts[end] - starts[i], n_labels, bench.point.edges, lanes)
+        multiply_block(sequences, i, end, block, row, direction, bench, n_labels, lanes)

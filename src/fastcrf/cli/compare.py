@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fastcrf.cli.shared_options import Items
+
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import TrainingFiles
     from fastcrf.lab.dataset import Dataset
@@ -39,7 +41,7 @@ def compare(
             "--template", "-t", metavar="FILE", help="Make attributes with a template, as in `fastcrf train`."
         ),
     ] = None,
-    items: Annotated[bool, typer.Option("--items", help="DATA are item files in CRFsuite's format.")] = False,
+    items: Items = False,
     passes: Annotated[float, typer.Option(help="Maximum number of effective passes over the data.")] = 50.0,
     seconds: Annotated[float | None, typer.Option(help="Maximum time spent in each solver, in seconds.")] = None,
     tol: Annotated[

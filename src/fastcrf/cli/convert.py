@@ -10,6 +10,7 @@ import typer
 def convert(
     source: Annotated[str, typer.Argument(metavar="MODEL", help="A model of fastcrf, CRFsuite, CRF++ or Wapiti.")],
     target: Annotated[str, typer.Argument(metavar="FILE", help="Where to save it.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE even if it is not a model.")] = False,
 ) -> None:
     """Save a model in another format.
 
@@ -26,10 +27,14 @@ def convert(
     fastcrf convert crfpp-model.txt model.crf
     fastcrf convert wapiti-model model.crf
     """
-    from fastcrf.data.files.destinations import check_apart
+    from fastcrf.data.files.atomic_write import check_replaceable
+    from fastcrf.data.files.destinations import MODELS, check_apart, check_ours
     from fastcrf.model import Model
 
     check_apart({"the model": source}, {"the new model": target})
+    check_replaceable(target)
+    if not force:
+        check_ours(target, MODELS)
     model = Model.load(source)
     model.save(target)
     if target.endswith(".crfsuite") and model.input.get("kind") != "items":

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, Protocol
 
 from fastcrf.cli.command_errors import refuse
 from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.errors import DataError
 from fastcrf.data.files.column_files import Sentence, read_columns, sentences
-from fastcrf.data.files.item_files import item_sequences, read_items
 from fastcrf.data.files.text_lines import ShareRead, name_of
 from fastcrf.model import Model
 
@@ -97,6 +97,8 @@ class ItemFiles:
     """CRFsuite's item files. A label is expected even where it is not known."""
 
     def labelled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labelled:
+        from fastcrf.data.files.item_files import read_items  # here, as below: columns do without
+
         weights: list[float] = []
         every = read_items(path, progress)
         first = next(every, None)
@@ -112,6 +114,8 @@ class ItemFiles:
         return Labelled(items(), (sequence.labels for sequence in labels), weights)
 
     def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]:
+        from fastcrf.data.files.item_files import item_sequences
+
         for sequence in item_sequences(lines, name):
             yield Unit(sequence.line, sequence.items, [[] for _ in sequence.items])
 
@@ -127,8 +131,16 @@ class TrainingFiles(NamedTuple):
     transitions: bool = True  # whether pairs of labels have weights
 
 
-def training_files(template: str | None, template_kind: str | None, items: bool) -> TrainingFiles:
+def training_files(
+    template: str | None, template_kind: str | None, items: bool, boundaries: bool = False
+) -> TrainingFiles:
     """The files and attributes that the options of the command ask for."""
+    inputs = described_files(template, template_kind, items)
+    return inputs._replace(attributes=BoundedAttributes(inputs.attributes)) if boundaries else inputs
+
+
+def described_files(template: str | None, template_kind: str | None, items: bool) -> TrainingFiles:
+    """The same without boundaries."""
     if template_kind and not template:
         refuse("--template-kind", "needs a template; add --template FILE.")
     if items and template:

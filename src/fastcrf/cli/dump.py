@@ -15,7 +15,7 @@ def dump(
 ) -> None:
     """Print a model: labels, attributes and every weight that is not 0, as `crfsuite dump` does.
 
-    Of a .crfsuite file the text is CRFsuite's, byte by byte; of another model it is that of the .crfsuite file that
+    Of a .crfsuite file the text is CRFsuite's, byte for byte; of another model it is that of the .crfsuite file that
     `fastcrf convert` would write.
 
     Examples:

@@ -6,32 +6,24 @@ from typing import Annotated
 
 import typer
 
+from fastcrf.cli.shared_options import Boundaries, Items, Quiet, Template, TemplateKind
+
 
 def encode(
     data: Annotated[
         list[str], typer.Argument(metavar="DATA", help="Column files with the label last; - is standard input.")
     ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the encoded corpus.")],
-    template: Annotated[
-        str | None,
-        typer.Option(
-            "--template",
-            "-t",
-            metavar="FILE",
-            help="Make attributes with a template of CRF++, Wapiti or CRFsuite: a file, or crfsuite-chunking.",
-        ),
-    ] = None,
-    template_kind: Annotated[
-        str | None,
-        typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognised from the template]"),
-    ] = None,
-    items: Annotated[bool, typer.Option("--items", help="DATA are item files in CRFsuite's format.")] = False,
+    template: Template = None,
+    template_kind: TemplateKind = None,
+    items: Items = False,
+    boundaries: Boundaries = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace --output even if it is no encoded corpus of fastcrf.")
+        bool, typer.Option("--force", help="Replace --output even if it is not an encoded corpus.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Encode training data that are larger than the memory.
+    """Encode training data that do not fit in memory.
 
     The files are read one after another, once. What is written holds attributes, values, labels, weights, names and the
     template, and is all that `fastcrf train` needs; it is mapped there, so that memory holds the model and not the
@@ -58,7 +50,7 @@ def encode(
     check_replaceable(output)
     if not force:
         check_ours(output, (CORPUS,))
-    inputs = training_files(template, template_kind, items)
+    inputs = training_files(template, template_kind, items, boundaries)
     with announce_compilation():
         parts = (read_labelled(inputs.files, path, quiet) for path in data)
         written = write_corpus(output, parts, inputs.attributes, inputs.transitions, inputs.files.remembered)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +16,7 @@ MOST_LABELS = 20  # that are listed in words
 
 def info(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model of any format.")],
-    top: Annotated[int, typer.Option(min=0, help="So many of the largest weights, of either kind.")] = 10,
+    top: Annotated[int, typer.Option(min=0, help="How many of the largest weights of each kind to show.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Summarise a model: its labels, its weights by size, what it was trained with and how that ended.
@@ -49,7 +51,9 @@ def summary_of(model: Model, top: int) -> dict[str, Any]:
         "input": model.input,
         "attributes": len(model.attributes),
         "weights": weights_by_size(model),
+        "order": model.features.order,
         "transitions": largest(model.transition_weights(), top),
+        "triples": largest(model.triple_weights(), top),
         "states": largest(model.state_weights(), top),
         "parameters": model.options.get("parameters", {}),
         "training": model.options.get("training", {}),
@@ -73,10 +77,10 @@ def weights_by_size(model: Model) -> dict[str, Any]:
     }
 
 
-def largest(weights: dict[tuple[Any, Any], float], n: int) -> list[list[Any]]:
-    """The n largest weights, by size and then by name: [from or attribute, label, weight]."""
+def largest(weights: Mapping[tuple[Any, ...], float], n: int) -> list[list[Any]]:
+    """The n largest weights, by size and then by name: [attribute or labels before, label, weight]."""
     chosen = sorted(weights.items(), key=lambda pair: (-abs(pair[1]), str(pair[0])))[:n]
-    return [[first, label, weight] for (first, label), weight in chosen]
+    return [[*names, weight] for names, weight in chosen]
 
 
 def in_words(summary: dict[str, Any]) -> str:
@@ -94,7 +98,8 @@ def in_words(summary: dict[str, Any]) -> str:
         "training": training_in_words(training) if training else "the file does not tell",
     }
     text = "\n".join(f"{name:13}{value}" for name, value in lines.items() if value)
-    return "\n".join([text, *table("label pairs", summary["transitions"]), *table("attributes", summary["states"])])
+    kinds = {"label pairs": "transitions", "label triples": "triples", "attributes": "states"}
+    return "\n".join([text, *chain.from_iterable(table(title, summary[kind]) for title, kind in kinds.items())])
 
 
 def input_in_words(kind: dict[str, Any]) -> str:
@@ -116,7 +121,11 @@ def training_in_words(training: dict[str, Any]) -> str:
 def table(title: str, rows: list[list[Any]]) -> list[str]:
     """The largest weights of a kind, a line each."""
     return (
-        ["", f"largest weights of {title}:", *(f"{weight:12.6f}  {a} -> {label}" for a, label, weight in rows)]
+        [
+            "",
+            f"largest weights of {title}:",
+            *(f"{weight:12.6f}  {' -> '.join(map(str, names))}" for *names, weight in rows),
+        ]
         if rows
         else []
     )

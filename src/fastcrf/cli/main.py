@@ -25,6 +25,7 @@ from fastcrf.cli.info import info
 from fastcrf.cli.solvers import solvers
 from fastcrf.cli.tag import tag
 from fastcrf.cli.train import train
+from fastcrf.cli.train_options import TrainOptions
 
 
 class Commands(TyperGroup):
@@ -41,10 +42,24 @@ def declared(command: Callable[..., None]) -> Callable[..., None]:
     def run(**arguments: Any) -> None:
         command(**arguments)
 
-    signature = inspect.signature(command, eval_str=True, locals={"typer": typer})
-    run.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-    run.__signature__ = signature  # type: ignore[attr-defined]
-    return run
+    return with_signature(run, inspect.signature(command, eval_str=True, locals={"typer": typer}))
+
+
+def taking(options: type, command: Callable[[Any], None]) -> Callable[..., None]:
+    """A command that takes its whole command line as one object, whose fields are its options."""
+
+    @functools.wraps(command)
+    def run(**arguments: Any) -> None:
+        command(options(**arguments))
+
+    return with_signature(run, inspect.signature(options, eval_str=True))
+
+
+def with_signature(command: Callable[..., None], signature: inspect.Signature) -> Callable[..., None]:
+    """Let typer see this signature."""
+    command.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    return command
 
 
 app = typer.Typer(
@@ -55,7 +70,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, encode, declared(tag), evaluate, compare, info, dump, convert, solvers):
+for command in (
+    demo,
+    taking(TrainOptions, train),
+    encode,
+    declared(tag),
+    evaluate,
+    compare,
+    info,
+    dump,
+    convert,
+    solvers,
+):
     app.command()(command)
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 
 from fastcrf.checks import whole
-from fastcrf.cli.command_errors import INTERRUPTED
+from fastcrf.cli.command_errors import INTERRUPTED, refuse
 from fastcrf.cli.data_files import Labelled, training_files
+from fastcrf.cli.train import features_of
+from fastcrf.cli.train_options import TrainOptions
 from fastcrf.cli.training_data import one_behind_another
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.checkpoint_file import CheckpointError
@@ -22,50 +24,38 @@ from fastcrf.training.plan import Plan
 from fastcrf.training.stream import Stream
 from fastcrf.training.stream_file import load_stream, save_stream
 
-
-class Chunks(NamedTuple):
-    """How the data are cut, and how many there will be if anyone knows."""
-
-    size: int
-    expected: int | None
+WITHOUT_MEANING = (
+    *("cluster", "dev", "patience", "init", "prior", "max_iterations", "tol", "gradient_tol", "mean_gradient_tol"),
+    *("seconds", "min_freq", "min_count"),
+)
 
 
-def refuse_with_online(options: Mapping[str, Any]) -> None:
-    """Options that make no sense for data that are seen once; those that were given have a value."""
-    for name in (name for name, value in options.items() if value is not None):
-        hint = "has no meaning with --online, which sees everything once and keeps nothing; leave one of them out."
-        raise typer.BadParameter(hint, param_hint=f"--{name.replace('_', '-')}")
+def refuse_with_online(asked: TrainOptions) -> None:
+    """Refuse options that have no meaning for data that are seen once."""
+    for field in fields(asked):
+        if field.name in WITHOUT_MEANING and getattr(asked, field.name) != field.default:
+            why = "has no meaning with --online, which sees everything once and keeps nothing; leave one of them out."
+            refuse(f"--{field.name.replace('_', '-')}", why)
 
 
-def train_online(
-    paths: Sequence[str],
-    kind: tuple[str | None, str | None, bool],
-    plan: Plan,
-    chunks: Chunks,
-    features: Mapping[str, Any],
-    model: str,
-    state: Checkpoint | None,
-    parameters: Mapping[str, Any],
-    quiet: bool,
-    as_json: bool,
-) -> None:
+def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], state: Checkpoint | None) -> None:
     """Learn from one chunk after another, and save the model; after Ctrl-C, what was learnt until then.
 
-    kind: the arguments of `training_files`.
+    given: parameters of CRF, which the model remembers.
     """
-    inputs = training_files(*kind)
-    labelled = one_behind_another(paths, inputs.files, quiet)
-    features = {**features, "transitions": inputs.transitions}
-    expected = None if chunks.expected is None else whole("expected", chunks.expected, 1)
+    inputs = training_files(asked.template, asked.template_kind, asked.items, asked.boundaries)
+    labelled = one_behind_another(asked.data, inputs.files, asked.quiet)
+    features = {**features_of(asked), "transitions": inputs.transitions}
+    expected = None if asked.expected is None else whole("expected", asked.expected, 1)
     stream = Stream(plan.solver, plan.c1, plan.c2, inputs.attributes, features, expected)
-    options, interrupted, wrong, written = {"parameters": dict(parameters)}, False, None, time.monotonic()
+    options, interrupted, wrong, written = {"parameters": dict(given)}, False, None, time.monotonic()
     if state and state.resume and os.path.exists(state.path):
         stream = continued(stream, state.path)
     try:
-        for X, y, weights in cut(labelled, whole("chunk", chunks.size, 1), stream.seen):
+        for X, y, weights in cut(labelled, whole("chunk", asked.chunk, 1), stream.seen):
             row = stream.learn(X, y, sample_weight=weights)[-1]
             wrong = row.get("progressive_error")
-            if not quiet:
+            if not asked.quiet:
                 typer.echo(in_words(row), err=True)
             if state and time.monotonic() - written >= state.every:
                 save_stream(state.path, stream, options)
@@ -77,16 +67,17 @@ def train_online(
     if state:
         save_stream(state.path, stream, options)
     learnt = replace(stream.model(options), input=inputs.files.remembered())
-    learnt.save(model)
+    learnt.save(asked.model)
     outcome = {
         "algorithm": plan.solver.name, "c1": plan.c1, "c2": plan.c2, "sequences": stream.seen, "chunks": stream.chunks,
         "seconds": stream.seconds, "progressive_error": wrong, "labels": len(learnt.labels),
-        "attributes": len(learnt.attributes), "weights": len(learnt.weights), "model": model,
+        "attributes": len(learnt.attributes), "weights": len(learnt.weights), "model": asked.model,
     }  # fmt: skip
-    if as_json:
+    if asked.as_json:
         typer.echo(json.dumps(outcome, indent=2))
-    elif not quiet:
-        typer.echo(f"{plan.solver.name} learnt from {stream.seen:,} sequences, once; the model is saved in {model}.")
+    elif not asked.quiet:
+        story = f"{plan.solver.name} learnt from {stream.seen:,} sequences, once"
+        typer.echo(f"{story}; the model is saved in {asked.model}.")
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -97,6 +88,13 @@ def continued(new: Stream, path: Any) -> Stream:
     for what in ("solver", "c1", "c2", "expected"):
         if getattr(saved, what) != getattr(new, what):
             raise CheckpointError(f"The stream {path} was made with a different {what}; use the same, or start afresh.")
+    if not saved.attributes.reads_like(new.attributes):
+        raise CheckpointError(
+            f"The stream {path} was made with another template, or differs in --boundaries; use the same, or "
+            "start afresh."
+        )
+    if saved.features.order != new.feature_options.get("order", 1):
+        raise CheckpointError(f"The stream {path} was made with a different order; use the same, or start afresh.")
     return saved
 
 

@@ -1,4 +1,8 @@
-"""Text output that appears whole or not at all: an error half-way leaves no half-written file."""
+"""Text output that appears whole or not at all: an error half-way leaves no half-written file.
+
+What only files need is imported where they are written, and text waits in memory without the help of tempfile: printing
+the labels of one sentence starts sooner so.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,14 @@ import codecs
 import errno
 import io
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TextIO
-
-from fastcrf.data.files.atomic_write import check_replaceable, new_file
+from typing import IO, Any, TextIO
 
 ERRORS = "surrogateescape"  # a name of bytes that are no UTF-8 is written as it was read
-IN_MEMORY = 1 << 26  # bytes; what is longer waits in a temporary file
+IN_MEMORY = 1 << 26  # characters; what is longer waits in a temporary file
+PIECE = 1 << 16  # characters that are copied at once
 
 
 @contextmanager
@@ -25,19 +25,21 @@ def whole_output(path: str) -> Iterator[TextIO]:
     """A text file to write to. At the end it goes to `path` (`-` is standard output); after an exception, nowhere."""
     if path == "-" and sys.stdout is None:
         raise OSError(errno.EBADF, "Standard output is closed; name a file by --output")
-    target = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
+    target = os.path.realpath(path)  # what a link points to is replaced, not the link
     with replaced_at_the_end(target) if path != "-" and may_be_replaced(target) else copied_at_the_end(path) as text:
         yield text
 
 
-def may_be_replaced(path: Path) -> bool:
+def may_be_replaced(path: str) -> bool:
     """Whether a file can be moved to `path`; a pipe or a device must be written to."""
-    return path.is_file() or path.is_dir() or not path.exists()
+    return os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path)
 
 
 @contextmanager
-def replaced_at_the_end(path: Path) -> Iterator[TextIO]:
+def replaced_at_the_end(path: str) -> Iterator[TextIO]:
     """A new file that takes the place of `path` at the end."""
+    from fastcrf.data.files.atomic_write import check_replaceable, new_file
+
     check_replaceable(path)
     with new_file(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", errors=ERRORS)
@@ -48,13 +50,40 @@ def replaced_at_the_end(path: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def copied_at_the_end(path: str) -> Iterator[TextIO]:
-    """A hidden file that is copied to `path` at the end."""
-    with tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", errors=ERRORS) as file:
-        yield file  # type: ignore[misc]
-        file.seek(0)
+    """Text that waits, and is copied to `path` at the end."""
+    with WaitingText() as text:
+        yield text  # type: ignore[misc]
         if path == "-":
-            shutil.copyfileobj(file, codecs.getwriter("utf-8")(sys.stdout.buffer, ERRORS))  # UTF-8, as the input
+            text.copy_to(codecs.getwriter("utf-8")(sys.stdout.buffer, ERRORS))  # UTF-8, as the input
             sys.stdout.flush()  # here, where a reader that has gone is understood
         else:
             with open(path, "w", encoding="utf-8", errors=ERRORS) as target:
-                shutil.copyfileobj(file, target)
+                text.copy_to(target)
+
+
+class WaitingText(io.TextIOBase):
+    """Text in memory or, when it has become long, in a file without a name."""
+
+    def __init__(self) -> None:
+        self.held: IO[str] = io.StringIO()
+
+    def write(self, text: str) -> int:
+        if isinstance(self.held, io.StringIO) and self.held.tell() > IN_MEMORY:
+            self.move_to_a_file(self.held)
+        return self.held.write(text)
+
+    def move_to_a_file(self, memory: io.StringIO) -> None:
+        from tempfile import TemporaryFile
+
+        self.held = TemporaryFile("w+", encoding="utf-8", errors=ERRORS)  # noqa: SIM115 (closed with this)
+        self.held.write(memory.getvalue())
+
+    def copy_to(self, target: Any) -> None:
+        """All that was written, to something with a `write`."""
+        self.held.seek(0)
+        while piece := self.held.read(PIECE):
+            target.write(piece)
+
+    def close(self) -> None:
+        self.held.close()
+        super().close()

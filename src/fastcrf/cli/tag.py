@@ -39,7 +39,7 @@ def tag(
     folder: Annotated[
         str | None, typer.Option("--folder", metavar="DIR", help="Write a file for each file of DATA into this folder.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Leave out files whose result is in --folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Skip files whose result is already in --folder.")] = False,
     jobs: Annotated[int, typer.Option(help="Number of processes, for --folder.")] = 1,
     cluster: Annotated[
         str | None,
@@ -56,8 +56,8 @@ def tag(
     of labels, it is kept. If a line is broken, its file and number are reported and nothing is written. For an item
     file only the labels are printed. --scores puts a line such as "# 0.912345" before each sequence. --json prints a
     line for each sequence: its tokens, its labels and their probabilities, and the spans that the labels mark with
-    theirs. Several files are written one behind another or, with --folder, each to a file of its own; these appear
-    whole or not at all, and a run that was broken off goes on with --resume.
+    theirs. Several files are written one after another or, with --folder, each to a file of its own; these appear
+    whole or not at all, and an interrupted run continues with --resume.
 
     Examples:
 

@@ -1,12 +1,13 @@
 """Many files to tag: one result a file, by several processes or the workers of a cluster, resumable.
 
-Each result appears whole or not at all, so that what is there is finished: a run that was broken off goes on with the
+Each result appears whole or not at all, so that what is there is finished: an interrupted run continues with the
 files that have none.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -35,9 +36,12 @@ class Task(NamedTuple):
 def tasks_of(paths: Sequence[str], model: str, folder: str, manner: Manner, resume: bool) -> list[Task]:
     """What there is to do: a result in `folder` for each file, under its name; finished ones are left out."""
     targets = [target_of(path, folder) for path in paths]
+    times, reads = Counter(targets), {os.path.realpath(path) for path in (*paths, model)}
     for path, target in zip(paths, targets, strict=True):
-        if targets.count(target) > 1:
+        if times[target] > 1:
             raise DataError(f"Several files would be written to {target}; tag {path} into another folder.")
+        if os.path.realpath(target) in reads:
+            raise DataError(f"{target} is read by this command, and would be written over; choose another folder.")
         if os.path.exists(target) and not resume:
             raise DataError(
                 f"{target} is there already; add --resume to keep what is finished, or choose another folder."

@@ -3,126 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fastcrf.cli.command_errors import INTERRUPTED
+from fastcrf.cli.command_errors import INTERRUPTED, refuse
+from fastcrf.cli.train_options import TrainOptions
 
 if TYPE_CHECKING:
+    from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.plan import Plan
 
 
-def train(
-    data: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DATA",
-            help="Column files with the label last, or what `fastcrf encode` wrote; - is standard input.",
-        ),
-    ],
-    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="Where to save the model.")],
-    template: Annotated[
-        str | None,
-        typer.Option(
-            "--template",
-            "-t",
-            metavar="FILE",
-            help="Make attributes with a template of CRF++, Wapiti or CRFsuite: a file, or crfsuite-chunking.",
-        ),
-    ] = None,
-    template_kind: Annotated[
-        str | None,
-        typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognised from the template]"),
-    ] = None,
-    items: Annotated[bool, typer.Option("--items", help="DATA is an item file in CRFsuite's format.")] = False,
-    algorithm: Annotated[
-        str, typer.Option("--algorithm", "-a", metavar="NAME", help="One of `fastcrf solvers`; auto chooses for you.")
-    ] = "auto",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option",
-            "-o",
-            metavar="NAME=VALUE",
-            help="An option of the algorithm, or a parameter of CRF such as delta. Can be repeated.",
-        ),
-    ] = None,
-    c1: Annotated[
-        float | None, typer.Option(help="Weight of the L1 penalty |w|, which makes the model sparse.")
-    ] = None,
-    c2: Annotated[float | None, typer.Option(help="Weight of the L2 penalty |w|^2.  [default: 1]")] = None,
-    cv: Annotated[
-        int | None,
-        typer.Option(metavar="FOLDS", help="Choose c2 among ten values from 10 to 0.01 by so many folds."),
-    ] = None,
-    dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Held-out data; their token accuracy is shown after each step.")
-    ] = None,
-    patience: Annotated[
-        int | None,
-        typer.Option(help="Stop after this many steps without a better --dev accuracy, and keep the best model."),
-    ] = None,
-    init: Annotated[str | None, typer.Option(metavar="FILE", help="Start from the weights of this model.")] = None,
-    prior: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Penalise the distance to the weights of this model, c2 |w - prior|^2."),
-    ] = None,
-    checkpoint: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Save the state of training to this file from time to time.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the --checkpoint file if it exists.")] = False,
-    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds between checkpoints.")] = 30.0,
-    max_iterations: Annotated[int | None, typer.Option(help="Maximum number of steps.")] = None,
-    tol: Annotated[
-        float | None, typer.Option(help="Stop once the certified relative gap to the optimum is at most this.")
-    ] = None,
-    gradient_tol: Annotated[
-        float | None, typer.Option(help="Stop once no component of the gradient exceeds this (instead of --tol).")
-    ] = None,
-    mean_gradient_tol: Annotated[
-        float | None, typer.Option(help="The same for the gradient divided by the number of sequences.")
-    ] = None,
-    seconds: Annotated[float | None, typer.Option(help="Maximum time spent in the algorithm, in seconds.")] = None,
-    min_freq: Annotated[float, typer.Option(help="Drop features that occur less often than this.")] = 0.0,
-    min_count: Annotated[
-        int, typer.Option(help="Drop attributes that occur less often than this, whatever their label (CRF++'s -f).")
-    ] = 1,
-    all_states: Annotated[
-        bool, typer.Option("--all-states", help="Give every (attribute, label) pair a weight, seen or not.")
-    ] = False,
-    all_transitions: Annotated[
-        bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
-    ] = False,
-    online: Annotated[
-        bool, typer.Option("--online", help="Learn from everything once, in chunks, and keep none of it.")
-    ] = False,
-    chunk: Annotated[int, typer.Option(help="Sequences in a chunk of --online.")] = 1000,
-    expected: Annotated[
-        int | None, typer.Option(help="With --online: how many sequences there will be.  [default: those seen so far]")
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace --model and --checkpoint even if they are no files of fastcrf.")
-    ] = False,
-    jobs: Annotated[
-        int | None, typer.Option(help="Number of threads; on a cluster, of shards.  [default: all cores]")
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ENGINE",
-            help="Train on Dask workers, which read DATA and --dev themselves: tcp://host:8786, or local:4 for four "
-            "processes here. Needs fastcrf[dask].",
-        ),
-    ] = None,
-    local_epochs: Annotated[
-        int,
-        typer.Option(help="With --cluster: epochs that each shard learns alone before the first step, to save rounds."),
-    ] = 0,
-    seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
-) -> None:
+def train(asked: TrainOptions) -> None:
     """Train a model on column files, or on an encoded corpus.
 
     Without a template, attributes are made from the columns before the label: words, shapes, prefixes and suffixes of
@@ -143,127 +36,137 @@ def train(
     fastcrf train corpus.fcc -m model.crf
     fastcrf train /shared/part-*.txt -m model.crf --cluster tcp://host:8786
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
+    fastcrf train train.txt -m model.crf --order 2 --boundaries
     fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
     zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
+    from fastcrf.chain.histories import check_order
+    from fastcrf.training.checkpoint import Checkpoint
+
+    check_combination(asked)
+    check_paths(asked)
+    state = Checkpoint(asked.checkpoint, asked.checkpoint_every, asked.resume) if asked.checkpoint else None
+    given, options = parameters_of(asked)
+    if asked.cv is not None:
+        given["c2"] = chosen_c2(asked, asked.cv, given)
+    chain = {"prior": asked.prior, "engine": asked.cluster, "order": check_order(asked.order)}
+    plan = make_plan_with({**given, **chain}, options, asked.seconds)
+    if asked.online:
+        from fastcrf.cli.online import train_online
+
+        train_online(asked, plan, given, state)
+    else:
+        train_in_steps(asked, plan, given, state)
+
+
+def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state: Checkpoint | None) -> None:
+    """Train on all data until the plan is fulfilled, save the model and tell how it went."""
     from fastcrf.cli.fit_report import outcome_in_words, outcome_of, save
-    from fastcrf.cli.solver_options import read_option
     from fastcrf.cli.training_data import held_out_data, open_training_data
     from fastcrf.model import Model
-    from fastcrf.training.checkpoint import Checkpoint
     from fastcrf.training.jobs import usable_jobs
     from fastcrf.training.progress import Progress
-    from fastcrf.training.solver_choice import AUTO, ONLINE
 
-    if resume and not checkpoint:
-        raise typer.BadParameter("needs a checkpoint to continue from; add --checkpoint FILE.", param_hint="--resume")
-    if local_epochs and not cluster:
-        raise typer.BadParameter("is for shards; add --cluster ENGINE.", param_hint="--local-epochs")
-    check_paths(data, dev, template, model, checkpoint, force)
-    state = Checkpoint(checkpoint, checkpoint_every, resume) if checkpoint else None
-    parameters = {"algorithm": algorithm, "c1": c1, "c2": c2, "max_iterations": max_iterations, "tol": tol}
-    parameters |= {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol}
-    if online:
-        from fastcrf.cli.online import refuse_with_online
-
-        refuse_with_online(
-            {
-                "cluster": cluster,
-                "dev": dev,
-                "patience": patience,
-                "init": init,
-                "prior": prior,
-                "max_iterations": max_iterations,
-                "tol": tol,
-            }
-            | {"gradient_tol": gradient_tol, "mean_gradient_tol": mean_gradient_tol, "seconds": seconds}
-            | {"min_freq": min_freq or None, "min_count": min_count if min_count > 1 else None}
-        )
-        parameters["algorithm"] = ONLINE if algorithm == AUTO else algorithm
-    given = {name: value for name, value in {**parameters, "random_state": seed}.items() if value is not None}
-    given, options = with_options(given, dict(map(read_option, option or [])))
-    if cv is not None:
-        check_cv(data, {"--c2": c2, "--template": template, "--cluster": cluster, "--prior": prior, "--online": online})
-        given["c2"] = chosen_c2(data, items, cv, given, jobs, quiet or as_json)
-    plan = make_plan_with({**given, "prior": prior, "engine": cluster}, options, seconds)
-    features = {"min_freq": min_freq, "all_states": all_states, "all_transitions": all_transitions}
-    if online:
-        from fastcrf.cli.online import Chunks, train_online
-
-        chunks = Chunks(chunk, expected)
-        train_online(
-            data, (template, template_kind, items), plan, chunks, features, model, state, given, quiet, as_json
-        )
-        return
-    inputs = open_training_data(data, template, template_kind, items, quiet, cluster)
+    kind = asked.template, asked.template_kind, asked.items
+    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.cluster, asked.boundaries)
     fit = inputs.fit(
         plan,
-        dev=held_out_data(inputs, dev, quiet, bool(cluster)),
-        min_count=min_count,
-        features=features | {"transitions": inputs.transitions},
-        start=Model.load(init) if init else None,
-        prior=Model.load(prior) if prior else None,
-        patience=patience,
-        n_jobs=jobs if cluster else usable_jobs(jobs),
-        progress=None if quiet else Progress(reason=False),
+        dev=held_out_data(inputs, asked.dev, asked.quiet, bool(asked.cluster)),
+        min_count=asked.min_count,
+        features=features_of(asked) | {"transitions": inputs.transitions},
+        start=Model.load(asked.init) if asked.init else None,
+        prior=Model.load(asked.prior) if asked.prior else None,
+        patience=asked.patience,
+        n_jobs=asked.jobs if asked.cluster else usable_jobs(asked.jobs),
+        progress=None if asked.quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
-        **({"local_epochs": local_epochs} if cluster else {}),
+        **({"local_epochs": asked.local_epochs} if asked.cluster else {}),
     )
-    save(fit, inputs.files.remembered(), model)
-    outcome = {**outcome_of(fit, plan), "model": model}
-    if as_json:
+    save(fit, inputs.files.remembered(), asked.model)
+    outcome = {**outcome_of(fit, plan), "model": asked.model}
+    if asked.as_json:
         typer.echo(json.dumps(outcome, indent=2))
-    elif not quiet:
+    elif not asked.quiet:
         typer.echo(outcome_in_words(outcome))
     if fit.result.status == "interrupted":
         raise typer.Exit(INTERRUPTED)
 
 
-def check_paths(
-    data: list[str], dev: str | None, template: str | None, model: str, checkpoint: str | None, force: bool
-) -> None:
+def check_combination(asked: TrainOptions) -> None:
+    """Refuse options that have no meaning without others, or with them."""
+    if asked.resume and not asked.checkpoint:
+        refuse("--resume", "needs a checkpoint to continue from; add --checkpoint FILE.")
+    if asked.local_epochs and not asked.cluster:
+        refuse("--local-epochs", "is for shards; add --cluster ENGINE.")
+    if asked.online:
+        from fastcrf.cli.online import refuse_with_online
+
+        refuse_with_online(asked)
+    if asked.cv is not None:
+        check_cv(asked)
+
+
+def check_cv(asked: TrainOptions) -> None:
+    """--cv chooses c2, reads the files twice, and works on items and on this machine."""
+    for option in ("c2", "template", "cluster", "prior", "online"):
+        if getattr(asked, option) not in (None, False):
+            refuse("--cv", f"does not work with --{option}; leave one of them out.")
+    if "-" in asked.data:
+        refuse("--cv", "reads the data twice, which standard input does not allow.")
+
+
+def check_paths(asked: TrainOptions) -> None:
     """Refuse, before anything is read, to write where something would be lost or nothing can be written."""
     from fastcrf.data.files.atomic_write import check_replaceable
     from fastcrf.data.files.destinations import CHECKPOINT, MODELS, check_apart, check_ours
     from fastcrf.data.templates.dialects import BUILT_IN
 
-    numbers = range(1, len(data) + 1) if len(data) > 1 else [""]
+    numbers = range(1, len(asked.data) + 1) if len(asked.data) > 1 else [""]
     reads = {
-        **{f"the training data {number}".rstrip(): path for number, path in zip(numbers, data, strict=True)},
-        "the held-out data": dev,
-        "the template": None if template in BUILT_IN else template,
+        **{f"the training data {number}".rstrip(): path for number, path in zip(numbers, asked.data, strict=True)},
+        "the held-out data": asked.dev,
+        "the template": None if asked.template in BUILT_IN else asked.template,
     }
-    check_apart(reads, {"the model": model, "the checkpoint": checkpoint})
-    for path, kinds in ((model, MODELS), (checkpoint, (CHECKPOINT,))):
+    check_apart(reads, {"the model": asked.model, "the checkpoint": asked.checkpoint})
+    for path, kinds in ((asked.model, MODELS), (asked.checkpoint, (CHECKPOINT,))):
         if path:
             check_replaceable(path)
-            if not force:
+            if not asked.force:
                 check_ours(path, kinds)
 
 
-def check_cv(data: list[str], others: dict[str, Any]) -> None:
-    """--cv chooses c2, reads the files twice, and works on items and on this machine."""
-    for option, value in others.items():
-        if value is not None and value is not False:
-            raise typer.BadParameter(f"does not work with {option}; leave one of them out.", param_hint="--cv")
-    if "-" in data:
-        raise typer.BadParameter("reads the data twice, which standard input does not allow.", param_hint="--cv")
+def features_of(asked: TrainOptions) -> dict[str, Any]:
+    """Which features a model gets, as far as the command line says."""
+    return {name: getattr(asked, name) for name in ("min_freq", "all_states", "all_transitions", "order")}
 
 
-def chosen_c2(data: list[str], items: bool, cv: int, given: dict[str, Any], jobs: int | None, silent: bool) -> float:
+def parameters_of(asked: TrainOptions) -> tuple[dict[str, Any], dict[str, Any]]:
+    """CRF's parameters that were given, and the options that are the solver's alone."""
+    from fastcrf.cli.solver_options import read_option
+    from fastcrf.training.solver_choice import AUTO, ONLINE
+
+    names = ("algorithm", "c1", "c2", "max_iterations", "tol", "gradient_tol", "mean_gradient_tol")
+    given = {name: getattr(asked, name) for name in names} | {"random_state": asked.seed}
+    if asked.online and asked.algorithm == AUTO:
+        given["algorithm"] = ONLINE
+    given = {name: value for name, value in given.items() if value is not None}
+    return with_options(given, dict(map(read_option, asked.option or [])))
+
+
+def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
     """The c2 with the highest held-out likelihood."""
     from fastcrf.cli.data_files import training_files
     from fastcrf.cli.training_data import one_behind_another
     from fastcrf.estimator import CRF
     from fastcrf.regularization import CRFCV
 
-    labelled = one_behind_another(data, training_files(None, None, items).files, quiet=True)
+    labelled = one_behind_another(asked.data, training_files(None, None, asked.items).files, quiet=True)
     X, y = map(list, zip(*zip(labelled.X, labelled.y, strict=True), strict=True))
-    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"))
-    search = CRFCV(base, cv=cv, n_jobs=jobs, random_state=given["random_state"]).choose(X, y)
-    if not silent:
-        score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {cv} folds"
+    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"), order=asked.order, boundaries=asked.boundaries)
+    search = CRFCV(base, cv=folds, n_jobs=asked.jobs, random_state=given["random_state"]).choose(X, y)
+    if not (asked.quiet or asked.as_json):
+        score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {folds} folds"
         typer.echo(f"c2={search.c2_:.3g}: {score}.", err=True)
     return search.c2_
 
@@ -273,8 +176,7 @@ def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[s
     from fastcrf.training.plan import PARAMETERS
 
     for name in given.keys() & options.keys() & PARAMETERS:
-        hint = f"is given twice, by --{name.replace('_', '-')} and by --option; remove one of them."
-        raise typer.BadParameter(hint, param_hint=name)
+        refuse(name, f"is given twice, by --{name.replace('_', '-')} and by --option; remove one of them.")
     parameters = {name: value for name, value in options.items() if name in PARAMETERS}
     return given | parameters, {name: value for name, value in options.items() if name not in PARAMETERS}
 

@@ -12,6 +12,7 @@ import typer
 
 from fastcrf.cli.data_files import DataFiles, Labelled, TrainingFiles, files_like, training_files
 from fastcrf.cli.reading_bar import read_labelled
+from fastcrf.data.encoding.boundaries import BoundedAttributes, bounded
 from fastcrf.data.files.destinations import CORPUS, kind_of
 from fastcrf.training.fitting import Fit, fit_corpus, fit_model
 
@@ -29,11 +30,12 @@ def open_training_data(
     items: bool,
     quiet: bool,
     cluster: str | None = None,
+    boundaries: bool = False,
 ) -> TrainingData:
     """The data at `paths`, which the options of the command describe; on a cluster, if one is named."""
     corpora = [path for path in paths if os.path.isfile(path) and kind_of(path) == CORPUS]
     if not corpora:
-        inputs = training_files(template, template_kind, items)
+        inputs = training_files(template, template_kind, items, boundaries)
         if cluster:
             return files_on_cluster(paths, inputs, cluster)
         labelled = one_behind_another(paths, inputs.files, quiet)
@@ -45,7 +47,7 @@ def open_training_data(
     for option, given in (("--template", template), ("--template-kind", template_kind), ("--items", items)):
         if given:
             raise typer.BadParameter("was settled when the corpus was encoded; leave it out.", param_hint=option)
-    return encoded_data(corpora[0], cluster)
+    return encoded_data(corpora[0], cluster, boundaries)
 
 
 def held_out_data(data: TrainingData, path: str | None, quiet: bool, on_cluster: bool) -> Any:
@@ -97,7 +99,7 @@ def fit_on(cluster: str, place: Any, plan: Any, n_jobs: int | None = None, **how
     return fit_on_cluster(cluster, place, plan, n_shards=n_jobs, **how)
 
 
-def encoded_data(path: str, cluster: str | None) -> TrainingData:
+def encoded_data(path: str, cluster: str | None, boundaries: bool) -> TrainingData:
     from fastcrf.data.corpus_file.reading import open_corpus
 
     encoded = open_corpus(path)
@@ -105,6 +107,12 @@ def encoded_data(path: str, cluster: str | None) -> TrainingData:
     if cluster:
         from fastcrf.cluster.placement import from_encoded
 
+        if boundaries and not isinstance(encoded.attributes, BoundedAttributes):
+            hint = "must be settled on a cluster when the corpus is encoded; use `fastcrf encode --boundaries`."
+            raise typer.BadParameter(hint, param_hint="--boundaries")
         return TrainingData(files, encoded.transitions, partial(fit_on, cluster, from_encoded(encoded)))
-    fit = partial(fit_corpus, encoded.corpus, encoded.attributes, encoded.labels)
+    corpus, attributes = encoded.corpus, encoded.attributes
+    if boundaries:
+        corpus, attributes = bounded(corpus, attributes)
+    fit = partial(fit_corpus, corpus, attributes, encoded.labels)
     return TrainingData(files, encoded.transitions, fit)

@@ -27,7 +27,7 @@ def check_engine(engine: Any) -> str:
     if isinstance(engine, str) and (engine == CURRENT or ADDRESS.fullmatch(engine) or LOCAL.fullmatch(engine)):
         return engine
     raise ValueError(
-        f"engine={engine!r} is no engine; use None (this process), 'dask' (the current client), the address of a "
+        f"engine={engine!r} is not an engine; use None (this process), 'dask' (the current client), the address of a "
         "scheduler such as 'tcp://host:8786', or 'local:4' for four processes of this machine."
     )
 
@@ -52,7 +52,7 @@ def connected(engine: str) -> Iterator[Any]:
     try:
         client = distributed.Client(engine, timeout=TIMEOUT)
     except (OSError, TimeoutError) as error:
-        raise ClusterError(f"There is no scheduler at {engine} ({error}); start one, or mend the address.") from None
+        raise ClusterError(f"There is no scheduler at {engine} ({error}); start one, or correct the address.") from None
     with client:
         yield with_workers(client)
 

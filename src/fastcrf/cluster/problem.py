@@ -19,14 +19,14 @@ from fastcrf.cluster import shard, sums
 from fastcrf.cluster.connection import ClusterError, import_distributed
 from fastcrf.cluster.placement import Place
 from fastcrf.cluster.shard import Piece
-from fastcrf.objective.certificate import Certificate, strongly_convex_gap
+from fastcrf.objective.penalised import Penalised
 from fastcrf.objective.regulariser import make_regulariser
 from fastcrf.types import FeatureMap, Floats
 
 TRIALS = 3  # of a step, before the cluster is given up
 
 
-class ClusterProblem:
+class ClusterProblem(Penalised):
     """Minimise  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2  over the shards of a cluster.
 
     features: options of `choose_features`, or features that were chosen before.
@@ -54,23 +54,11 @@ class ClusterProblem:
         placed = self.place(client, self.n_shards)
         self.times_placed += 1
         self.attributes, self.labels = placed.attributes, placed.labels
-        sizes = len(placed.attributes), len(placed.labels)
-        counts = [client.submit(shard.counts_of, each, sizes, pure=False) for each in placed.corpora]
+        sizes, order = (len(placed.attributes), len(placed.labels)), self.options.get("order", 1)
+        counts = [client.submit(shard.counts_of, each, sizes, order, pure=False) for each in placed.corpora]
         self.placed_features = client.submit(shard.features_of, counts, sizes[1], self.options, pure=False)
         self.features: FeatureMap = FeatureMap(*self.placed_features.result())
         self.shards = [client.submit(shard.Shard, each, self.placed_features, pure=False) for each in placed.corpora]
-
-    @property
-    def c1(self) -> float:
-        return self.regulariser.c1
-
-    @property
-    def c2(self) -> float:
-        return self.regulariser.c2
-
-    @property
-    def n_weights(self) -> int:
-        return self.features.n_weights
 
     @property
     def n_jobs(self) -> int:
@@ -97,19 +85,9 @@ class ClusterProblem:
         """For several products at a point. Nothing is kept between them: `kept` is for a problem in one process."""
         return ClusterCurvature(self)
 
-    def certificate(
-        self, weights: Floats, objective: float | None = None, gradient: Floats | None = None
-    ) -> Certificate:
-        """An upper bound on F(w) - F*; `objective` is F(w), `gradient` that of the smooth part, if they are known."""
-        if gradient is None or objective is None:
-            smooth, gradient = self.gradient(weights)
-            objective = smooth + self.c1 * float(np.abs(weights).sum())
-        if self.c2 > 0:
-            return Certificate(objective, objective - strongly_convex_gap(weights, gradient, self.c1, self.c2))
-        if self.c1 > 0:
-            slope = float(np.abs(gradient).max())
-            return Certificate(objective, float(sum(self._ask_all(shard.bound_of, weights, slope, self.c1))))
-        return Certificate(objective, -math.inf)
+    def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
+        """A lower bound on F* where c2 = 0 < c1. One pass."""
+        return float(sum(self._ask_all(shard.bound_of, weights, largest_slope, self.c1)))
 
     def held_out(self, pieces: list[Piece]) -> ClusterHeldOut:
         """Held-out data that workers read."""
@@ -150,8 +128,8 @@ class ClusterProblem:
                 if trial == TRIALS or not alive:
                     what = "its workers died again and again" if alive else "its scheduler is gone"
                     raise ClusterError(
-                        f"The cluster was lost: {what} ({type(loss).__name__}); go on from the last checkpoint "
-                        f"elsewhere, with as many shards ({self.n_shards})."
+                        f"The cluster was lost: {what} ({type(loss).__name__}); continue from the last checkpoint "
+                        f"elsewhere, with the same number of shards ({self.n_shards})."
                     ) from loss
         raise AssertionError("unreachable")
 

@@ -107,8 +107,8 @@ def map_stretch(path: str, first: int, last: int) -> Corpus:
     return open_corpus(path).corpus.stretch(first, last)
 
 
-def counts_of(corpus: Corpus, sizes: tuple[int, int]) -> FeatureCounts:
-    return count_features(writable(corpus), *sizes)
+def counts_of(corpus: Corpus, sizes: tuple[int, int], order: int) -> FeatureCounts:
+    return count_features(writable(corpus), *sizes, order)
 
 
 def features_of(counts: Sequence[FeatureCounts], n_labels: int, options: dict[str, Any]) -> FeatureMap:

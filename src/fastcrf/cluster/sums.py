@@ -1,4 +1,4 @@
-"""Sums of vectors of which each shard has some entries: sparse where that is smaller, in an order that is fixed."""
+"""Sums of vectors of which each shard has some entries: sparse where that pays, in an order that is fixed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from fastcrf.types import Floats
 
 Thing = TypeVar("Thing")
 INDEX = np.uint32  # of a weight: the tables of a model have 32-bit indices, too
+WORTH = 0.5  # of the bytes of all entries: sparse vectors that take more take longer to add than they save in sending
+FEW = 1 / 32  # of all entries: so few places are joined by sorting, more by marking them among all
 
 
 class Part(NamedTuple):
@@ -36,8 +38,8 @@ class Part(NamedTuple):
 
 
 def make_part(loss: float, values: Floats, places: np.ndarray | None, n: int) -> Part:
-    """A part in the smaller of its two forms."""
-    if places is None or len(places) * (8 + np.dtype(INDEX).itemsize) >= 8 * n:
+    """A part in the form that takes less time to send and to add."""
+    if places is None or len(places) * (8 + np.dtype(INDEX).itemsize) >= WORTH * 8 * n:
         whole = Part(loss, values, places, n).dense()
         return Part(loss, whole, None, n)
     return Part(loss, values, places.astype(INDEX, copy=False), n)
@@ -47,7 +49,7 @@ def add(one: Part, other: Part) -> Part:
     """The sum of two parts; entry by entry `one` comes first."""
     loss = one.loss + other.loss
     if one.places is not None and other.places is not None:
-        places = np.union1d(one.places, other.places)
+        places = union(one.places, other.places, one.n)
         values = np.zeros(len(places))
         values[np.searchsorted(places, one.places)] = one.values
         values[np.searchsorted(places, other.places)] += other.values
@@ -58,6 +60,15 @@ def add(one: Part, other: Part) -> Part:
     else:
         total[other.places] += other.values
     return Part(loss, total, None, one.n)
+
+
+def union(one: np.ndarray, other: np.ndarray, n: int) -> np.ndarray:
+    """The places below n that are among either, ascending."""
+    if len(one) + len(other) <= FEW * n:
+        return np.union1d(one, other)
+    marked = np.zeros(n, np.bool_)
+    marked[one] = marked[other] = True
+    return np.flatnonzero(marked).astype(INDEX)
 
 
 def by_tree(things: Sequence[Thing], join: Callable[[Thing, Thing], Any]) -> Any:

@@ -1,15 +1,17 @@
 """Lazy vector (d): each weight has a step size of its own, and a penalty moves all weights at every step.
 
-With G the sum of the squared gradients of a weight so far, and R = delta + sqrt(floor + G), a draw and the proximal
-step that follows it are
+With G the sum of the squared gradients of a weight so far, and the rate a = 1 / (delta + sqrt(floor + G)), a draw and
+the proximal step that follows it are
 
-    G <- G + g^2,   w <- w - (eta / R) g,   w <- soft(w, eta lambda1 / R) / (1 + eta lambda2 / R)
+    G <- G + g^2,   w <- w - eta a g,   w <- soft(w, eta a lambda1) / (1 + eta a lambda2)
 
 (Duchi, Hazan & Singer 2011). The G of a weight that no draw touches stays, so that all the proximal steps it misses are
-the same map of |w|: a share p = eta lambda2 / (R + eta lambda2) is taken off, and then a threshold. What is zero stays
-zero; so k of them take off the share P = 1 - (1 - p)^k, found in log2 k squarings, and then the threshold
-(lambda1 / lambda2) P, or k eta lambda1 / R without an L2 penalty. P instead of 1 - P, because it may be tiny.
-The memory is that of lazy_vector.py, with G in the place of d.
+the same map of |w|: a share is taken off, and then a threshold. What is zero stays zero; so k of them take off the
+share P = 1 - (1 + eta a lambda2)^-k (missed_steps.py), and then the threshold (lambda1 / lambda2) P, or k eta a lambda1
+without an L2 penalty.
+
+The memory is that of lazy_vector.py with G in the place of d and the rate behind it, so that roots are taken once a
+draw. A stamp below 0 says that the rate is not known: whoever flushes may change G.
 """
 
 from __future__ import annotations
@@ -20,25 +22,30 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.chain.lane_quotients import divide, root
-from fastcrf.chain.lanes import add, add_scaled, keep, larger, load, multiply, scale, shift, store, zeros
+from fastcrf.chain.lanes import add_scaled, keep, larger, load, multiply, scale, shift, store, zeros
 from fastcrf.chain.layout import Layout
 from fastcrf.draws import lazy_vector
 from fastcrf.draws.lazy_vector import Places, make_places
+from fastcrf.draws.missed_steps import share, shares
 from fastcrf.kernel import inlined_kernel, standing_kernel
 from fastcrf.types import FeatureMap, Floats
 
+PARTS = 3  # of a row
+RATE = 3  # column of a cell
 STEPS, ETA = 1, 2  # places in state: steps since the last flush, and the eta of those
+UNKNOWN = -1.0  # stamp
 
 
 class AdaptiveVector(NamedTuple):
     """state[0] is 1: w = v."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] w and G
-    stamps: np.ndarray  # [n_rows + K] state[STEPS] when the row was last brought up to date
-    cells: np.ndarray  # [n_cells, 3] w, G, stamp
+    rows: np.ndarray  # [3 (n_rows + H), Kp] w, G, a
+    stamps: np.ndarray  # [n_rows + H] state[STEPS] when the row was last brought up to date
+    cells: np.ndarray  # [n_cells, 4] w, G, stamp, a
     state: np.ndarray  # [3]
     delta: float
     floor: float
+    largest: float  # rate of a weight that no draw has touched
     lambda1: float
     lambda2: float
 
@@ -53,57 +60,60 @@ def make_adaptive(
     floor: float,
 ) -> tuple[AdaptiveVector, Places]:
     """penalty: (lambda1, lambda2), mean scale."""
-    rows, cells, places = make_places(layout, features, weights, squares)
-    stamps, state = np.zeros(len(rows) // 2), np.array([1.0, 0.0, 0.0])
-    return AdaptiveVector(rows, stamps, cells, state, float(delta), float(floor), *map(float, penalty)), places
+    rows, cells, places = make_places(layout, features, weights, squares, PARTS, RATE + 1)
+    stamps, state = np.full(len(rows) // PARTS, UNKNOWN), np.array([1.0, 0.0, 0.0])
+    cells[:, 2] = UNKNOWN
+    constants = float(delta), float(floor), 1.0 / (delta + math.sqrt(floor)), *map(float, penalty)
+    return AdaptiveVector(rows, stamps, cells, state, *constants), places
+
+
+@inlined_kernel
+def rates_of(vector, G, lanes):
+    """1 / (delta + sqrt(floor + G)) of each lane."""
+    return divide(shift(zeros(lanes), 1.0), shift(root(shift(G, vector.floor)), vector.delta))
 
 
 @inlined_kernel
 def catch_up_row(vector, r, target, place, lanes):
     """Make the proximal steps that row r has missed, and copy its weights to target[place]. Writes: vector, target."""
+    if vector.stamps[r] < 0.0:
+        for b in range(0, vector.rows.shape[1], len(lanes)):
+            store(vector.rows, PARTS * r + 2, b, rates_of(vector, load(vector.rows, PARTS * r + 1, b, lanes), lanes))
+        vector.stamps[r] = 0.0
     missed = np.int64(vector.state[STEPS] - vector.stamps[r])
     vector.stamps[r] = vector.state[STEPS]
     ridge, sparsity = vector.state[ETA] * vector.lambda2, vector.state[ETA] * vector.lambda1
     for b in range(0, vector.rows.shape[1], len(lanes)):
-        w = load(vector.rows, 2 * r, b, lanes)
+        w = load(vector.rows, PARTS * r, b, lanes)
         if missed > 0 and ridge + sparsity > 0.0:
-            R = shift(root(shift(load(vector.rows, 2 * r + 1, b, lanes), vector.floor)), vector.delta)
+            rates = load(vector.rows, PARTS * r + 2, b, lanes)
+            threshold = scale(missed * sparsity, rates)
             if ridge > 0.0:
-                p, P, left = divide(shift(zeros(lanes), ridge), shift(R, ridge)), zeros(lanes), missed
-                while left > 0:
-                    if left & 1:
-                        P = add(P, multiply(p, shift(scale(-1.0, P), 1.0)))
-                    p = multiply(p, shift(scale(-1.0, p), 2.0))
-                    left >>= 1
+                P = shares(missed, scale(ridge, rates), ridge * vector.largest, lanes)
                 w = add_scaled(-1.0, multiply(P, w), w)
                 threshold = scale(vector.lambda1 / vector.lambda2, P)
-            else:
-                threshold = divide(shift(zeros(lanes), missed * sparsity), R)
             if sparsity > 0.0:
                 lowest = scale(-1.0, threshold)
                 highest = scale(-1.0, larger(lowest, scale(-1.0, w)))  # min(threshold, w), where NaNs stay
                 w = add_scaled(-1.0, larger(lowest, highest), w)
-            store(vector.rows, 2 * r, b, w)
+            store(vector.rows, PARTS * r, b, w)
         store(target, place, b, w)
 
 
 @inlined_kernel
 def catch_up_cell(vector, c):
     """Make the proximal steps that cell c has missed; its weight. Writes: vector."""
-    left = np.int64(vector.state[STEPS] - vector.cells[c, 2])
+    if vector.cells[c, 2] < 0.0:
+        vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
+        vector.cells[c, 2] = 0.0
+    missed = np.int64(vector.state[STEPS] - vector.cells[c, 2])
     vector.cells[c, 2] = vector.state[STEPS]
     ridge, sparsity = vector.state[ETA] * vector.lambda2, vector.state[ETA] * vector.lambda1
-    w = vector.cells[c, 0]
-    if left > 0 and ridge + sparsity > 0.0:
-        R = vector.delta + math.sqrt(vector.floor + vector.cells[c, 1])
-        threshold = left * sparsity / R
+    w, rate = vector.cells[c, 0], vector.cells[c, RATE]
+    if missed > 0 and ridge + sparsity > 0.0:
+        threshold = missed * sparsity * rate
         if ridge > 0.0:
-            p, P = ridge / (R + ridge), 0.0
-            while left > 0:
-                if left & 1:
-                    P += p * (1.0 - P)
-                p *= 2.0 - p
-                left >>= 1
+            P = share(missed, ridge * rate, ridge * vector.largest)
             w -= P * w
             threshold = vector.lambda1 / vector.lambda2 * P
         w -= max(-threshold, min(threshold, w))
@@ -129,32 +139,34 @@ def read_cells_adaptive(vector, cells, target):
 @standing_kernel
 def flush_adaptive(vector, lanes):
     for r in range(len(vector.stamps)):
-        catch_up_row(vector, r, vector.rows, 2 * r, lanes)
-        vector.stamps[r] = 0.0
+        catch_up_row(vector, r, vector.rows, PARTS * r, lanes)
+        vector.stamps[r] = UNKNOWN
     for c in range(len(vector.cells)):
         catch_up_cell(vector, c)
-        vector.cells[c, 2] = 0.0
+        vector.cells[c, 2] = UNKNOWN
     vector.state[STEPS] = 0.0
 
 
 @inlined_kernel
 def turn_row_adaptive(vector, r, masks, source, place, growth, step, lanes):
-    """G += growth * change^2, w -= step * change / R, for row r; change = source[place] where the mask is set.
+    """G += growth * change^2, w -= step * a * change, for row r; change = source[place] where the mask is set.
 
     Writes: vector.
     """
     W = len(lanes)
     for b in range(0, vector.rows.shape[1], W):
         change = keep(masks[r, b // W], load(source, place, b, lanes))
-        G = add_scaled(growth, multiply(change, change), load(vector.rows, 2 * r + 1, b, lanes))
-        store(vector.rows, 2 * r + 1, b, G)
-        R = shift(root(shift(G, vector.floor)), vector.delta)
-        store(vector.rows, 2 * r, b, add_scaled(-step, divide(change, R), load(vector.rows, 2 * r, b, lanes)))
+        G = add_scaled(growth, multiply(change, change), load(vector.rows, PARTS * r + 1, b, lanes))
+        store(vector.rows, PARTS * r + 1, b, G)
+        rates = rates_of(vector, G, lanes)
+        store(vector.rows, PARTS * r + 2, b, rates)
+        w = load(vector.rows, PARTS * r, b, lanes)
+        store(vector.rows, PARTS * r, b, add_scaled(-step, multiply(change, rates), w))
 
 
 @lazy_vector.turn.register(AdaptiveVector)
 @standing_kernel
-def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         row = np.int64(support.rows[r])
@@ -163,9 +175,10 @@ def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_label
     for o in range(first, support.cell_starts[i + 1]):
         c, g = support.cells[o], change.cells[o - first]
         vector.cells[c, 1] += growth * g * g
-        vector.cells[c, 0] -= step * g / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
-    transitions = len(vector.stamps) - n_labels
-    for j in range(n_labels):
+        vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
+        vector.cells[c, 0] -= step * g * vector.cells[c, RATE]
+    transitions = len(vector.stamps) - n_histories
+    for j in range(n_histories):
         turn_row_adaptive(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)
 
 

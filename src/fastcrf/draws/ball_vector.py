@@ -35,11 +35,11 @@ BETA, S, A, C, V_V, V_D, D_D, RADIUS, SUMMED = range(9)
 class BallVector(NamedTuple):
     """What is moved, and the centre with the sum of the moves."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] v and d
-    stamps: np.ndarray  # [n_rows + K, 2] A and C when v of the row was last added to the total
+    rows: np.ndarray  # [2 (n_rows + H), Kp] v and d
+    stamps: np.ndarray  # [n_rows + H, 2] A and C when v of the row was last added to the total
     cells: np.ndarray  # [n_cells, 3] v, d, A
     state: np.ndarray  # [9]
-    centre_rows: np.ndarray  # [2 (n_rows + K), Kp] w~ and total
+    centre_rows: np.ndarray  # [2 (n_rows + H), Kp] w~ and total
     centre_cells: np.ndarray  # [n_cells, 3] w~, total, C
     ridge: float
 
@@ -122,7 +122,7 @@ def row_products(vector, r, lanes):
 
 
 @standing_kernel
-def add_products(vector, support, i, sign, n_labels, lanes):
+def add_products(vector, support, i, sign, n_histories, lanes):
     """Add sign times the products of block i to those of all weights. Writes: vector.state."""
     v_v = v_d = 0.0
     for o in range(support.row_starts[i], support.row_starts[i + 1]):
@@ -131,7 +131,7 @@ def add_products(vector, support, i, sign, n_labels, lanes):
     for o in range(support.cell_starts[i], support.cell_starts[i + 1]):
         c = np.int64(support.cells[o])
         v_v, v_d = v_v + vector.cells[c, 0] ** 2, v_d + vector.cells[c, 0] * slope_cell(vector, c)
-    for r in range(len(vector.stamps) - n_labels, len(vector.stamps)):
+    for r in range(len(vector.stamps) - n_histories, len(vector.stamps)):
         of_row = row_products(vector, r, lanes)
         v_v, v_d = v_v + of_row[0], v_d + of_row[1]
     vector.state[V_V] += sign * v_v
@@ -140,12 +140,12 @@ def add_products(vector, support, i, sign, n_labels, lanes):
 
 @lazy_vector.turn.register(BallVector)
 @standing_kernel
-def turn_ball(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+def turn_ball(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
     if step != 0.0:
-        add_products(vector, support, i, -1.0, n_labels, lanes)
-    turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes)
+        add_products(vector, support, i, -1.0, n_histories, lanes)
+    turn_stored(vector, support, i, growth, step, change, edge_change, n_histories, lanes)
     if step != 0.0:
-        add_products(vector, support, i, 1.0, n_labels, lanes)
+        add_products(vector, support, i, 1.0, n_histories, lanes)
 
 
 @lazy_vector.advance.register(BallVector)

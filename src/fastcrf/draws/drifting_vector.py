@@ -26,8 +26,8 @@ SMALLEST = 1e-8  # of beta; what matters is only to stay far from underflow
 class DriftingVector(NamedTuple):
     """beta and S are state[0] and state[1]."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] v and d
-    stamps: np.ndarray  # [n_rows + K] s of each row
+    rows: np.ndarray  # [2 (n_rows + H), Kp] v and d
+    stamps: np.ndarray  # [n_rows + H] s of each row
     cells: np.ndarray  # [n_cells, 3] v, d, s
     state: np.ndarray  # [2]
 

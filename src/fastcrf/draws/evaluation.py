@@ -35,9 +35,9 @@ def infer_current(blocks, i, edges, space, scores, lanes):
     for t in range(length):
         for k in range(K):
             slope += space.lattice.scores[t, k] * scores[t, k]
-    for j in range(K):
+    for h in range(blocks.layout.n_histories):
         for k in range(K):
-            slope += space.edge_sums[j, k] * edges.scores[j, k]
+            slope += space.edge_sums[h, k] * edges.scores[h, k]
     return loss, loss - slope
 
 
@@ -56,9 +56,9 @@ def fill_gradients(blocks, first, last, vector, gradients, figures, space, score
 
     Writes: all but w.
     """
-    K, total = blocks.layout.n_labels, 0.0
+    H, total = blocks.layout.n_histories, 0.0
     for i in range(first, last):
         figures[i, LOSS], figures[i, ENTROPY] = evaluate(blocks, i, 1.0, vector, gradients, space, scores, lanes)
-        turn(vector, blocks.support, i, 1.0, 0.0, gradients.change, gradients.edge_change, K, lanes)
+        turn(vector, blocks.support, i, 1.0, 0.0, gradients.change, gradients.edge_change, H, lanes)
         total += figures[i, LOSS]
     return total

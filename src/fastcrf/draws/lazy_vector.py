@@ -4,10 +4,11 @@ A step is w <- shrink * w - amount * d, perhaps followed by something that each 
 vector is a NamedTuple that stores v and d, and stamps that say when each weight was last brought up to date; what that
 means, the generic functions below say for each type (drifting_vector.py, proximal_vector.py, ball_vector.py). One stamp
 serves a whole row, because an attribute's weights are always touched together. v and d of a row lie side by side, and
-so do v, d and stamp of a cell, so that reading waits for one place in memory instead of three. All types have
+so do v, d and stamp of a cell, so that reading waits for one place in memory instead of three. With H histories (the
+rows of transitions: chain/histories.py), all types have
 
-    rows    [2 (n_rows + K), Kp]   row 2r is v, row 2r + 1 is d; rows of transitions come last
-    stamps  [n_rows + K]           of each row
+    rows    [2 (n_rows + H), Kp]   row 2r is v, row 2r + 1 is d; rows of transitions come last
+    stamps  [n_rows + H]           of each row
     cells   [n_cells, 3]           v, d, stamp
     state   [2] or more            state[0] is beta: up to date, w = beta * v
 """
@@ -22,7 +23,7 @@ from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, store
 from fastcrf.chain.layout import Layout
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
-from fastcrf.types import FeatureMap, Floats
+from fastcrf.types import FeatureMap, Floats, Longs
 
 
 @generic
@@ -36,7 +37,7 @@ def read_cells(vector, cells, target):  # type: ignore[no-untyped-def]
 
 
 @generic
-def turn(vector, support, i, growth, step, change, edge_change, n_labels, lanes):  # type: ignore[no-untyped-def]
+def turn(vector, support, i, growth, step, change, edge_change, n_histories, lanes):  # type: ignore[no-untyped-def]
     """d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
 
     Writes: vector. `change` is a local table. The weights of block i must be up to date (`gather`).
@@ -70,26 +71,24 @@ class Places(NamedTuple):
 
 
 def make_places(
-    layout: Layout, features: FeatureMap, weights: Floats, drift: Floats
+    layout: Layout, features: FeatureMap, weights: Floats, drift: Floats, parts: int = 2, columns: int = 3
 ) -> tuple[np.ndarray, np.ndarray, Places]:
-    """(rows, cells, places) with v = weights and d = drift, both compact."""
-    n_rows, Kp = layout.n_rows + layout.n_labels, layout.padded
-    n_row_slots = 2 * n_rows * Kp
-    flat = aligned_zeros(1, n_row_slots + 3 * layout.n_cells)[0]
-    places = Places(flat, places_of(layout, features, n_row_slots), n_row_slots, Kp)
+    """(rows, cells, places) with v = weights and d = drift, both compact; parts: of a row, columns: of a cell."""
+    n_rows, Kp = layout.n_rows + layout.n_histories, layout.padded
+    n_row_slots = parts * n_rows * Kp
+    flat = aligned_zeros(1, n_row_slots + columns * layout.n_cells)[0]
+    places = Places(flat, places_of(layout, features, parts, columns), n_row_slots, Kp)
     spread_values(weights, drift, places)
-    return flat[:n_row_slots].reshape(-1, Kp), flat[n_row_slots:].reshape(-1, 3), places
+    return flat[:n_row_slots].reshape(-1, Kp), flat[n_row_slots:].reshape(-1, columns), places
 
 
-def places_of(layout: Layout, features: FeatureMap, n_row_slots: int) -> np.ndarray:
-    """Place of v for each weight: a row's slots lie twice as far apart as in the layout, a cell's three times."""
-    place = layout.place.astype(np.int64)
-    in_row = place < layout.n_row_slots
-    state = np.where(
-        in_row, place + place // layout.padded * layout.padded, n_row_slots + 3 * (place - layout.n_row_slots)
-    )
-    rows = layout.n_rows + features.sources.astype(np.int64)
-    return np.concatenate((state, 2 * rows * layout.padded + features.targets))
+def places_of(layout: Layout, features: FeatureMap, parts: int, columns: int) -> Longs:
+    """Place of v for each weight in the memory of rows with so many parts, and of cells with so many columns behind."""
+    place, Kp = layout.place.astype(np.int64), layout.padded
+    n_row_slots = parts * (layout.n_rows + layout.n_histories) * Kp
+    row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + columns * (place - layout.n_row_slots)
+    transitions = parts * (layout.n_rows + features.sources.astype(np.int64)) * Kp + features.targets
+    return np.concatenate((np.where(place < layout.n_row_slots, row, cell), transitions))
 
 
 def settle(
@@ -149,7 +148,7 @@ def turn_row(vector, r, masks, source, place, growth, step, lanes):
 
 
 @standing_kernel
-def turn_stored(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+def turn_stored(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
     """What `turn` means where v alone says what w is. Any type. Writes: vector."""
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
@@ -160,6 +159,6 @@ def turn_stored(vector, support, i, growth, step, change, edge_change, n_labels,
         c = support.cells[o]
         vector.cells[c, 1] += growth * change.cells[o - first]
         vector.cells[c, 0] -= step / vector.state[0] * change.cells[o - first]
-    transitions = len(vector.stamps) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.stamps) - n_histories
+    for j in range(n_histories):
         turn_row(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)

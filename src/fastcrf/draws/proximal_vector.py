@@ -31,8 +31,8 @@ from fastcrf.types import FeatureMap, Floats
 class ProximalVector(NamedTuple):
     """beta is state[0], the number of steps since the last flush state[1]."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] v and d
-    stamps: np.ndarray  # [n_rows + K] state[1] when the row was last brought up to date
+    rows: np.ndarray  # [2 (n_rows + H), Kp] v and d
+    stamps: np.ndarray  # [n_rows + H] state[1] when the row was last brought up to date
     cells: np.ndarray  # [n_cells, 3] v, d, stamp
     state: np.ndarray  # [2]
     sums: np.ndarray  # [most steps between two flushes + 1] of the A_k; sums[0] = 0

@@ -27,7 +27,7 @@ class Recomputed(NamedTuple):
     space: Workspace
     node_change: np.ndarray  # [T, Kp] new minus old, by position
     change: Table  # local: the same by attribute
-    edge_change: np.ndarray  # [Kp, Kp]
+    edge_change: np.ndarray  # [H, Kp]
 
 
 def make_recomputed(part: MovablePart) -> Recomputed:
@@ -40,7 +40,7 @@ def make_recomputed(part: MovablePart) -> Recomputed:
         make_workspace(blocks),
         aligned_zeros(longest, Kp),
         Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)),
-        aligned_zeros(Kp, Kp),
+        aligned_zeros(*blocks.layout.edge_shape),
     )
 
 
@@ -57,14 +57,14 @@ def one_recursion(gradients):
 @exchange.register(Recomputed)
 @standing_kernel
 def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
-    starts, bounds, K = blocks.chains.starts, blocks.chains.bounds, blocks.layout.n_labels
+    starts, bounds, H = blocks.chains.starts, blocks.chains.bounds, blocks.layout.n_histories
     length = starts[bounds[i + 1]] - starts[bounds[i]]
     copy_rows(space.lattice.scores, gradients.node_change, length, lanes)
-    copy_rows(space.edge_sums, gradients.edge_change, K, lanes)
+    copy_rows(space.edge_sums, gradients.edge_change, H, lanes)
     if growth == 0.0:
         evaluate_snapshot(gradients, blocks, i, lanes)
         subtract_rows(gradients.space.lattice.scores, gradients.node_change, length, lanes)
-        subtract_rows(gradients.space.edge_sums, gradients.edge_change, K, lanes)
+        subtract_rows(gradients.space.edge_sums, gradients.edge_change, H, lanes)
     collect_change(blocks.local, bounds, blocks.support, i, gradients.node_change, gradients.change, lanes)
 
 
@@ -72,7 +72,9 @@ def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
 def evaluate_snapshot(gradients, blocks, i, lanes):
     """Residuals of block i at w~. Writes: gradients.space."""
     bounds, K, space = blocks.chains.bounds, blocks.layout.n_labels, gradients.space
-    gather_scaled(gradients.snapshot, blocks.support, i, space.weights, space.edges.scores, K, lanes)
+    gather_scaled(
+        gradients.snapshot, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_histories, lanes
+    )
     bias, scores = space.lattice.bias, space.lattice.scores
     score_block(blocks.local, space.weights, bias, bounds[i], bounds[i + 1], scores, lanes)
     infer_block(blocks.chains, i, refresh_edges(space.edges, K, bias, lanes), space, K, lanes)

@@ -23,14 +23,14 @@ SMALLEST, LARGEST = 1e-8, 1e8
 class ScaledVector(NamedTuple):
     """w = factor[0] * (rows, cells); rows of transitions come last."""
 
-    rows: np.ndarray  # [n_rows + K, Kp]
+    rows: np.ndarray  # [n_rows + H, Kp] those of the H histories of transitions last
     cells: np.ndarray  # [n_cells]
     factor: np.ndarray  # [1]
 
 
 def make_scaled(layout: Layout, features: FeatureMap, weights: Floats) -> ScaledVector:
     vector = ScaledVector(
-        aligned_zeros(layout.n_rows + layout.n_labels, layout.padded), np.zeros(layout.n_cells), np.ones(1)
+        aligned_zeros(layout.n_rows + layout.n_histories, layout.padded), np.zeros(layout.n_cells), np.ones(1)
     )
     load_scaled(vector, layout, features, weights)
     return vector
@@ -74,7 +74,7 @@ def collect_weights(weights, place, n_row_slots, rows, cells, factor):
 
 
 @standing_kernel
-def gather_scaled(vector, support, i, weights, edge_scores, n_labels, lanes):
+def gather_scaled(vector, support, i, weights, edge_scores, n_histories, lanes):
     """Copy the weights that sequence i uses. Writes: weights (a local table), edge_scores."""
     c, Kp, W = vector.factor[0], vector.rows.shape[1], len(lanes)
     first = support.row_starts[i]
@@ -84,8 +84,8 @@ def gather_scaled(vector, support, i, weights, edge_scores, n_labels, lanes):
     first = support.cell_starts[i]
     for o in range(first, support.cell_starts[i + 1]):
         weights.cells[o - first] = c * vector.cells[support.cells[o]]
-    transitions = len(vector.rows) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.rows) - n_histories
+    for j in range(n_histories):
         for b in range(0, Kp, W):
             store(edge_scores, j, b, scale(c, load(vector.rows, transitions + j, b, lanes)))
 
@@ -123,11 +123,11 @@ def descend_scaled(vector, support, i, step, change, lanes):
 
 
 @borrowing_kernel
-def descend_edges_scaled(vector, masks, step, edge_change, n_labels, lanes):
+def descend_edges_scaled(vector, masks, step, edge_change, n_histories, lanes):
     """w <- w - step * edge_change on the transitions. Writes: vector."""
     amount, W = -step / vector.factor[0], len(lanes)
-    transitions = len(vector.rows) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.rows) - n_histories
+    for j in range(n_histories):
         for b in range(0, vector.rows.shape[1], W):
             masked = keep(masks[transitions + j, b // W], load(edge_change, j, b, lanes))
             grown = add_scaled(amount, masked, load(vector.rows, transitions + j, b, lanes))

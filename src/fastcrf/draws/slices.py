@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Protocol
+
+
+class Interruptible(Protocol):
+    """A problem: whoever runs the solver sets what long work asks."""
+
+    asked_to_stop: Callable[[], bool]
 
 
 class Slices:
@@ -10,13 +17,11 @@ class Slices:
 
     size:  of a slice; unit: what sizes are multiples of (the sequences of an update);
     stops: how often a Step is due while they are worked through.
-    Going through the slices ends where a Step is due, or, after a slice, when told to stop.
+    Going through the slices ends where a Step is due, or, after a slice, when `problem` says that it is asked to stop.
     """
 
-    def __init__(
-        self, n: int, size: int, told_to_stop: Callable[[], bool], stops: int = 1, unit: int = 1, done: int = 0
-    ) -> None:
-        self.n, self.done, self.told_to_stop = n, done, told_to_stop
+    def __init__(self, problem: Interruptible, n: int, size: int, stops: int = 1, unit: int = 1, done: int = 0) -> None:
+        self.problem, self.n, self.done = problem, n, done
         self.size = max(1, size // unit) * unit
         self.until_step = -(-n // (stops * unit)) * unit  # pieces between two Steps
 
@@ -30,7 +35,7 @@ class Slices:
             some = slice(self.done, min(self.done + self.size, last))
             yield some
             self.done = some.stop
-            if self.told_to_stop():
+            if self.problem.asked_to_stop():
                 break
 
     def start_again(self) -> None:

@@ -1,11 +1,12 @@
 """The four forms to keep gradients, their sizes for a corpus, and the smallest of them: schmidt2015, section 4.
 
-With B blocks of P positions, K labels and rows of Kp numbers (K, padded for vector instructions), the forms keep
+With B blocks of P positions, K labels and rows of Kp numbers (K, padded for vector instructions), and H histories (K,
+or in a chain of order 2 K + K K), the forms keep
 
-    mixed       P Kp + B K Kp             label residuals by position, bigram residuals summed over the block
+    mixed       P Kp + B H Kp             label residuals by position, bigram residuals summed over the block
     marginals   P Kp + (P - N) K Kp       label residuals by position, bigram residuals by transition
-    sparse      the block's attributes + B K Kp
-    naive       B (all attributes + K Kp)
+    sparse      the block's attributes + B H Kp
+    naive       B (all attributes + H Kp)
 
 numbers of 8 bytes, or 4 (`precision="single"`). The iterates of a solver are the same in all four; docs/sag-family.md
 has figures.
@@ -37,12 +38,12 @@ StoredGradients = Mixed | Marginals | ByAttribute
 def stored_shapes(blocks: Blocks) -> dict[str, dict[str, tuple[int, ...]]]:
     """The shapes of the arrays that each form stores, by their names."""
     support, layout = blocks.support, blocks.layout
-    K, Kp = layout.n_labels, layout.padded
+    H, Kp = layout.n_histories, layout.padded
     P, N, B = len(blocks.chains.labels), len(blocks.chains.starts) - 1, len(blocks.chains.bounds) - 1
-    edges = B * K, Kp
+    edges = B * H, Kp
     return {
         "mixed": {"nodes": (P, Kp), "edges": edges},
-        "marginals": {"nodes": (P, Kp), "edges": ((P - N) * K, Kp)},
+        "marginals": {"nodes": (P, Kp), "edges": ((P - N) * H, Kp)},
         "sparse": {"rows": (len(support.rows), Kp), "cells": (len(support.cells),), "edges": edges},
         "naive": {"rows": (B * layout.n_rows, Kp), "cells": (B * layout.n_cells,), "edges": edges},
     }
@@ -55,10 +56,15 @@ def bytes_by_form(blocks: Blocks, precision: str = "double") -> dict[str, int]:
     return {form: item * sum(math.prod(shape) for shape in shapes[form].values()) for form in FORMS}
 
 
+def forms_of(blocks: Blocks) -> tuple[str, ...]:
+    """Those that there are for the order of the chain: triples are not kept by transition, which takes K^3 numbers."""
+    return FORMS if blocks.layout.order == 1 else tuple(form for form in FORMS if form != "marginals")
+
+
 def choose_form(blocks: Blocks) -> str:
     """The smallest, or `mixed` if that is hardly larger."""
     sizes = bytes_by_form(blocks)
-    smallest = min(FORMS, key=sizes.__getitem__)
+    smallest = min(forms_of(blocks), key=sizes.__getitem__)
     return smallest if sizes["mixed"] - sizes[smallest] >= WORTHWHILE else "mixed"
 
 
@@ -66,10 +72,12 @@ def make_gradients(blocks: Blocks, form: str, precision: str) -> StoredGradients
     """Gradients of zero; `form` may be "auto": see `choose_form`."""
     if form == "auto":
         form = choose_form(blocks)
+    if form not in forms_of(blocks):
+        raise ValueError(f"storage={form!r} is for chains of order 1; use {', '.join(forms_of(blocks))}, or order=1.")
     stored = make_stored(blocks, form, precision)
     n_rows, n_cells, longest = blocks.widest
     Kp = blocks.layout.padded
-    change, edge_change = Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)), aligned_zeros(Kp, Kp)
+    change, edge_change = Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)), aligned_zeros(*blocks.layout.edge_shape)
     if form in ("sparse", "naive"):
         return ByAttribute(**stored, change=change, edge_change=edge_change, dense=form == "naive")
     nodes, edges, node_change = stored["nodes"], stored["edges"], aligned_zeros(longest, Kp)
@@ -103,8 +111,8 @@ def restore_gradients(gradients: Any, saved: Mapping[str, Any]) -> None:
         kept = saved.get(name, np.empty(0))
         if (kept.shape, kept.dtype) != (array.shape, array.dtype):
             raise ValueError(
-                "The run that is to go on kept its gradients in another form; go on with its own options `storage` "
-                "and `precision`, or start anew."
+                "The run to be continued kept its gradients in another form; continue it with its own options "
+                "`storage` and `precision`, or start afresh."
             )
         array[:] = kept
 

@@ -37,10 +37,10 @@ class Mixed(NamedTuple):
     """Residuals of the labels at each position, those of the label bigrams summed over a block."""
 
     nodes: np.ndarray  # [P, Kp]
-    edges: np.ndarray  # [B K, Kp] of block i in rows i K .. (i + 1) K
+    edges: np.ndarray  # [B H, Kp] of block i in rows i H .. (i + 1) H
     node_change: np.ndarray  # [T, Kp] new minus old, by position
     change: Table  # local: the same by attribute
-    edge_change: np.ndarray  # [Kp, Kp]
+    edge_change: np.ndarray  # [H, Kp]
 
 
 class Marginals(NamedTuple):
@@ -51,7 +51,7 @@ class Marginals(NamedTuple):
     node_change: np.ndarray  # [T, Kp] new minus old, by position
     bigrams: np.ndarray  # [Kp, Kp] room for those of one transition
     change: Table  # local: node_change by attribute
-    edge_change: np.ndarray  # [Kp, Kp]
+    edge_change: np.ndarray  # [H, Kp]
 
 
 class ByAttribute(NamedTuple):
@@ -62,9 +62,9 @@ class ByAttribute(NamedTuple):
 
     rows: np.ndarray  # [distinct rows of all blocks, or B n_rows, Kp]
     cells: np.ndarray  # [distinct cells of all blocks, or B n_cells]
-    edges: np.ndarray  # [B K, Kp] of block i in rows i K .. (i + 1) K
+    edges: np.ndarray  # [B H, Kp] of block i in rows i H .. (i + 1) H
     change: Table  # local: new minus old
-    edge_change: np.ndarray  # [Kp, Kp]
+    edge_change: np.ndarray  # [H, Kp]
     dense: bool  # whether all rows and cells are stored
 
 
@@ -128,8 +128,8 @@ def exchange_nodes(gradients, blocks, i, growth, space, lanes):
 @borrowing_kernel
 def exchange_edges(gradients, blocks, i, growth, space, lanes):
     """The part of bigram residuals, summed over the block. Writes: gradients.edges, .edge_change."""
-    K = blocks.layout.n_labels
-    exchange_rows(space.edge_sums, gradients.edges, i * K, K, growth, gradients.edge_change, lanes)
+    H = blocks.layout.n_histories
+    exchange_rows(space.edge_sums, gradients.edges, i * H, H, growth, gradients.edge_change, lanes)
 
 
 @borrowing_kernel

@@ -70,7 +70,7 @@ def read_features(lines: list[str], n_labels: int, max_id: int) -> tuple[list[st
     for line in lines:
         match = FEATURE.fullmatch(line)
         if match is None or match[2][0] not in "UB":
-            raise ModelFileError(f"the CRF++ model is damaged: {line[:50]!r} is no feature")
+            raise ModelFileError(f"the CRF++ model is damaged: {line[:50]!r} is not a feature")
         n = n_labels if match[2][0] == "U" else n_labels**2
         require(int(match[1]) + n <= max_id, f"weights of the feature {match[2][:50]!r} beyond the last")
         firsts.append(int(match[1]))
@@ -83,7 +83,7 @@ def read_weights(lines: list[str], max_id: int) -> Floats:
     try:
         weights = np.array(lines, np.float64)
     except ValueError as error:
-        raise ModelFileError(f"the CRF++ model is damaged: a weight is no number ({error})") from None
+        raise ModelFileError(f"the CRF++ model is damaged: a weight is not a number ({error})") from None
     require(len(weights) == max_id, f"{len(weights)} weights and says that it has {max_id}")
     require(bool(np.isfinite(weights).all()), "a weight that is not finite")
     return weights

@@ -61,7 +61,7 @@ def encoded(name: Any, what: str) -> bytes:
     try:
         raw = name.encode(layout.ENCODING, layout.ERRORS)
     except UnicodeEncodeError:
-        raise ModelFileError(f"{what} {name!r} is no text that UTF-8 can hold; save the model as .crf") from None
+        raise ModelFileError(f"{what} {name!r} cannot be written as UTF-8; save the model as .crf") from None
     if b"\0" in raw:
         raise ModelFileError(f"{what} {name!r} has a NUL, where names end in a .crfsuite file; save the model as .crf")
     return raw

@@ -7,9 +7,9 @@ else is fastcrf's own. Models of CRF++ and Wapiti are read, not written; what re
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from fastcrf.data.encoding.attributes import ItemAttributes
+from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.model_file import container
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent, pack, unpack
@@ -53,9 +53,19 @@ def bytes_of_crfsuite(content: ModelContent) -> bytes:
     """A model as the content of a .crfsuite file. A template stays behind: what it makes are names like any other."""
     from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
 
+    if isinstance(content.attributes, BoundedAttributes):
+        raise ModelFileError(
+            "the model has weights for the start and the end of a sequence (boundaries), which CRFsuite does not know; "
+            "save it as .crf, or train without boundaries"
+        )
+    if content.features.order > 1:
+        raise ModelFileError(
+            f"the model is a chain of order {content.features.order}, and a .crfsuite file holds chains of order 1; "
+            "save it as .crf, or train with order=1"
+        )
     return crfsuite_bytes(content.labels, content.attributes.names(), content.features, content.weights)
 
 
 def bytes_for(path: str | os.PathLike[str], content: ModelContent) -> bytes:
     """A model as the content of a file of the format that the path asks for."""
-    return bytes_of_crfsuite(content) if Path(path).suffix == CRFSUITE else bytes_of(content)
+    return bytes_of_crfsuite(content) if os.path.splitext(path)[1] == CRFSUITE else bytes_of(content)

@@ -11,17 +11,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from fastcrf.chain.expectations import Expected, expect
-from fastcrf.chain.forward_backward import Edges, Lattice
+from fastcrf.chain.forward_backward import Edges
 from fastcrf.chain.forward_mode import multiply_by_differentiation
-from fastcrf.chain.kept_inference import ROWS, Left, expect_and_keep, make_left
+from fastcrf.chain.kept_inference import ROWS, Sequences, expect_and_keep, make_left
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import expand_weights
-from fastcrf.chain.tangents import Direction, make_change, make_direction, multiply_fresh, multiply_kept, multiply_some
+from fastcrf.chain.tangents import (
+    Bench,
+    Direction,
+    make_change,
+    make_direction,
+    multiply_fresh,
+    multiply_kept,
+    multiply_some,
+)
 from fastcrf.chain.transitions import transition_matrix
 from fastcrf.memory_room import SHARE, SMALL, free_memory, require_room
 from fastcrf.objective.likelihood import Likelihood, split
@@ -31,17 +38,7 @@ BYTES = 8
 NEEDS_A_GRADIENT = "A product needs a gradient before it, at the point where the Hessian is wanted."
 
 
-class Bench(NamedTuple):
-    """What one thread works with and sums up in a product."""
-
-    lattice: Lattice
-    change: Lattice
-    left: Left  # of one block
-    point: Expected  # only its sums of edges are used
-    product: Expected
-
-
-MultiplyShard = Callable[[int, Edges, Direction, Bench], None]
+MultiplyShard = Callable[[int, Sequences, Direction, Bench], None]
 
 
 class HessianProducts:
@@ -56,34 +53,25 @@ class HessianProducts:
         self.flat = aligned_zeros(1, layout.table_size)[0]
         self.table = split(layout, self.flat)
         self.nothing = np.zeros(likelihood.features.n_weights)
+        self.shape = layout.n_labels, likelihood.lanes  # what kernels ask for last
 
     def product(self, weights: Floats, direction: Floats, ridge: float = 0.0) -> Floats:
         """(Hessian at `weights` + ridge I) direction."""
-        this = self.likelihood
+        return self.product_of_some(weights, direction, np.arange(self.likelihood.corpus.n_sequences), ridge)
 
-        def multiply_shard(k: int, edges: Edges, along: Direction, bench: Bench) -> None:
-            self.multiply_range(*this.shard(k), edges, along, bench)
-
-        return self.multiply_by(multiply_shard, weights, direction, ridge)
-
-    def product_of_some(self, weights: Floats, direction: Floats, sequences: Longs) -> Floats:
+    def product_of_some(self, weights: Floats, direction: Floats, chosen: Longs, ridge: float = 0.0) -> Floats:
         """The same for the loss of some sequences, in any order and as often as they are named."""
-        this, n = self.likelihood, len(sequences)
+        n, n_jobs = len(chosen), self.likelihood.n_jobs
 
-        def multiply_share(k: int, edges: Edges, along: Direction, bench: Bench) -> None:
-            share = sequences, n * k // this.n_jobs, n * (k + 1) // this.n_jobs
-            work = bench.left, along, bench.lattice, bench.change, bench.point, bench.product
-            shape = this.layout.n_labels, this.lanes
-            multiply_some(this.positions, this.corpus.weights, *share, this.table, edges, *work, *shape)
+        def multiply_share(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
+            multiply_some(sequences, chosen, n * k // n_jobs, n * (k + 1) // n_jobs, along, bench, *self.shape)
 
-        return self.multiply_by(multiply_share, weights, direction)
+        return self.multiply_by(multiply_share, weights, direction, ridge)
 
-    def multiply_range(self, first: int, last: int, edges: Edges, along: Direction, bench: Bench) -> None:
-        """The share of sequences first..last-1, inference included."""
+    def sequences(self, edges: Edges) -> Sequences:
+        """All sequences, at the point that the likelihood's table holds."""
         this = self.likelihood
-        work = bench.left, along, bench.lattice, bench.change, bench.point, bench.product
-        shape = this.layout.n_labels, this.lanes
-        multiply_fresh(this.positions, this.corpus.weights, first, last, this.table, edges, *work, *shape)
+        return Sequences(this.positions, this.corpus.weights, this.table, edges)
 
     def multiply_by(
         self,
@@ -92,26 +80,29 @@ class HessianProducts:
         direction: Floats,
         ridge: float = 0.0,
         known_edges: Floats | float = 0.0,
+        all_known: bool = False,
     ) -> Floats:
-        """The product from what `multiply_shard(k, ...)` sums up; `known_edges` are sums at the point known before."""
+        """The product from what `multiply_shard(k, ...)` sums up; `known_edges` are sums at the point known before, and
+        all_known says that no sequence has to be scored there again."""
         this, room, absolute = self.likelihood, self.likelihood.room(), self.likelihood.absolute(weights)
 
         def prepare(k: int) -> None:
             room.clear(k)
             self.edge_sums[k] = 0.0
-            expand_weights(absolute, this.layout.place, *this.weight_range(k), this.flat)
+            if not all_known:
+                expand_weights(absolute, this.layout.place, *this.weight_range(k), this.flat)
             expand_weights(direction, this.layout.place, *this.weight_range(k), self.flat)
 
         def multiply(k: int) -> None:
             point = Expected(room.expected[k].table, self.edge_sums[k, 0], self.edge_sums[k, 1])
             bench = Bench(this.lattices[k], self.changes[k], self.blocks[k], point, room.expected[k])
-            multiply_shard(k, edges, along, bench)
+            multiply_shard(k, sequences, along, bench)
 
         this.on_threads(prepare)
-        edges = this.edges(absolute)
-        along = make_direction(self.table, transition_matrix(this.features, direction), edges)
+        sequences = self.sequences(this.edges(absolute))
+        along = make_direction(self.table, transition_matrix(this.features, direction), sequences.edges)
         this.on_threads(multiply)
-        changed = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
+        changed = room.edge_sums[:, 0].sum(axis=0) * sequences.edges.forward + room.edge_sums[:, 1].sum(axis=0)
         changed += along.forward * (self.edge_sums[:, 0].sum(axis=0) + known_edges)
         return this.collect(changed, self.nothing, direction, ridge)[0]
 
@@ -135,10 +126,8 @@ class DifferentiatedCurvature:
             raise ValueError(NEEDS_A_GRADIENT)
         this = self.products.likelihood
 
-        def multiply_shard(k: int, edges: Edges, along: Direction, bench: Bench) -> None:
-            work = bench.left, along, bench.lattice, bench.change, bench.point, bench.product
-            data, shape = (this.positions, this.corpus.weights), (this.layout.n_labels, this.lanes)
-            multiply_by_differentiation(*data, *this.shard(k), this.table, edges, *work, *shape)
+        def multiply_shard(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
+            multiply_by_differentiation(sequences, *this.shard(k), along, bench, *self.products.shape)
 
         return self.products.multiply_by(multiply_shard, self.weights, direction, 2.0 * self.c2)
 
@@ -156,7 +145,7 @@ class Curvature:
         starts, padded = this.corpus.starts, this.layout.padded
         rows = starts[self.middles] - starts[this.bounds[:-1]]
         self.left = [make_left(max(1, int(n)), padded) for n in rows]
-        self.kept_edges = np.zeros((this.n_jobs, padded, padded))
+        self.edges = np.zeros((this.n_jobs, padded, padded))  # sums at the last gradient's point
         self.weights: Floats | None = None  # where the last gradient was
 
     @property
@@ -169,12 +158,12 @@ class Curvature:
         this = self.products.likelihood
 
         def expect_shard(k: int, edges: Edges, expected: Expected) -> float:
-            (first, last), middle = this.shard(k), int(self.middles[k])
-            data, shape = (this.positions, this.corpus.weights), (this.layout.n_labels, this.lanes)
-            arrays = this.table, edges, this.lattices[k], expected
-            log_z = expect_and_keep(*data, first, middle, *arrays, self.left[k], *shape)
-            self.kept_edges[k] = expected.edges
-            return log_z + expect(*data, middle, last, *arrays, *shape)
+            (first, last), middle, shape = this.shard(k), int(self.middles[k]), self.products.shape
+            sequences, lattice = self.products.sequences(edges), this.lattices[k]
+            log_z = expect_and_keep(sequences, first, middle, lattice, expected, self.left[k], *shape)
+            log_z += expect(*sequences[:2], middle, last, *sequences[2:], lattice, expected, *shape)
+            self.edges[k] = expected.edges
+            return log_z
 
         self.weights = None
         loss, gradient, square = this.gradient_by(expect_shard, weights, this.counts, 2.0 * self.c2)
@@ -187,15 +176,13 @@ class Curvature:
             raise ValueError(NEEDS_A_GRADIENT)
         this = self.products.likelihood
 
-        def multiply_shard(k: int, edges: Edges, along: Direction, bench: Bench) -> None:
-            (first, last), middle = this.shard(k), int(self.middles[k])
-            data, shape = (this.positions, this.corpus.weights), (this.layout.n_labels, this.lanes)
-            work = self.left[k], edges, along, bench.lattice, bench.change, bench.product
-            multiply_kept(*data, first, middle, *work, *shape)
-            self.products.multiply_range(middle, last, edges, along, bench)
+        def multiply_shard(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
+            (first, last), middle, shape = this.shard(k), int(self.middles[k]), self.products.shape
+            multiply_kept(sequences, first, middle, self.left[k], along, bench, *shape)
+            multiply_fresh(sequences, middle, last, along, bench, *shape)
 
-        known = self.kept_edges.sum(axis=0)
-        return self.products.multiply_by(multiply_shard, self.weights, direction, 2.0 * self.c2, known)
+        known, all_known = self.edges.sum(axis=0), self.n_kept == this.corpus.n_sequences
+        return self.products.multiply_by(multiply_shard, self.weights, direction, 2.0 * self.c2, known, all_known)
 
 
 def middles_of_shards(likelihood: Likelihood, kept: int | None) -> Longs:

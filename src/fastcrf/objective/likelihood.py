@@ -17,10 +17,10 @@ import numpy as np
 from fastcrf.chain.entropy import sequence_figures
 from fastcrf.chain.expectations import BLOCK, Expected, Table, expect, expect_some, log_partitions
 from fastcrf.chain.feature_map import count_gold
-from fastcrf.chain.forward_backward import Edges, make_edges, make_lattice
+from fastcrf.chain.histories import and_as_bigrams
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
-from fastcrf.chain.transitions import transition_matrix
+from fastcrf.chain.orders import AnyEdges, edges_of, lattice_of
 from fastcrf.objective.movable import reorder
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
@@ -30,7 +30,7 @@ class Room(NamedTuple):
     """Where the threads sum up what they expect, one table and two sums of edges each."""
 
     tables: Floats  # [threads, table size]
-    edge_sums: Floats  # [threads, 2, Kp, Kp]
+    edge_sums: Floats  # [threads, 2, rows and columns of edges]
     expected: list[Expected]  # views of both, by thread
 
     def clear(self, k: int) -> None:
@@ -46,12 +46,12 @@ def split(layout: Layout, flat: Floats) -> Table:
 
 def make_room(layout: Layout, n_jobs: int) -> Room:
     tables = aligned_zeros(n_jobs, layout.table_size)
-    sums = np.zeros((n_jobs, 2, layout.padded, layout.padded))
+    sums = np.zeros((n_jobs, 2, *layout.edge_shape))
     return Room(tables, sums, [Expected(split(layout, tables[k]), sums[k, 0], sums[k, 1]) for k in range(n_jobs)])
 
 
 Evaluation = tuple[float, Floats, float]  # loss, gradient, |w|^2
-ExpectShard = Callable[[int, Edges, Expected], float]
+ExpectShard = Callable[[int, AnyEdges, Expected], float]
 
 
 class Likelihood:
@@ -73,7 +73,8 @@ class Likelihood:
         self.pool = ThreadPoolExecutor(self.n_jobs - 1, "fastcrf") if self.n_jobs > 1 else None
         self.lanes = (0,) * self.layout.width
         longest = max(BLOCK, int(np.diff(corpus.starts).max(initial=0)))
-        self.lattices = [make_lattice(longest, features.n_labels, self.layout.padded) for _ in range(self.n_jobs)]
+        shape = features.order, longest, features.n_labels, self.layout.padded
+        self.lattices = [lattice_of(*shape) for _ in range(self.n_jobs)]
         self.flat = aligned_zeros(1, self.layout.table_size)[0]
         self.table = split(self.layout, self.flat)
         self._room: Room | None = None
@@ -107,7 +108,7 @@ class Likelihood:
         """Where nothing is to be taken off, expected counts lose no digit."""
         return np.zeros(self.features.n_weights)
 
-    def expect_shard(self, k: int, edges: Edges, expected: Expected) -> float:
+    def expect_shard(self, k: int, edges: AnyEdges, expected: Expected) -> float:
         """The share of thread k in all sequences."""
         arrays = self.table, edges, self.lattices[k], expected
         return expect(self.positions, self.corpus.weights, *self.shard(k), *arrays, self.layout.n_labels, self.lanes)
@@ -115,7 +116,7 @@ class Likelihood:
     def expecting(self, sequences: Longs) -> ExpectShard:
         """The shares of threads in some sequences."""
 
-        def expect_share(k: int, edges: Edges, expected: Expected) -> float:
+        def expect_share(k: int, edges: AnyEdges, expected: Expected) -> float:
             share = len(sequences) * k // self.n_jobs, len(sequences) * (k + 1) // self.n_jobs
             arrays = self.table, edges, self.lattices[k], expected
             chosen = self.positions, self.corpus.weights, sequences, *share
@@ -135,6 +136,7 @@ class Likelihood:
         edges = self.edges(absolute)
         log_z = sum(self.on_threads(lambda k: expect_shard(k, edges, room.expected[k])))
         edge_counts = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
+        edge_counts = and_as_bigrams(edge_counts, self.features)
         gradient, gold, square = self.collect(edge_counts, counts, weights, ridge)
         gold += 0.0 if self.prior is None else dot(self.prior, counts)
         return log_z - gold, gradient, square
@@ -186,12 +188,12 @@ class Likelihood:
         self.on_threads(shard)
         return figures
 
-    def _load(self, weights: Floats) -> Edges:
+    def _load(self, weights: Floats) -> AnyEdges:
         expand_weights(weights, self.layout.place, 0, self.features.n_state, self.flat)
         return self.edges(weights)
 
-    def edges(self, weights: Floats) -> Edges:
-        return make_edges(transition_matrix(self.features, weights), self.layout.padded)
+    def edges(self, weights: Floats) -> AnyEdges:
+        return edges_of(self.features, weights, self.layout.padded)
 
     def shard(self, k: int) -> tuple[int, int]:
         return int(self.bounds[k]), int(self.bounds[k + 1])
@@ -212,7 +214,7 @@ def balanced_shards(positions: Positions, layout: Layout, n_jobs: int) -> np.nda
     starts, Kp = positions.starts, layout.padded
     rows = positions.row_starts[starts[1:]] - positions.row_starts[starts[:-1]]
     # Relative costs, from a profile: recursions K Kp a position, exponentials and shifts Kp, a row Kp, a cell.
-    cost = np.diff(starts) * (3 * layout.n_labels + 60) * Kp + 12 * rows * Kp + 12 * np.diff(positions.cell_starts)
+    cost = np.diff(starts) * (3 * layout.n_histories + 60) * Kp + 12 * rows * Kp + 12 * np.diff(positions.cell_starts)
     reached = np.concatenate(([0], np.cumsum(cost, dtype=np.float64)))
     targets = np.linspace(0, reached[-1], max(1, min(n_jobs, len(cost))) + 1)
     bounds = np.searchsorted(reached, targets[1:-1], side="left")

@@ -1,7 +1,9 @@
-"""Kernels for planes below a convex loss, one vector of slopes a row in single precision.
+"""Planes below a convex loss, one vector of slopes a row in single precision.
 
 A row is rounded, so its plane is laid anew through the point that it came from, and whoever lays it takes off its
 height what the rounding may add elsewhere (objective/bundle.py): so each rounding is measured here.
+
+Compiled is only what every step asks for (`round_slopes`) and what has too many small moves for NumPy (`move_shares`).
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.types import Floats, Longs
 
 Singles = NDArray[np.float32]
 
-BLOCK = 512  # slopes of each row that stay in the first-level cache while all pairs of rows are multiplied
+BLOCK = 2048  # slopes of each row that stay in cache while rows are combined; too few for the threads of a BLAS
 LEAST_SHARE = 1e-12  # of a plane in a mixture; less is none
 
 
@@ -31,10 +33,32 @@ class Laid(NamedTuple):
     largest: float  # max |row|
 
 
-@kernel
-def round_slopes(slopes: Floats, point: Floats, c1: float, row: Singles, before: Laid) -> Laid:
-    """row = slopes; `before` with what this stretch of a vector adds to it. Writes: row."""
-    exact, rounded, square, largest_error, excess, largest = before
+def lay_plane(point: Floats, gradient: Floats, ridge: float, c1: float, row: Singles) -> Laid:
+    """row = gradient - ridge * point, the slopes of the loss alone. Writes: row."""
+    return lay(gradient - ridge * point, point, c1, row)
+
+
+def lay_mixture(rows: Singles, order: Longs, shares: Floats, point: Floats, c1: float, row: Singles) -> Laid:
+    """row = sum_k shares[k] rows[order[k]]; `row` is none of them. Writes: row."""
+    slopes = np.zeros(len(point))
+    for start in range(0, len(point), BLOCK):
+        block = slice(start, start + BLOCK)
+        for k, share in zip(order, shares, strict=True):
+            slopes[block] += share * rows[k, block]
+    return lay(slopes, point, c1, row)
+
+
+def lay(slopes: Floats, point: Floats, c1: float, row: Singles) -> Laid:
+    """row = slopes. Writes: row."""
+    figures = np.zeros(len(Laid._fields))
+    round_slopes(slopes, point, c1, row, figures)
+    return Laid(*figures.tolist())
+
+
+@borrowing_kernel
+def round_slopes(slopes: Floats, point: Floats, c1: float, row: Singles, figures: Floats) -> None:
+    """row = slopes, and what becomes of them. Writes: row, figures (those of Laid)."""
+    exact, rounded, square, largest_error, excess, largest = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for f in range(len(point)):
         row[f] = slopes[f]
         kept = np.float64(row[f])
@@ -45,81 +69,38 @@ def round_slopes(slopes: Floats, point: Floats, c1: float, row: Singles, before:
         excess += above * above
         largest_error = max(largest_error, abs(error))
         largest = max(largest, abs(kept))
-    return Laid(exact, rounded, square, largest_error, excess, largest)
+    figures[0], figures[1], figures[2] = exact, rounded, square
+    figures[3], figures[4], figures[5] = largest_error, excess, largest
 
 
-@kernel
-def lay_plane(point: Floats, gradient: Floats, ridge: float, c1: float, row: Singles) -> Laid:
-    """row = gradient - ridge * point, the slopes of the loss alone. Writes: row."""
-    laid, slopes = Laid(0.0, 0.0, 0.0, 0.0, 0.0, 0.0), np.empty(BLOCK)
-    for start in range(0, len(point), BLOCK):
-        stop = min(start + BLOCK, len(point))
-        for f in range(start, stop):
-            slopes[f - start] = gradient[f] - ridge * point[f]
-        laid = round_slopes(slopes, point[start:stop], c1, row[start:stop], laid)
-    return laid
-
-
-@kernel
-def lay_mixture(rows: Singles, order: Longs, shares: Floats, point: Floats, c1: float, row: Singles) -> Laid:
-    """row = sum_k shares[k] rows[order[k]]; `row` is none of them. Writes: row."""
-    laid, slopes = Laid(0.0, 0.0, 0.0, 0.0, 0.0, 0.0), np.empty(BLOCK)
-    for start in range(0, len(point), BLOCK):
-        stop = min(start + BLOCK, len(point))
-        slopes[:] = 0.0
-        for k in range(len(order)):
-            share, part = shares[k], rows[order[k], start:stop]
-            for f in range(len(part)):
-                slopes[f] += share * part[f]
-        laid = round_slopes(slopes, point[start:stop], c1, row[start:stop], laid)
-    return laid
-
-
-@kernel
 def curvature(rows: Singles, order: Longs, c1: float) -> tuple[Floats, Floats]:
     """(gram, offset): what a mixture of the planes `order` does to the excess of the first of them.
 
     Where |slope| >= c1 in the first row, with s its sign, the excess of a mixture is (s slope - c1)^2, as long as no
     slope crosses c1. So gram sums the products of pairs of rows there, and offset the products of rows with s.
     """
-    m, n = len(order), rows.shape[1]
-    gram, offset = np.zeros((m, m)), np.zeros(m)
-    block, signs, above = np.empty((m, BLOCK)), np.empty(BLOCK), np.empty(BLOCK, np.int64)
-    for start in range(0, n, BLOCK):
-        first, count = rows[order[0]], 0
-        for f in range(start, min(start + BLOCK, n)):
-            if abs(first[f]) >= c1:
-                signs[count] = 1.0 if first[f] >= 0.0 else -1.0
-                above[count] = f
-                count += 1
-        for j in range(m):
-            row, total = rows[order[j]], 0.0
-            for f in range(count):
-                block[j, f] = row[above[f]] * signs[f]
-                total += block[j, f]
-            offset[j] += total
-            for k in range(j + 1):
-                product = 0.0
-                for f in range(count):
-                    product += block[j, f] * block[k, f]
-                gram[j, k] += product
-    for j in range(m):
-        for k in range(j):
-            gram[k, j] = gram[j, k]
+    gram, offset = np.zeros((len(order), len(order))), np.zeros(len(order))
+    for start in range(0, rows.shape[1], BLOCK):
+        some = rows[order, start : start + BLOCK]
+        signs = np.where(some[0] >= 0.0, 1.0, -1.0) * (np.abs(some[0]) >= c1)
+        turned = some * signs
+        gram += turned @ turned.T
+        offset += turned.sum(axis=1)
     return gram, offset
 
 
-@kernel
 def best_shares(heights: Floats, gram: Floats, shares: Floats, enough: float, max_moves: int) -> None:
     """Maximise heights . shares - shares . gram . shares over shares >= 0 with the sum that they have. Writes: shares.
 
     Again and again from the plane with the lowest slope to the one with the highest, as much as is best, until their
     slopes differ by at most `enough`: so much is left to gain at most.
     """
-    slopes = heights.copy()
-    for j in range(len(shares)):
-        for k in range(len(shares)):
-            slopes[j] -= 2.0 * gram[j, k] * shares[k]
+    move_shares(heights - 2.0 * (gram @ shares), gram, shares, enough, max_moves)
+
+
+@borrowing_kernel
+def move_shares(slopes: Floats, gram: Floats, shares: Floats, enough: float, max_moves: int) -> None:
+    """The moves of `best_shares`, given the slopes at the shares. Writes: shares, slopes."""
     for _ in range(max_moves):
         high, low = 0, -1
         for k in range(len(shares)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from functools import cached_property
 
@@ -11,11 +10,13 @@ import numpy as np
 
 from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import make_layout, make_positions
-from fastcrf.objective.certificate import Certificate, sparse_bound, strongly_convex_gap
+from fastcrf.objective.certificate import sparse_bound
 from fastcrf.objective.curvature import Curvature, DifferentiatedCurvature, HessianProducts
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.movable import MovablePart, occurring_features, partition
+from fastcrf.objective.pair_curvature import PairCurvature, PairProducts
+from fastcrf.objective.penalised import Penalised
 from fastcrf.objective.regulariser import check_prior, make_regulariser
 from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
@@ -23,9 +24,10 @@ from fastcrf.vectors import dot
 
 SLICE_OF_POSITIONS = 30_000
 WITH_PRIOR = frozenset({"gradient", "hessian", "sequence-hessian", "subset-gradient", "counts"})  # provided, too
+OF_ORDER_TWO = WITH_PRIOR | {"sequences"}  # what such a chain provides
 
 
-class Problem:
+class Problem(Penalised):
     """Minimise  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2.
 
     `value`, `gradient` and a product with the Hessian count as one effective pass over the data each, those of some
@@ -35,7 +37,7 @@ class Problem:
     v = w - prior and know nothing of it; `model_weights` adds it. Blocks of sequences (`part`) do not have it yet.
     """
 
-    provides: frozenset[str] = WITH_PRIOR | {"sequences"}
+    provides: frozenset[str] = WITH_PRIOR | {"sequences", "bigrams"}
 
     def __init__(
         self,
@@ -55,6 +57,8 @@ class Problem:
             check_prior(c1, c2)
             check_weights(prior, features)
             self.provides = self.provides & WITH_PRIOR
+        if features.order == 2:
+            self.provides = self.provides & OF_ORDER_TWO
         self.prior = prior
         self.likelihood = Likelihood(corpus, features, n_jobs, prior)
         self.corpus = corpus
@@ -68,18 +72,6 @@ class Problem:
         other = copy.copy(self)
         other.regulariser = make_regulariser(c1, c2)
         return other
-
-    @property
-    def c1(self) -> float:
-        return self.regulariser.c1
-
-    @property
-    def c2(self) -> float:
-        return self.regulariser.c2
-
-    @property
-    def n_weights(self) -> int:
-        return self.features.n_weights
 
     @property
     def n_sequences(self) -> int:
@@ -167,12 +159,16 @@ class Problem:
         """Loss and gradient of some sequences, without the penalty. Their share of a pass."""
         return self.likelihood.subset_gradient(weights, sequences)
 
-    def curvature(self, kept: int | None = None) -> Curvature:
-        """The smooth part, with gradients that leave behind what products with the Hessian need."""
+    def curvature(self, kept: int | None = None) -> Curvature | PairCurvature:
+        """The smooth part, with gradients that leave behind what products with the Hessian need (in order 1)."""
+        if isinstance(self._products, PairProducts):
+            return PairCurvature(self._products, self.c2)
         return Curvature(self._products, self.c2, kept)
 
-    def differentiated_curvature(self) -> DifferentiatedCurvature:
+    def differentiated_curvature(self) -> DifferentiatedCurvature | PairCurvature:
         """The same by algorithmic differentiation: nothing is left behind, and products repeat inference."""
+        if isinstance(self._products, PairProducts):
+            return PairCurvature(self._products, self.c2)
         return DifferentiatedCurvature(self._products, self.c2)
 
     def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
@@ -193,22 +189,12 @@ class Problem:
         return feature_moments(self.corpus, self.features)
 
     @cached_property
-    def _products(self) -> HessianProducts:
-        return HessianProducts(self.likelihood)
+    def _products(self) -> HessianProducts | PairProducts:
+        return HessianProducts(self.likelihood) if self.features.order == 1 else PairProducts(self.likelihood)
 
-    def certificate(
-        self, weights: Floats, objective: float | None = None, gradient: Floats | None = None
-    ) -> Certificate:
-        """An upper bound on F(w) - F*; `objective` is F(w), `gradient` that of the smooth part, if they are known."""
-        if gradient is None or objective is None:
-            smooth, gradient = self.gradient(weights)
-            objective = smooth + self.c1 * float(np.abs(weights).sum())
-        if self.c2 > 0:
-            return Certificate(objective, objective - strongly_convex_gap(weights, gradient, self.c1, self.c2))
-        if self.c1 > 0:
-            figures = self.likelihood.sequence_figures(weights)
-            return Certificate(objective, sparse_bound(figures, self.corpus.weights, np.abs(gradient).max(), self.c1))
-        return Certificate(objective, -math.inf)
+    def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
+        """A lower bound on F* where c2 = 0 < c1. One pass."""
+        return sparse_bound(self.likelihood.sequence_figures(weights), self.corpus.weights, largest_slope, self.c1)
 
 
 def check_weights(weights: Floats, features: FeatureMap) -> None:

@@ -28,7 +28,9 @@ def feature_moments(corpus: Corpus, features: FeatureMap) -> tuple[Floats, Float
     )
     sums[np.abs(sums) < (1.0 - 1e-12) * sizes] = np.nan
     counts = np.diff(features.offsets)
-    edges = np.full(len(features.sources), float(of_position.sum() - of_position[corpus.starts[:-1]].sum()))
+    within = np.arange(corpus.n_positions) - np.repeat(corpus.starts[:-1], lengths)
+    bigrams, triples = (float(of_position[within >= back].sum()) for back in (1, 2))
+    edges = np.where(features.sources < features.n_labels, bigrams, triples)
     return np.concatenate((np.repeat(sums, counts), edges)), np.concatenate((np.repeat(squares, counts), edges))
 
 

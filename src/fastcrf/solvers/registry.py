@@ -75,6 +75,7 @@ REGISTRY: dict[str, Line] = {
     "steepest-descent": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient", {"beta": "none"}),
     "rprop": Line("fastcrf.solvers.batch.rprop", "RPROP"),
     "rprop-": Line("fastcrf.solvers.batch.rprop", "RPROP", {"backtrack": False}),
+    "bcd": Line("fastcrf.solvers.batch.bcd", "BCD"),
     "perceptron": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),
     "ap": Line("fastcrf.solvers.margin.perceptron", "Perceptron"),  # CRFsuite's name
     "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),

@@ -7,6 +7,9 @@ the certificate alone, it is looked for at once.
 
 A solver that has a lower bound of its own hands it out with its Step, and what it expects the objective to be as
 `info["objective_estimate"]`: then nothing is evaluated before both together say that the goal is near.
+
+After a checkpoint of somebody else nothing of that is believed, because it is made of what the solver remembers: what
+a point is worth is then evaluated here.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ NUMBERS = {
     "lower_bound": Kept(infinite=True, high=sys.float_info.max),
     "learnt": Kept(dtype="int64", low=-1),
     "unmixed": Kept(dtype="bool"),
+    "believing": Kept(dtype="bool", optional=True),
     "objective_before": Kept(infinite=True),
     "optimism": Kept(low=0.0, high=1.0),
 }
@@ -55,6 +59,7 @@ class Certifier:
         self.bundle = make_bundle(problem, budget)
         self.learnt = -1  # number of the newest step in the bundle
         self.unmixed = False  # whether the newest plane has not been mixed with the others
+        self.believing = True  # whether what Steps say of objective, gradient and bound is taken for true
         self.objective_before = math.inf  # when the bundle was last full
         self.optimism = FIRST_OPTIMISM  # gap as proved over gap as estimated, when last both were known
 
@@ -120,7 +125,7 @@ class Certifier:
             return
         for name in self.numbers():
             setattr(self, name, numbers.get(name, getattr(self, name)))
-        if self.bundle is not None and arrays.keys() >= ARRAYS.keys():
+        if self.believing and self.bundle is not None and arrays.keys() >= ARRAYS.keys():
             self.bundle.restore({name: arrays[f"bundle_{name}"] for name in self.bundle.state()})
 
 

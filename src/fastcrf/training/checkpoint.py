@@ -28,7 +28,7 @@ from fastcrf.checks import at_least
 from fastcrf.data.files.atomic_write import replace_file
 from fastcrf.memory import MemoryMismatch
 from fastcrf.solvers.contract import Solver
-from fastcrf.training.checkpoint_file import CheckpointError, read, to_bytes
+from fastcrf.training.checkpoint_file import CheckpointError, read_sealed, to_bytes
 from fastcrf.training.restoring import check_first_step, check_restored
 from fastcrf.types import Floats, Step
 
@@ -78,7 +78,7 @@ class Checkpoint:
         self.written = time.monotonic()
         if not self.resume or not self.path.exists():
             return None
-        arrays, header = read(self.path)
+        arrays, header, ours = read_sealed(self.path)
         for part, value in self.fingerprint.items():
             if header["fingerprint"].get(part) != value:
                 raise CheckpointError(f"The checkpoint {self.path} was made with a different {part}; {REMEDIES[part]}.")
@@ -86,7 +86,16 @@ class Checkpoint:
         saved = Saved({**header["memory"], **split["m"]}, split["d"], header["driver"])
         with self.refusing():
             check_restored(*saved, problem, solver)
-        return saved
+        return saved if ours else self._without_claims(saved)
+
+    def _without_claims(self, saved: Saved) -> Saved:
+        """The state without what was proved of the optimum, which nobody can check as it stands."""
+        logger.warning(
+            "The checkpoint %s was made by someone else or on another machine, so what it claims to have proved is not "
+            "believed: the run proves it again, and may stop later than it would have.",
+            self.path,
+        )
+        return saved._replace(numbers={**saved.numbers, "certifier": {"believing": False}})  # kept from now on
 
     def check(self, problem: Any, step: Step, weights: Floats, objective: float | None, lower_bound: float) -> None:
         """Whether the first Step of a continued run is the saved one."""
@@ -117,7 +126,7 @@ class Checkpoint:
         except OSError as error:
             if not self.warned:
                 logger.warning(
-                    "The checkpoint %s cannot be written (%s); training goes on, and it is tried again later.",
+                    "The checkpoint %s cannot be written (%s); training continues, and the next one may succeed.",
                     self.path,
                     error.strerror or error,
                 )

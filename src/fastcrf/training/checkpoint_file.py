@@ -1,10 +1,12 @@
 """The file of a checkpoint: named arrays and a JSON header in one safetensors file, with the checksum of model files.
 
-Reading executes nothing and trusts nothing: whatever is damaged, cut off or of another format is one sentence.
+Reading executes nothing and trusts nothing: whatever is damaged, cut off or of another format is one sentence. A seal
+(seal.py) tells whether this user wrote the file.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,8 +17,9 @@ import safetensors
 import safetensors.numpy
 
 from fastcrf.data.model_file.container import checksum
+from fastcrf.training.seal import is_ours, seal_of
 
-FORMAT = "fastcrf-checkpoint-2"
+FORMAT = "fastcrf-checkpoint-3"
 PARTS = ("fingerprint", "memory", "driver")  # of the header, each a JSON object
 
 Arrays = dict[str, np.ndarray]
@@ -30,17 +33,25 @@ def to_bytes(arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> byt
     """The content of a checkpoint."""
     text = json.dumps(header, default=as_plain)
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    metadata = {"format": FORMAT, "header": text, "sha256": checksum(contiguous, text)}
+    total = checksum(contiguous, text)
+    seal = seal_of(total)
+    metadata = {"format": FORMAT, "header": text, "seal": seal, "sha256": checksum_with(total, seal)}
     return safetensors.numpy.save(contiguous, metadata)
 
 
 def read(path: Path) -> tuple[Arrays, dict[str, Any]]:
-    """Arrays and header of a checkpoint that nobody has changed."""
+    """Arrays and header of a checkpoint that was not damaged."""
+    return read_sealed(path)[:2]
+
+
+def read_sealed(path: Path) -> tuple[Arrays, dict[str, Any], bool]:
+    """The same, and whether this user wrote it."""
     try:
         arrays, metadata = read_tensors(path)
         if metadata.get("format") != FORMAT or "header" not in metadata:
             raise CheckpointError(f"{path} is not a checkpoint of this version of fastcrf; start afresh without it.")
-        if metadata.get("sha256") != checksum(arrays, metadata["header"]):
+        total, seal = checksum(arrays, metadata["header"]), metadata.get("seal", "")
+        if metadata.get("sha256") != checksum_with(total, seal):
             fault = "is damaged: it does not match its checksum"
             raise CheckpointError(f"The checkpoint {path} {fault}; start afresh without it.")
         header = json.loads(metadata["header"])
@@ -51,7 +62,12 @@ def read(path: Path) -> tuple[Arrays, dict[str, Any]]:
     if not isinstance(header, dict) or not all(isinstance(header.get(part), dict) for part in PARTS):
         parts = f"{', '.join(PARTS[:-1])} or {PARTS[-1]}"
         raise CheckpointError(f"The checkpoint {path} lacks its {parts}; start afresh without it.")
-    return arrays, header
+    return arrays, header, is_ours(total, seal)
+
+
+def checksum_with(total: str, seal: str) -> str:
+    """What shows damage: of the content, whose checksum is given, or of its seal."""
+    return hashlib.sha256(f"{total} {seal}".encode()).hexdigest()
 
 
 def read_tensors(path: Path) -> tuple[Arrays, dict[str, str]]:

@@ -89,7 +89,7 @@ def minimize(
     elif memory:
         check_memory(solver.name, solver.keeps, memory, problem.n_weights)
     display = progress or Silent()
-    reason = "The run was broken off."
+    reason = "The run was interrupted."
     display.start(solver.name)
     try:
         with catch_interrupt() as interrupt, listening(problem, interrupt):
@@ -187,6 +187,8 @@ class Run:
 
     def _place(self, step: Step) -> Point:
         self.passes += step.passes
+        if not self.certifier.believing:
+            step = step._replace(objective=None, gradient=None, lower_bound=None)
         wall = time.perf_counter() - self.began
         point = Point(self.problem, step, len(self.trace), self.passes, self.seconds, wall)
         point.certifier = self.certifier

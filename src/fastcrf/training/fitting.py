@@ -126,7 +126,8 @@ def fit_corpus(
         if prior:
             check_numbers(prior, learnt, labels)
         if whole("min_count", min_count, 1) > 1:
-            corpus, frequent = without_rare(corpus, len(learnt), min_count, len(prior.attributes) if prior else 0)
+            n_known = len(prior.attributes) if prior else learnt.n_fixed
+            corpus, frequent = without_rare(corpus, len(learnt), min_count, n_known)
             learnt = learnt.kept(frequent)
         feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
         if prior:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.chain.histories import renumbered
 from fastcrf.memory import Kept
 from fastcrf.training.warm_start import attribute_of_states, pairs
 from fastcrf.types import FeatureMap, Longs
@@ -22,19 +23,26 @@ NO_FEATURES = FeatureMap(np.zeros(1, np.int64), *(np.zeros(0, np.int32),) * 3, n
 def merge(old: FeatureMap, new: FeatureMap) -> tuple[FeatureMap, Longs]:
     """(all features of both, places of the old ones among them). `new` has all attributes and labels of `old`."""
     K, A = new.n_labels, new.n_attributes
-    old_states = pairs(attribute_of_states(old), old.labels, K)
-    old_edges = pairs(old.sources, old.targets, K)
-    states = np.union1d(old_states, pairs(attribute_of_states(new), new.labels, K))
-    edges = np.union1d(old_edges, pairs(new.sources, new.targets, K))
+    old_states, old_edges = numbers_among(old, K)
+    new_states, new_edges = numbers_among(new, K)
+    states, edges = np.union1d(old_states, new_states), np.union1d(old_edges, new_edges)
     merged = FeatureMap(
         offsets=np.searchsorted(states, np.arange(A + 1) * K),
         labels=(states % K).astype(np.int32),
         sources=(edges // K).astype(np.int32),
         targets=(edges % K).astype(np.int32),
         n_labels=K,
+        order=new.order,
     )
     places = np.searchsorted(states, old_states), len(states) + np.searchsorted(edges, old_edges)
     return merged, np.concatenate(places)
+
+
+def numbers_among(features: FeatureMap, n_labels: int) -> tuple[Longs, Longs]:
+    """One number for each state and each transition, of features whose labels are the first of n_labels."""
+    histories = renumbered(features.sources, np.arange(features.n_labels), n_labels)
+    states = pairs(attribute_of_states(features), features.labels, n_labels)
+    return states, pairs(histories, features.targets, n_labels)
 
 
 def every_state(features: FeatureMap) -> FeatureMap:

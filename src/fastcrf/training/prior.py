@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.model import Model
 from fastcrf.objective.problem import WITH_PRIOR
 from fastcrf.objective.regulariser import check_prior
 from fastcrf.solvers.registry import names, solver_class
+from fastcrf.training.growth import merge
 from fastcrf.training.plan import Plan
-from fastcrf.training.warm_start import attribute_of_states, pairs
 from fastcrf.types import FeatureMap
 
 
@@ -57,15 +55,6 @@ def check_numbers(prior: Model, attributes: Attributes, labels: Sequence[Any]) -
 
 def with_features_of(prior: FeatureMap, features: FeatureMap) -> FeatureMap:
     """All features of both, which number attributes and labels alike; the prior has the first of each."""
-    K = features.n_labels
-    states = np.union1d(
-        pairs(attribute_of_states(features), features.labels, K), pairs(attribute_of_states(prior), prior.labels, K)
-    )
-    edges = np.union1d(pairs(features.sources, features.targets, K), pairs(prior.sources, prior.targets, K))
-    return FeatureMap(
-        offsets=np.searchsorted(states, np.arange(features.n_attributes + 1) * K),
-        labels=(states % K).astype(np.int32),
-        sources=(edges // K).astype(np.int32),
-        targets=(edges % K).astype(np.int32),
-        n_labels=K,
-    )
+    if prior.order > features.order:
+        raise ValueError(f"The prior is a chain of order {prior.order}; train with order={prior.order}, too.")
+    return merge(prior, features)[0]

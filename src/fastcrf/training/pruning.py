@@ -19,6 +19,7 @@ def prune(attributes: Attributes, features: FeatureMap, weights: Floats) -> tupl
     kept_before = np.concatenate(([0], np.cumsum(states)))  # [S + 1] kept state weights before each
     offsets = kept_before[features.offsets]
     used = np.diff(offsets) > 0
+    used[: attributes.n_fixed] = True
     if kept.all() and used.all():
         return attributes, features, weights
     pruned = FeatureMap(
@@ -27,5 +28,6 @@ def prune(attributes: Attributes, features: FeatureMap, weights: Floats) -> tupl
         sources=features.sources[transitions],
         targets=features.targets[transitions],
         n_labels=features.n_labels,
+        order=features.order,
     )
     return attributes.kept(used), pruned, weights[kept]

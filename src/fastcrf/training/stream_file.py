@@ -29,7 +29,7 @@ NUMBERS = {
     "expected": Kept(dtype="int64", low=1, optional=True),
     **dict.fromkeys(("c1", "c2", "seconds"), Kept(low=0.0)),
 }
-FEATURE_OPTIONS = {"all_states": bool, "all_transitions": bool, "transitions": bool}
+FEATURE_OPTIONS = {"all_states": bool, "all_transitions": bool, "transitions": bool, "order": int}
 
 
 def save_stream(path: str | os.PathLike[str], stream: Stream, options: Mapping[str, Any]) -> None:
@@ -64,7 +64,9 @@ def load_stream(path: str | os.PathLike[str]) -> tuple[Stream, Model]:
         numbers, features = header["driver"]["numbers"], header["driver"]["features"]
         check_memory(KIND, NUMBERS, numbers, 0)
         if not all(type(features[option]) is FEATURE_OPTIONS[option] for option in features):
-            raise MemoryMismatch(KIND, "its options of features are not true or false")
+            raise MemoryMismatch(KIND, "its options of features are not what they should be")
+        if features.get("order", 1) != model.features.order:
+            raise MemoryMismatch(KIND, "its model is a chain of another order")
         memory = {**header["memory"], **{item[2:]: array for item, array in arrays.items() if item[:2] == "m:"}}
         check_memory(solver.name, solver.keeps, memory, len(model.weights))
         stream = Stream(

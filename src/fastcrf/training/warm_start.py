@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.chain.histories import renumbered
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.model import Model
 from fastcrf.types import FeatureMap, Floats, Longs
@@ -29,7 +30,7 @@ def starting_weights(model: Model, attributes: Attributes, labels: Sequence[Any]
     )
     weights[features.n_state :] = look_up(
         wanted=pairs(features.sources, features.targets, n_labels),
-        known=pairs(label[old.sources], label[old.targets], n_labels),
+        known=pairs(renumbered(old.sources, label, n_labels), label[old.targets], n_labels),
         values=model.weights[old.n_state :],
     )
     return weights

@@ -24,11 +24,12 @@ SEQUENCES = 2
 
 def warm_up(problem: Problem, solver: Solver) -> None:
     """Run briefly on the first two sequences, once in a process for each solver, its options that are words (they
-    choose kernels, numbers do not), whether there is an L1 penalty (which has kernels of its own), and lane width.
+    choose kernels, numbers do not), whether there is an L1 penalty (which has kernels of its own), lane width and
+    order of the chain.
     """
     solver = decided(solver, problem)
     words = (value for value in dataclasses.astuple(solver) if isinstance(value, str))  # type: ignore[call-overload]
-    key = solver.name, *words, problem.c1 > 0.0, problem.likelihood.layout.width
+    key = solver.name, *words, problem.c1 > 0.0, problem.likelihood.layout.width, problem.features.order
     if key in WARM:
         return
     WARM.add(key)

@@ -126,7 +126,7 @@ LATER = "bigram templates with macros come later; use a plain B or b"
         ("wapiti", 'u:%t[0,0,"^?"]', "t:1:12: in the regular expression '?' follows no character"),
         ("wapiti", "u\n*:%x[0,0]", f"t:2:3: {LATER}"),
         ("wapiti", "u\nb\n*", "t:3:1: this is the second template of the label bigram"),
-        ("crfsuite", "templates = (", "t:1:13: this is no script with templates = (...)."),
+        ("crfsuite", "templates = (", "t:1:13: this is not a script with templates = (...)."),
         ("crfsuite", "fields = 'w y'", "t:1:1: the script sets no templates"),
         ("crfsuite", "templates = ()", "t:1:1: the script sets no fields"),
         ("crfsuite", "fields = 'w'\ntemplates = 3", "t:2:13: templates must be a tuple of templates."),

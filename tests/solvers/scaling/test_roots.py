@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.solvers.scaling.roots import LARGEST_CHANGE, grouped_root, scaling_root
+from fastcrf.scaling_root import LARGEST_CHANGE, scaling_root
+from fastcrf.solvers.scaling.roots import grouped_root
 
 positive = st.floats(-25, 12).map(lambda exponent: 10.0**exponent)
 signed = st.tuples(positive, st.sampled_from([-1.0, 1.0])).map(math.prod)

@@ -19,7 +19,14 @@ from reference.random_corpora import learnable_corpus, random_features
 
 LENGTHS = (3, 1, 4, 2, 3, 2, 3)
 N, SEED = len(LENGTHS), 7
-PENALTIES = {"none": (0.0, 0.0), "l1": (0.4, 0.0), "l2": (0.0, 0.8), "both": (0.3, 0.4), "nearly l1": (0.3, 1e-12)}
+PENALTIES = {
+    "none": (0.0, 0.0),
+    "l1": (0.4, 0.0),
+    "l2": (0.0, 0.8),
+    "weak": (0.0, 0.03),
+    "both": (0.3, 0.4),
+    "nearly l1": (0.3, 1e-12),
+}
 
 
 def small_problem(c1=0.0, c2=0.5, **options):

@@ -68,14 +68,24 @@ def test_a_sequence_of_weight_two_counts_twice():
     assert_equal_epochs(small(weighted=True), "u2.g2", "sequence", alpha=3.0)
 
 
-def assert_equal_epochs(problem, update, granularity, **constants):
+@pytest.mark.parametrize("update", ["u1.g1", "u2.g3"])
+def test_a_table_has_the_nearest_of_its_entries(update):
+    """Sums over a sequence go beyond the table, too: attributes have values."""
+    corpus = learnable_corpus(3, lengths=[3, 1, 4, 2, 3], values=True)
+    problem = Problem(corpus, random_features(3), c2=0.7)
+    assert_equal_epochs(problem, update, "sequence", table=True, points=2**15)
+    with pytest.raises(AssertionError, match="Not equal"):
+        assert_equal_epochs(problem, update, "sequence", table=True)
+
+
+def assert_equal_epochs(problem, update, granularity, table=False, points=0, **constants):
     n, start = problem.n_sequences, np.random.default_rng(1).normal(size=problem.n_weights)
     twin = dense_ngd.ngd(
         EnumeratedLoss(problem.corpus, problem.features), problem.corpus, problem.features, start.copy(),
-        epoch_permutation(0, 1, n), ETA, 2.0 * problem.c2 / n, update, granularity, **constants,
+        epoch_permutation(0, 1, n), ETA, 2.0 * problem.c2 / n, update, granularity, points=points, **constants,
     )  # fmt: skip
     *_, expected = twin
-    solver = registry.make("ngd", update=update, granularity=granularity, eta=ETA, **constants)
+    solver = registry.make("ngd", update=update, granularity=granularity, eta=ETA, table=table, **constants)
     step = next(islice(solver.iterate(problem, start.copy()), 1, None))
     np.testing.assert_allclose(step.weights, expected, rtol=1e-12, atol=1e-12)
     assert np.abs(expected - start).max() > 0.1

@@ -1,8 +1,8 @@
 """The attributes that a model knows: how data become their ids, and what they are called.
 
 There are two kinds. `ItemAttributes` are names, and the data are items (dicts or lists of strings); the attributes of
-`fastcrf.data.templates.attributes` are made by a template, and the data are rows of raw columns. Whatever needs to know
-the difference asks the attributes; nothing else looks at their kind.
+`fastcrf.data.templates.attributes` are made by a template, and the data are rows of raw columns. `boundaries.py` wraps
+either. Whatever needs to know the difference asks the attributes; nothing else looks at their kind.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Attributes(Protocol):
     """The attributes of a model, numbered from 0."""
 
     kind: ClassVar[str]  # what a model file calls them
+    n_fixed: ClassVar[int]  # the first so many are not the data's, and stay whether they have weights or not
 
     def __len__(self) -> int: ...
 
@@ -81,6 +82,7 @@ class ItemAttributes:
     """Attributes by name; X is sequences of items."""
 
     kind: ClassVar[str] = "items"
+    n_fixed: ClassVar[int] = 0
 
     ids: dict[str, int]
     pairs: PairIds = field(default_factory=dict, repr=False, compare=False)  # looked up so far, shared by all gatherers

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fastcrf.data.errors import DataError
 from fastcrf.data.files.text_lines import ShareRead, check_length, name_of, read_lines
 
-CONLLU_COMMENT = re.compile(r"#\s*(\S+\s*=(\s|$)|(newdoc|newpar)\b)")
+CONLLU_COMMENT = r"#\s*(\S+\s*=(\s|$)|(newdoc|newpar)\b)"
 
 
 class Sentence(NamedTuple):
@@ -60,4 +60,4 @@ def sentences(lines: Iterable[str], name: str, n_columns: int | None = None) -> 
 
 def is_comment(line: str, tabbed: bool) -> bool:
     """Whether a line that begins with # is a comment: by its form, or because the columns of the file have tabs."""
-    return "\t" not in line and (tabbed or CONLLU_COMMENT.match(line) is not None)
+    return "\t" not in line and (tabbed or re.match(CONLLU_COMMENT, line) is not None)

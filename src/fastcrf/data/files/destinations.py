@@ -71,4 +71,4 @@ def kind_of(path: PathLike) -> str | None:
         return EMPTY
     if start.startswith(CRFSUITE_MAGIC):
         return CRFSUITE_MODEL
-    return next((kind for mark, kind in MARKS.items() if mark in header), "no file of fastcrf")
+    return next((kind for mark, kind in MARKS.items() if mark in header), "not a file of fastcrf")

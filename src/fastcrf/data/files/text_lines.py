@@ -52,8 +52,8 @@ def read_lines(path: str | os.PathLike[str], name: str, progress: ShareRead | No
                     progress(share())
     except LongLine:
         raise DataError(
-            f"{name}:{number + 1}: the line is longer than {LONGEST_LINE:,} bytes; this is no text, or it lost its "
-            "line ends."
+            f"{name}:{number + 1}: the line is longer than {LONGEST_LINE:,} bytes; this is not text, or it has lost "
+            "its line ends."
         ) from None
     except UnicodeDecodeError as error:
         number += error.object.count(b"\n", 0, error.start) + 1

@@ -14,6 +14,7 @@ from fastcrf.data.model_file.container import ModelFileError
 CONTENTS = {  # by kind; imported when needed, because templates are many files
     "items": "fastcrf.data.model_file.item_content",
     "template": "fastcrf.data.model_file.template_content",
+    "bounded": "fastcrf.data.model_file.bounded_content",
 }
 
 

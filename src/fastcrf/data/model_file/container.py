@@ -6,6 +6,8 @@ on disk beside the old one before it takes its place.
 
 Metadata of the safetensors file: ``format`` ("fastcrf-model"), ``version`` (of the format, a whole number), ``library``
 (version of fastcrf that wrote it), ``header`` (JSON) and ``sha256``.
+
+What only writing needs is imported there: tagging a sentence starts sooner without.
 """
 
 from __future__ import annotations
@@ -13,17 +15,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import safetensors
-import safetensors.numpy
 from numpy.typing import NDArray
 
 from fastcrf import __version__
-from fastcrf.data.files.atomic_write import replace_file
 
 FORMAT = "fastcrf-model"
 VERSION = 1  # of the format: raised when an older fastcrf could not read what a newer one writes
@@ -40,6 +40,8 @@ class ModelFileError(ValueError):
 
 def to_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> bytes:
     """The content of a model file."""
+    import safetensors.numpy
+
     text = json.dumps(header, default=plain_number)
     metadata = {
         "format": FORMAT,
@@ -118,9 +120,14 @@ def write(path: PathLike, content: bytes) -> None:
     """Save a model file; an older file of this name stays whole until the new one is complete."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise ModelFileError(f"cannot save to {os.fspath(path)}, which is not a file; choose another path")
+    from fastcrf.data.files.atomic_write import replace_file
+
     replace_file(path, content)
 
 
 def read(path: PathLike) -> bytes:
     """The content of a model file."""
-    return Path(path).read_bytes()
+    with open(path, "rb") as file:
+        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
+            raise ModelFileError("this is a device, such as /dev/zero, which never ends")
+        return file.read()

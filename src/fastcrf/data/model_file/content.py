@@ -45,7 +45,14 @@ def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]
         "weights": content.weights,
     }
     labels = [saved_label(label) for label in content.labels]
-    header = {"labels": labels, "attributes": attribute_header, "options": content.options, "input": content.input}
+    header: dict[str, Any] = {
+        "labels": labels,
+        "attributes": attribute_header,
+        "options": content.options,
+        "input": content.input,
+    }
+    if features.order > 1:  # files of order 1 are as they have always been
+        header["order"] = features.order
     return arrays, header
 
 
@@ -64,7 +71,7 @@ def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> Mod
     """The model in arrays and header, if every part fits every other."""
     labels = read_labels(header)
     attributes = unpack_attributes(arrays, header.get("attributes"))
-    features = read_features(arrays, len(attributes), len(labels))
+    features = read_features(arrays, len(attributes), len(labels), header.get("order", 1))
     weights = take(arrays, "weights", np.float64)
     require(len(weights) == features.n_weights, f"{len(weights)} weights for {features.n_weights} features")
     require(bool(np.isfinite(weights).all()), "a weight that is not finite")
@@ -91,20 +98,23 @@ def read_labels(header: Mapping[str, Any]) -> list[Any]:
     return labels
 
 
-def read_features(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_labels: int) -> FeatureMap:
+def read_features(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_labels: int, order: Any) -> FeatureMap:
+    require(type(order) is int and order in (1, 2), "an order that is neither 1 nor 2")
     features = FeatureMap(
         offsets=take(arrays, "feature_offsets", np.int64),
         labels=take(arrays, "feature_labels", np.int32),
         sources=take(arrays, "transition_sources", np.int32),
         targets=take(arrays, "transition_targets", np.int32),
         n_labels=n_labels,
+        order=order,
     )
-    offsets, labels, sources, targets, _ = features
+    offsets, labels, sources, targets, *_ = features
     require(len(offsets) == n_attributes + 1, f"{len(offsets) - 1} attributes with features and {n_attributes} names")
     require(ascend_to(offsets, len(labels)), "features that overlap")
     require(len(sources) == len(targets), "transitions without an end")
-    for ids in (labels, sources, targets):
-        require(bool(((ids >= 0) & (ids < n_labels)).all()), "a label id out of range")
+    n_before = n_labels if order == 1 else n_labels + n_labels**2  # histories, as chain/histories.py numbers them
+    for ids, n in ((labels, n_labels), (sources, n_before), (targets, n_labels)):
+        require(bool(((ids >= 0) & (ids < n)).all()), "a label id out of range")
     attributes = np.repeat(np.arange(n_attributes), np.diff(offsets))
     require(in_order(attributes, labels, n_labels), "state features out of order")
     require(in_order(sources, targets, n_labels), "transitions out of order")

@@ -19,6 +19,6 @@ def pack(attributes: ItemAttributes) -> tuple[dict[str, NDArray[Any]], dict[str,
 
 def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> ItemAttributes:
     names = take_names(arrays, "attribute")
-    ids = {name: a for a, name in enumerate(names)}
+    ids = dict(zip(names, range(len(names)), strict=True))
     require(len(ids) == len(names), "the same attribute twice")
     return ItemAttributes(ids)

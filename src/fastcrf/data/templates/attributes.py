@@ -22,6 +22,7 @@ class TemplateAttributes:
     """Attributes that a template makes of raw columns. X is then sentences of rows, such as [["the", "DT"], ...]."""
 
     kind: ClassVar[str] = "template"
+    n_fixed: ClassVar[int] = 0
 
     def __init__(
         self, template: TemplateFile, alphabets: Sequence[Mapping[str, int]], pairs: Sequence[Longs], keys: Longs

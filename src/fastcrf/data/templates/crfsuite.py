@@ -58,7 +58,7 @@ def assignments(text: str, name: str) -> dict[str, ast.expr]:
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
-        raise template_error(f"{name}:{line}", column, "this is no script with templates = (...).") from None
+        raise template_error(f"{name}:{line}", column, "this is not a script with templates = (...).") from None
     assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
     return {target.id: node.value for node in assigned for target in node.targets if isinstance(target, ast.Name)}
 

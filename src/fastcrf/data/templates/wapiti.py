@@ -69,7 +69,7 @@ def parse_macro(line: str, start: int, place: str) -> tuple[int, Cell]:
         raise template_error(place, start + 1, f"% begins one of %x %t %m %X %T %M; found {line[start : start + 2]!r}.")
     address = ADDRESS.match(line, command.end())
     if address is None:
-        fault = f"a macro goes on with [offset,column or [@place,column; found {line[command.end() :][:10]!r}."
+        fault = f"a macro continues with [offset,column or [@place,column; found {line[command.end() :][:10]!r}."
         raise template_error(place, command.end() + 1, fault)
     operation, end = parse_operation(line, command[1], address.end(), place)
     if line[end : end + 1] != "]":

@@ -39,16 +39,16 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from fastcrf.draws.storage import FORMS, PRECISIONS
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
 from fastcrf.solvers.average_gradient import ball_weights, lipschitz, run
 from fastcrf.solvers.average_gradient.ball_weights import BallWeights
 from fastcrf.solvers.average_gradient.lipschitz import Constants, known_constant, one_constant
+from fastcrf.solvers.average_gradient.options import STORED_OR_NOT, check_drawing
 from fastcrf.solvers.average_gradient.periods import advance_period
 from fastcrf.solvers.average_gradient.run import Run
-from fastcrf.solvers.options import check_choice, check_positive, check_truth, check_whole
+from fastcrf.solvers.options import check_choice, check_positive, check_truth
 from fastcrf.types import Floats, Step
 
 
@@ -80,11 +80,7 @@ class EMGD:
         check_truth(self.name, "project", self.project)
         for option in ("inner_passes", "first_lipschitz"):
             check_positive(self.name, option, getattr(self, option))
-        check_whole(self.name, "batch", self.batch, 1)
-        check_whole(self.name, "seed", self.seed, 0)
-        check_choice(self.name, "storage", self.storage, ("none", "auto", *FORMS))
-        check_choice(self.name, "precision", self.precision, PRECISIONS)
-        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+        check_drawing(self, STORED_OR_NOT)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None

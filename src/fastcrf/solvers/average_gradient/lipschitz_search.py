@@ -18,8 +18,8 @@ import numpy as np
 
 from fastcrf.chain.blocks import Blocks, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
-from fastcrf.chain.forward_backward import Edges, make_edges
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
+from fastcrf.chain.orders import AnyEdges, edges_from
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 EPSILON = 2.220446049250313e-16
@@ -31,15 +31,15 @@ class Direction(NamedTuple):
 
     scores: np.ndarray  # [T, Kp] label scores at w
     slopes: np.ndarray  # [T, Kp] label scores of the direction; padding 0
-    edge_slopes: np.ndarray  # [Kp, Kp] transition scores of the direction
-    trial: Edges  # transition scores at the trial point
+    edge_slopes: np.ndarray  # [histories, Kp] transition scores of the direction
+    trial: AnyEdges  # transition scores at the trial point
     bias: np.ndarray  # [1, Kp] zeros, on which slopes are summed up
 
 
 def make_direction(blocks: Blocks) -> Direction:
-    longest, K, Kp = blocks.widest[2], blocks.layout.n_labels, blocks.layout.padded
-    trial = make_edges(np.zeros((K, K)), Kp)
-    areas = aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), aligned_zeros(Kp, Kp)
+    longest, layout, Kp = blocks.widest[2], blocks.layout, blocks.layout.padded
+    trial = edges_from(layout.order, np.zeros((layout.n_histories, layout.n_labels)), Kp)
+    areas = aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), aligned_zeros(*layout.edge_shape)
     return Direction(*areas, trial, aligned_zeros(1, Kp))
 
 
@@ -52,7 +52,7 @@ def loss_along(chains, i, step, direction, edge_scores, lattice, n_labels, lanes
         for b in range(0, Kp, W):
             there = add_scaled(-step, load(direction.slopes, t, b, lanes), load(direction.scores, t, b, lanes))
             store(lattice.scores, t, b, there)
-    for j in range(n_labels):
+    for j in range(len(edge_scores)):
         for b in range(0, Kp, W):
             there = add_scaled(-step, load(direction.edge_slopes, j, b, lanes), load(edge_scores, j, b, lanes))
             store(direction.trial.scores, j, b, there)
@@ -61,7 +61,7 @@ def loss_along(chains, i, step, direction, edge_scores, lattice, n_labels, lanes
     for c in range(chains.bounds[i], chains.bounds[i + 1]):
         weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
         first, last = starts[c] - base, starts[c + 1] - base
-        gold = gold_score(chains.labels[starts[c] : starts[c + 1]], lattice.scores, first, trial.scores)
+        gold = gold_score(trial, chains.labels[starts[c] : starts[c + 1]], lattice.scores, first, n_labels)
         loss += weight * (log_partition(lattice, first, last, trial, n_labels, lanes) - gold)
     return loss
 

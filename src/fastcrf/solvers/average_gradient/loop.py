@@ -35,7 +35,7 @@ def average_gradient_draws(
     blocks, uniforms, lam, growth, correction, vector, gradients, figures, scheme, covered, space, direction, lanes
 ):
     """One draw per uniform; the number of forward(-backward) recursions. Writes: all state."""
-    bounds, K, evaluations = blocks.chains.bounds, blocks.layout.n_labels, 0
+    bounds, H, evaluations = blocks.chains.bounds, blocks.layout.n_histories, 0
     n = len(blocks.chains.starts) - 1
     for u in uniforms:
         i, p = draw(scheme, u, lam)  # line 4
@@ -50,7 +50,7 @@ def average_gradient_draws(
         a, m = step_size(scheme, lam), covered[0]  # line 15
         shrink = 1.0 - a * lam
         step = correction * (1.0 / (n * p) - growth / m) * a / shrink  # `advance` is going to apply growth / m of it
-        turn(vector, blocks.support, i, growth, step, gradients.change, gradients.edge_change, K, lanes)  # line 10
+        turn(vector, blocks.support, i, growth, step, gradients.change, gradients.edge_change, H, lanes)  # line 10
         advance(vector, shrink, a / m, lanes)  # line 16
         if trials > 0:  # where gradients are flat, L would fade without end
             fade(scheme, i)  # line 17
@@ -80,15 +80,15 @@ def search_block(blocks, i, loss, L, down, edge_scores, space, direction, lanes)
     f_i is the mean over the block, but losses and gradients here are sums: their L is `size` times as large.
     Writes: space, direction.
     """
-    local, support, bounds, K = blocks.local, blocks.support, blocks.chains.bounds, blocks.layout.n_labels
+    local, support, bounds, layout = blocks.local, blocks.support, blocks.chains.bounds, blocks.layout
     size = bounds[i + 1] - bounds[i]
     collect_change(local, bounds, support, i, space.lattice.scores, space.change, lanes)
-    square = mask_change(support, i, space.change, space.edge_sums, K, lanes)
+    square = mask_change(support, i, space.change, space.edge_sums, layout.n_histories, lanes)
     if square <= FLAT * size * size:
         return L, 0
     score_block(local, space.change, direction.bias, bounds[i], bounds[i + 1], direction.slopes, lanes)
-    copy_rows(space.edge_sums, direction.edge_slopes, K, lanes)
+    copy_rows(space.edge_sums, direction.edge_slopes, layout.n_histories, lanes)
     found, trials = search_lipschitz(
-        blocks.chains, i, loss, square, L * size, down, direction, edge_scores, space.lattice, K, lanes
+        blocks.chains, i, loss, square, L * size, down, direction, edge_scores, space.lattice, layout.n_labels, lanes
     )
     return found / size, trials

@@ -23,6 +23,17 @@ from fastcrf.solvers.average_gradient.scheme import Scheme
 from fastcrf.solvers.options import check_choice, check_whole
 from fastcrf.types import Floats, Step
 
+STORED = ("auto", *FORMS)
+STORED_OR_NOT = ("none", *STORED)
+
+
+def check_drawing(solver: Any, storages: tuple[str, ...]) -> None:
+    """Raise one sentence where an option of the whole family is wrong; `storages` are those that this solver has."""
+    for option, least in (("batch", 1), ("seed", 0), ("steps_per_epoch", 1)):
+        check_whole(solver.name, option, getattr(solver, option), least)
+    check_choice(solver.name, "storage", solver.storage, storages)
+    check_choice(solver.name, "precision", solver.precision, PRECISIONS)
+
 
 @dataclass(frozen=True)
 class AverageGradient:
@@ -49,11 +60,7 @@ class AverageGradient:
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
-        check_whole(self.name, "batch", self.batch, 1)
-        check_whole(self.name, "seed", self.seed, 0)
-        check_choice(self.name, "storage", self.storage, ("auto", *FORMS))
-        check_choice(self.name, "precision", self.precision, PRECISIONS)
-        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+        check_drawing(self, STORED)
 
     @abstractmethod
     def scheme(self, problem: SequenceProblem, n: int) -> Scheme:

@@ -14,13 +14,13 @@ from functools import partial
 from typing import Any, ClassVar
 
 from fastcrf.draws.lazy_weights import LazyWeights, Make
-from fastcrf.draws.storage import FORMS, PRECISIONS
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import lipschitz, run
 from fastcrf.solvers.average_gradient.lipschitz import Constants, one_constant, own_constants
+from fastcrf.solvers.average_gradient.options import STORED_OR_NOT, check_drawing
 from fastcrf.solvers.average_gradient.run import Run
-from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.solvers.options import check_choice, check_positive
 from fastcrf.types import Floats, Step
 
 
@@ -52,11 +52,7 @@ class VarianceReduced:
         check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
         for option in ("inner_passes", "caution", "first_lipschitz"):
             check_positive(self.name, option, getattr(self, option))
-        check_whole(self.name, "batch", self.batch, 1)
-        check_whole(self.name, "seed", self.seed, 0)
-        check_choice(self.name, "storage", self.storage, ("none", "auto", *FORMS))
-        check_choice(self.name, "precision", self.precision, PRECISIONS)
-        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+        check_drawing(self, STORED_OR_NOT)
 
     @abstractmethod
     def vector(self, problem: SequenceProblem, n: int) -> Make:

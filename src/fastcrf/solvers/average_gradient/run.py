@@ -87,9 +87,8 @@ class Run:
         self.figures = np.zeros((n_blocks, 2))  # loss and entropy of each block at its last visit; at first gold's, 0
         self.provable = precision == "double" and growth > 0.0  # rounded gradients prove nothing
         size = max(1, problem.slice_size * n_blocks // problem.n_sequences)
-        told = self._told_to_stop
-        self.draws = Slices(n_blocks if n_draws is None else n_draws, size, told, steps)
-        self.filled = Slices(n_blocks, size, told, done=0 if filling else n_blocks)
+        self.draws = Slices(problem, n_blocks if n_draws is None else n_draws, size, steps)
+        self.filled = Slices(problem, n_blocks, size, done=0 if filling else n_blocks)
         self.covered = np.array([problem.n_sequences if filling or problem.c1 > 0.0 else 0])  # sequences in d
         self.epoch, self.evaluations, self.loss, self.moved = 0, 0, 0.0, not filling
         if memory:
@@ -98,9 +97,6 @@ class Run:
         self.snapshot = np.array(memory["snapshot"]) if memory and "snapshot" in memory else np.zeros_like(weights)
         if self.recomputing:
             take_snapshot(self.gradients, self.part, self.snapshot)
-
-    def _told_to_stop(self) -> bool:
-        return self.problem.asked_to_stop()
 
     @property
     def n_blocks(self) -> int:

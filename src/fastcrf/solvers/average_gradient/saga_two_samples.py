@@ -99,7 +99,7 @@ def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, figures, s
 
     Blocks j, for the step, and r, for the stored gradients, are evaluated at the same w.
     """
-    support, bounds, K = blocks.support, blocks.chains.bounds, blocks.layout.n_labels
+    support, bounds, H = blocks.support, blocks.chains.bounds, blocks.layout.n_histories
     n, evaluations = len(blocks.chains.starts) - 1, 0
     for k in range(len(uniforms)):
         (j, p), r = draw(scheme, uniforms[k, 0], lam), draw_uniform(uniforms[k, 1], len(bounds) - 1)
@@ -110,8 +110,8 @@ def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, figures, s
         a = step_size(scheme, lam)
         shrink = 1.0 - a * lam
         step = 1.0 / (n * p) * a / shrink
-        turn(vector, support, j, 0.0, step, gradients.change, gradients.edge_change, K, lanes)
+        turn(vector, support, j, 0.0, step, gradients.change, gradients.edge_change, H, lanes)
         # `advance` is going to apply a / n of the new part of d, which is not due before the next step.
-        turn(vector, support, r, 1.0, -a / n / shrink, aside.change, aside.edge_change, K, lanes)
+        turn(vector, support, r, 1.0, -a / n / shrink, aside.change, aside.edge_change, H, lanes)
         advance(vector, shrink, a / n, lanes)
     return evaluations

@@ -9,8 +9,10 @@ per direction, block by block and on threads: once for the inner products of all
 argument, once for the combination.
 
 With a metric, H0 = (y.s / y.Dy) D for a diagonal matrix D: all happens as above in the variables w / sqrt(D), where D
-is the identity. With many pairs the time goes into reading them, so their rows may be in single precision: inner
-products are those of the rows as they are kept, summed in double precision, so H stays symmetric and positive.
+is the identity. With many pairs the time goes into reading them, so their rows may be in single precision. Inner
+products are those of the rows as they are kept; some hundred products at a time are summed in the precision of the
+rows, which doubles the numbers in a register, and these sums in double precision. H stays symmetric, and it stays
+positive, because a pair counts only if its own product is.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.kernel import borrowing_kernel, kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import Kept, MemoryMismatch, take
 from fastcrf.types import Floats
 
@@ -115,15 +117,20 @@ class CurvaturePairs:
             return -steepest * self.scale if len(self.scale) else -steepest
         rows, direction = self.basis[: 2 * self.used], np.empty_like(steepest)
         on_rows, on_steepest = self._two_loop(products)
-        coefficients = -on_rows, steepest, -on_steepest, self.scale
+        coefficients = (-on_rows).astype(self.basis.dtype), steepest, -on_steepest, self.scale
         self._on_shards(lambda first, last: combine(rows, *coefficients, first, last, direction))
         return direction
 
     def _products(self, vector: Floats) -> Floats:
         """Inner products of the rows with `vector`, and on the way those with the newest pair. Writes: gram, order."""
-        rows, s, y = self.basis[: 2 * self.used], 2 * self.order[-1], 2 * self.order[-1] + 1
-        shards = self._on_shards(lambda first, last: row_products(rows, rows[s], rows[y], vector, first, last))
-        products = np.sum(shards, axis=0)
+        rows, newest = self.basis[: 2 * self.used], 2 * self.order[-1]
+
+        def of_shard(first: int, last: int) -> Floats:
+            products, near = np.zeros((len(rows), 3)), np.empty((3, BLOCK), rows.dtype)
+            row_products(rows, newest, vector, first, last, near, products)
+            return products
+
+        products = np.sum(self._on_shards(of_shard), axis=0)
         self.learn(products[:, :2])
         return products[:, 2]
 
@@ -206,42 +213,49 @@ def lay_pair(weights, weights_before, gradient, gradient_before, scale, first, l
             y[f] = gradient[f] - gradient_before[f]
 
 
-@kernel
-def row_products(rows, s, y, vector, first, last):
-    """Inner products over weights first:last of each row with s, y and vector, [rows, 3]. There is an even number."""
-    products, pair = np.zeros((len(rows), 3)), np.empty((2, BLOCK))
+@borrowing_kernel
+def row_products(rows, newest, vector, first, last, near, products):
+    """Add to products[i, :] the inner products over weights first:last of each row with the rows `newest` and
+    `newest` + 1 and with `vector`. There is an even number of rows.
+
+    Products of a stretch are summed in the precision of the rows, and stretches in double precision. Writes: products,
+    and near, [3, BLOCK], which keeps what all rows are multiplied with.
+    """
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
-        for f in range(start, stop):  # the newest pair in double precision, once for all rows
-            pair[0, f - start], pair[1, f - start] = s[f], y[f]
+        for f in range(start, stop):
+            near[0, f - start], near[1, f - start] = rows[newest, f], rows[newest + 1, f]
+            near[2, f - start] = vector[f]
         for i in range(0, len(rows), 2):
-            add_products(rows[i], rows[i + 1], pair[0], pair[1], vector, start, stop, products[i], products[i + 1])
-    return products
+            add_products(rows, i, near, start, stop, products)
 
 
 @borrowing_kernel
-def add_products(row, next_row, s, y, vector, start, stop, products, next_products):
-    """Add those of two rows over weights start:stop; s and y begin at `start`. Writes: products, next_products."""
-    a, b, c, d, e, g = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for f in range(start, stop):
-        here, there = np.float64(row[f]), np.float64(next_row[f])
-        a += here * s[f - start]
-        b += here * y[f - start]
-        c += here * vector[f]
-        d += there * s[f - start]
-        e += there * y[f - start]
-        g += there * vector[f]
-    products[0] += a
-    products[1] += b
-    products[2] += c
-    next_products[0] += d
-    next_products[1] += e
-    next_products[2] += g
+def add_products(rows, i, near, start, stop, products):
+    """Add those of rows i and i + 1 over weights start:stop. Writes: products."""
+    nothing = rows.dtype.type(0)
+    a, b, c, d, e, g = nothing, nothing, nothing, nothing, nothing, nothing
+    for f in range(stop - start):
+        here, there = rows[i, start + f], rows[i + 1, start + f]
+        s, y, other = near[0, f], near[1, f], near[2, f]
+        a += here * s
+        b += here * y
+        c += here * other
+        d += there * s
+        e += there * y
+        g += there * other
+    products[i, 0] += a
+    products[i, 1] += b
+    products[i, 2] += c
+    products[i + 1, 0] += d
+    products[i + 1, 1] += e
+    products[i + 1, 2] += g
 
 
 @borrowing_kernel
 def combine(rows, on_rows, vector, on_vector, scale, first, last, total):
-    """total = scale * (on_rows @ rows + on_vector * vector) over weights first:last. Writes: total."""
+    """total = scale * (on_rows @ rows + on_vector * vector) over weights first:last. Four rows at a time are combined
+    in their own precision, which is that of on_rows, too. There is an even number of rows. Writes: total."""
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
         for f in range(start, stop):
@@ -249,7 +263,7 @@ def combine(rows, on_rows, vector, on_vector, scale, first, last, total):
         for i in range(0, len(rows) - 2, 4):
             a, b, c, d = on_rows[i], on_rows[i + 1], on_rows[i + 2], on_rows[i + 3]
             for f in range(start, stop):
-                total[f] += a * rows[i, f] + b * rows[i + 1, f] + c * rows[i + 2, f] + d * rows[i + 3, f]
+                total[f] += (a * rows[i, f] + b * rows[i + 1, f]) + (c * rows[i + 2, f] + d * rows[i + 3, f])
         if len(rows) % 4 == 2:
             i = len(rows) - 2
             for f in range(start, stop):

@@ -11,9 +11,11 @@ Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
         s ← t d, y ← grad F(w + t d) - g          keep the pair if its curvature is positive
         w ← w + t d
 
+With metric="counts", H0 = (y.s / y.Dy) D, where D follows how often each feature occurs (`metric.py`).
+
 Differs from the paper: the two-loop recursion runs on inner products (`curvature_pairs.py`); the line search is
-Nocedal & Wright's, not Moré & Thuente's; if no step is found, the pairs are dropped and steepest descent is tried once
-before giving up.
+Nocedal & Wright's, not Moré & Thuente's; if no step is found, the pairs are dropped, then the metric, and steepest
+descent is tried once before giving up.
 """
 
 from __future__ import annotations
@@ -25,12 +27,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fastcrf.memory import POINT, Kept
 from fastcrf.objective.capabilities import GradientProblem
-from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.batch.line_search import Search, SmoothRay, Start, begin, strong_wolfe
-from fastcrf.solvers.options import check_whole
+from fastcrf.solvers.batch.line_search import Search, SmoothRay, Start, strong_wolfe
+from fastcrf.solvers.batch.quasi_newton import QuasiNewton
 from fastcrf.types import Floats, Step
 from fastcrf.vectors import dot, norm
 
@@ -38,30 +38,16 @@ NOTHING_TO_GAIN = 1e-6 * np.finfo(np.float64).eps  # a decrease far below the ro
 
 
 @dataclass(frozen=True)
-class LBFGS:
-    """pairs: how many curvature pairs are kept; max_linesearch: gradient evaluations per line search."""
+class LBFGS(QuasiNewton):
+    """Options as in QuasiNewton."""
 
     name: ClassVar[str] = "lbfgs"
-    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
-    promises: ClassVar[str] = "optimum"
-    keeps: ClassVar[Mapping[str, Kept]] = {**POINT, **curvature_pairs.KEEPS}
 
-    pairs: int = 6
-    max_linesearch: int = 20
-
-    def __post_init__(self) -> None:
-        check_whole(self.name, "pairs", self.pairs, 1)
-        check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
-
-    def iterate(
-        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    def _descend(
+        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, memory: Mapping[str, Any]
     ) -> Generator[Step, None, str]:
-        pairs = CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs)
-        start = begin(self.name, problem, weights, memory)
-        if memory:
-            pairs.restore(self.name, memory)
-        return (yield from descend(self.name, problem, start, pairs, self.max_linesearch))
+        return descend(self.name, problem, start, pairs, self.max_linesearch)
 
 
 def descend(

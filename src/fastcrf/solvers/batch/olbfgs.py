@@ -78,9 +78,7 @@ class OLBFGS:
         w, epoch, updates = np.array(known["weights"]), int(known["epoch"]), int(known["updates"])
         if memory:
             pairs.restore(self.name, memory)
-        draws = Slices(
-            n, batch, lambda: problem.asked_to_stop(), self.steps_per_epoch, batch, min(int(known["drawn"]), n)
-        )
+        draws = Slices(problem, n, batch, self.steps_per_epoch, unit=batch, done=min(int(known["drawn"]), n))
         passes = 0.0
         info: dict[str, float] = {}
         while True:

@@ -14,7 +14,8 @@ Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
         s ← w' - w, y ← difference of the smooth gradients;  w ← w'
 
 Differs from the paper: the smooth part may contain c2 |w|^2 (elastic net), as in CRFsuite; pairs without positive
-curvature are skipped; if no step is found, the pairs are dropped and the pseudo-gradient is tried once before the end.
+curvature are skipped; if no step is found, the pairs are dropped, then the metric (metric="counts", as in lbfgs), and
+the pseudo-gradient is tried once before the end.
 """
 
 from __future__ import annotations
@@ -25,42 +26,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fastcrf.memory import POINT, Kept
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.orthant import keep_descending, pseudo_gradient
-from fastcrf.solvers.batch import curvature_pairs
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.batch.line_search import OrthantRay, Search, Start, backtrack, begin
-from fastcrf.solvers.options import check_whole
+from fastcrf.solvers.batch.line_search import OrthantRay, Search, Start, backtrack
+from fastcrf.solvers.batch.quasi_newton import QuasiNewton
 from fastcrf.types import Floats, Step
 from fastcrf.vectors import norm
 
 
 @dataclass(frozen=True)
-class OWLQN:
-    """pairs: how many curvature pairs are kept; max_linesearch: gradient evaluations per line search."""
+class OWLQN(QuasiNewton):
+    """Options as in QuasiNewton."""
 
     name: ClassVar[str] = "owlqn"
-    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
-    promises: ClassVar[str] = "optimum"
-    keeps: ClassVar[Mapping[str, Kept]] = {**POINT, **curvature_pairs.KEEPS}
 
-    pairs: int = 6
-    max_linesearch: int = 20
-
-    def __post_init__(self) -> None:
-        check_whole(self.name, "pairs", self.pairs, 1)
-        check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
-
-    def iterate(
-        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    def _descend(
+        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, memory: Mapping[str, Any]
     ) -> Generator[Step, None, str]:
-        pairs = CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs)
-        start = begin(self.name, problem, weights, memory)
-        if memory:
-            pairs.restore(self.name, memory)
-        return (yield from descend(self.name, problem, start, pairs, self.max_linesearch))
+        return descend(self.name, problem, start, pairs, self.max_linesearch)
 
 
 def descend(
@@ -87,7 +72,8 @@ def descend(
 def search(
     problem: GradientProblem, w: Floats, value: float, steepest: Floats, pairs: CurvaturePairs, max_linesearch: int
 ) -> Search:
-    """Along the quasi-Newton direction; if that fails, along the pseudo-gradient after forgetting the pairs."""
+    """Along the quasi-Newton direction; if that fails, along the pseudo-gradient after forgetting the pairs, first in
+    their metric and then without it."""
     direction = pairs.direction(steepest)
     keep_descending(direction, steepest)
     ray = OrthantRay(problem, w, direction, steepest)
@@ -97,8 +83,11 @@ def search(
         found, trials = backtrack(ray, value, 1.0, shrink=0.5, max_trials=max_linesearch)
     elif length > 0.0:
         found, trials = backtrack(ray, value, min(1.0, 1.0 / length), shrink=0.1, max_trials=max_linesearch)
-    if found is None and len(pairs):
-        pairs.forget()
+    if found is None and not pairs.is_plain:
+        if len(pairs):
+            pairs.forget()
+        else:
+            pairs.forget_metric()
         again = search(problem, w, value, steepest, pairs, max_linesearch)
         return Search(again.found, trials + again.trials)
     return Search(found, trials)

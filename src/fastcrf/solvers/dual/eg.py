@@ -60,7 +60,7 @@ class EG:
     """initial: what a right label or bigram counts in the first dual point."""
 
     name: ClassVar[str] = "eg"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "bigrams", "gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
     promises: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"

@@ -65,7 +65,7 @@ class OEG:
     """
 
     name: ClassVar[str] = "oeg"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "bigrams", "gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
     promises: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"

@@ -64,7 +64,7 @@ class DualRun:
         n = problem.n_sequences
         self.space = make_workspace(self.blocks)
         self.entropies = np.zeros(n)  # weighted
-        self.filled, self.draws = (Slices(n, problem.slice_size, self._told_to_stop, stops) for stops in (1, steps))
+        self.filled, self.draws = (Slices(problem, n, problem.slice_size, stops) for stops in (1, steps))
         self.epoch, self.evaluations = 0, 0
         self.dual: dict[str, np.ndarray] = {}
         drift = np.zeros_like(weights)
@@ -75,9 +75,6 @@ class DualRun:
             self.draws.done = min(int(memory["drawn"]), n)
             self.filled.done = min(int(memory["filled"]), n)
         self.lazy = LazyWeights(self.part, weights, drift, make_drifting)
-
-    def _told_to_stop(self) -> bool:
-        return self.problem.asked_to_stop()
 
     def remember(self, memory: Mapping[str, Any] | None, **arrays: np.ndarray) -> None:
         """Arrays that the dual point consists of, as they are now or as `memory` has them. Writes: arrays."""
@@ -107,7 +104,7 @@ class DualRun:
             raise Diverged(f"The weights or the entropies of {self.name} are not finite after {self.epoch} epochs.")
         info = {"dual": entropy - penalty, **info, "memory_bytes": sum(array.nbytes for array in self.dual.values())}
         objective, gradient = None, None
-        if measure is not None and not self._told_to_stop():
+        if measure is not None and not self.problem.asked_to_stop():
             objective, gradient = measure.gradient(w)
             self.evaluations += self.problem.n_sequences
             info["duality_gap"] = objective - info["dual"]

@@ -66,7 +66,7 @@ class SDCA:
     """
 
     name: ClassVar[str] = "sdca"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "bigrams"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
     promises: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"

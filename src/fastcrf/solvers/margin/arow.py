@@ -80,17 +80,17 @@ class ByVariance(NamedTuple):
 
 @learn.register(ByVariance)
 def learn_by_variance(rule, blocks, i, wrong, square, visits, vector, beside, space, lanes):
-    support, K, weight = blocks.support, blocks.layout.n_labels, weight_of(blocks.chains, i)
+    support, H, weight = blocks.support, blocks.layout.n_histories, weight_of(blocks.chains, i)
     change, edge_change = space.change, space.edge_change
-    cost = wrong + dot_change(support, i, change, edge_change, space.weights, space.edges.scores, K, lanes)
-    spread = weight * weight * variance_along(beside, support, i, change, edge_change, K)
+    cost = wrong + dot_change(support, i, change, edge_change, space.weights, space.edges.scores, H, lanes)
+    spread = weight * weight * variance_along(beside, support, i, change, edge_change, H)
     step, narrowing = weight * cost / (rule.gamma + spread), weight * weight / rule.gamma
-    move_by_variance(vector, beside, support, i, step, narrowing, change, edge_change, K)
+    move_by_variance(vector, beside, support, i, step, narrowing, change, edge_change, H)
     return weight * cost
 
 
 @standing_kernel
-def variance_along(variances, support, i, change, edge_change, n_labels):
+def variance_along(variances, support, i, change, edge_change, n_histories):
     """D . (v o D)."""
     found, Kp = 0.0, variances.rows.shape[1]
     first = support.row_starts[i]
@@ -100,15 +100,15 @@ def variance_along(variances, support, i, change, edge_change, n_labels):
     first = support.cell_starts[i]
     for o in range(first, support.cell_starts[i + 1]):
         found += change.cells[o - first] ** 2 * variances.cells[support.cells[o]]
-    transitions = len(variances.rows) - n_labels
-    for j in range(n_labels):
+    transitions = len(variances.rows) - n_histories
+    for j in range(n_histories):
         for k in range(Kp):
             found += edge_change[j, k] ** 2 * variances.rows[transitions + j, k]
     return found
 
 
 @standing_kernel
-def move_by_variance(vector, variances, support, i, step, narrowing, change, edge_change, n_labels):
+def move_by_variance(vector, variances, support, i, step, narrowing, change, edge_change, n_histories):
     """w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: vector, variances."""
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
@@ -119,8 +119,8 @@ def move_by_variance(vector, variances, support, i, step, narrowing, change, edg
         v = variances.cells[c]
         vector.cells[c] -= step * v * D
         variances.cells[c] = v / (1.0 + narrowing * v * D * D)
-    transitions = len(vector.rows) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.rows) - n_histories
+    for j in range(n_histories):
         move_row(vector, variances, transitions + j, step, narrowing, edge_change, j)
 
 

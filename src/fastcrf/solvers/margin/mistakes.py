@@ -13,9 +13,9 @@ in a vector of its own, because decoding does not look at it.
 
 from __future__ import annotations
 
-from fastcrf.chain.blocks import clear_rows, collect_change
+from fastcrf.chain.blocks import add_labelling, clear_rows, collect_change
 from fastcrf.chain.expectations import score_block
-from fastcrf.chain.lane_viterbi import best_path_in_lanes
+from fastcrf.chain.lane_viterbi import best_labelling
 from fastcrf.draws.local_change import mask_change
 from fastcrf.draws.scaled_vector import descend_edges_scaled, descend_scaled, gather_scaled
 from fastcrf.generic import generic
@@ -40,7 +40,7 @@ def visit_sequences(blocks, order, visits, rule, vector, beside, space, labels, 
     loss = 0.0
     for k in range(len(order)):
         i = order[k]
-        gather_scaled(vector, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_labels, lanes)
+        gather_scaled(vector, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_histories, lanes)
         wrong = decode(blocks, i, space, labels, lanes)
         if wrong > 0:
             square = compare(blocks, i, space, labels, lanes)
@@ -54,7 +54,7 @@ def decode(blocks, i, space, labels, lanes):
     starts, scores, wrong = blocks.chains.starts, space.lattice.scores, 0
     score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, scores, lanes)
     T = starts[i + 1] - starts[i]
-    best_path_in_lanes(scores, space.edges.scores, blocks.layout.n_labels, labels[:T], lanes)
+    best_labelling(space.edges, space.lattice, blocks.layout.n_labels, labels[:T], lanes)
     for t in range(T):
         wrong += labels[t] != blocks.chains.labels[starts[i] + t]
     return wrong
@@ -63,24 +63,24 @@ def decode(blocks, i, space, labels, lanes):
 @standing_kernel
 def compare(blocks, i, space, labels, lanes):
     """D of sequence i; |D|^2. Writes: space.lattice.scores, space.change, space.edge_change."""
-    starts, K, gold = blocks.chains.starts, blocks.layout.n_labels, blocks.chains.labels
+    starts, K, H, gold = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_histories, blocks.chains.labels
     nodes, edges, first = space.lattice.scores, space.edge_change, starts[i]
-    clear_rows(nodes, starts[i + 1] - first, lanes)
-    clear_rows(edges, K, lanes)
-    for t in range(starts[i + 1] - first):
+    T = starts[i + 1] - first
+    clear_rows(nodes, T, lanes)
+    clear_rows(edges, H, lanes)
+    for t in range(T):
         nodes[t, labels[t]] += 1.0
         nodes[t, gold[first + t]] -= 1.0
-        if t > 0:
-            edges[labels[t - 1], labels[t]] += 1.0
-            edges[gold[first + t - 1], gold[first + t]] -= 1.0
+    add_labelling(space.edges, labels[:T], 1.0, edges, K)
+    add_labelling(space.edges, gold[first : first + T], -1.0, edges, K)
     collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, nodes, space.change, lanes)
-    return mask_change(blocks.support, i, space.change, edges, K, lanes)
+    return mask_change(blocks.support, i, space.change, edges, H, lanes)
 
 
 @borrowing_kernel
 def move(vector, blocks, i, step, space, lanes):
     """w <- w - step D. Writes: vector."""
-    descend_edges_scaled(vector, blocks.support.masks, step, space.edge_change, blocks.layout.n_labels, lanes)
+    descend_edges_scaled(vector, blocks.support.masks, step, space.edge_change, blocks.layout.n_histories, lanes)
     descend_scaled(vector, blocks.support, i, step, space.change, lanes)
 
 

@@ -60,7 +60,7 @@ class MistakeRun:
         self.space = make_workspace(self.part.blocks)
         self.labels = np.zeros(self.part.blocks.widest[2], np.int32)  # the best ones of one sequence
         n = problem.n_sequences
-        self.draws = Slices(n, problem.slice_size, lambda: problem.asked_to_stop(), done=min(int(known["drawn"]), n))
+        self.draws = Slices(problem, n, problem.slice_size, done=min(int(known["drawn"]), n))
         self.visited = 0  # since the last Step
 
     def run_epoch(self) -> Step:

@@ -23,10 +23,10 @@ class TowardsMargin(NamedTuple):
 
 @learn.register(TowardsMargin)
 def learn_a_margin(rule, blocks, i, wrong, square, visits, vector, beside, space, lanes):
-    support, K = blocks.support, blocks.layout.n_labels
+    support, H = blocks.support, blocks.layout.n_histories
     if square == 0.0:  # no feature tells the labellings apart, so there is nothing to move
         return 0.0
-    slope = dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, K, lanes)
+    slope = dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, H, lanes)
     cost = slope + float(wrong) ** rule.power
     step = weight_of(blocks.chains, i) * min(rule.largest, cost / (square + rule.slack))
     move(vector, blocks, i, step, space, lanes)

@@ -4,56 +4,61 @@ from __future__ import annotations
 
 from fastcrf.chain.blocks import add_rows, clear_rows, collect_change, copy_rows, infer_block, refresh_edges
 from fastcrf.chain.expectations import score_block
+from fastcrf.chain.lanes import larger, largest, load
 from fastcrf.kernel import borrowing_kernel
+from fastcrf.solvers.online.directions import bend_change, bend_edges
 from fastcrf.solvers.online.periods import count_update
 from fastcrf.solvers.online.rated_vector import NOW, STEP, descend_edges_rated, descend_rated, gather_rated
 
 
 @borrowing_kernel
-def rated_updates(blocks, order, size, done, charge, rule, vector, space, residuals, lanes):
+def rated_updates(blocks, order, size, done, direction, rule, vector, space, residuals, lanes):
     """One update for each `size` sequences of `order`: (their losses, tokens predicted wrong), each before its update.
 
-    done: updates before these; charge: what the penalty takes of each weight for a sequence and a step size of 1;
-    rule: how step sizes adapt (periods.py). Writes: vector, space, residuals, rule.
+    done: updates before these; direction: where they go (directions.py); rule: how step sizes adapt (periods.py).
+    Writes: direction, vector, space, residuals.
     """
     local, support, chains = blocks.local, blocks.support, blocks.chains
-    starts, bounds, K = local.starts, chains.bounds, blocks.layout.n_labels
+    starts, bounds, K, H = local.starts, chains.bounds, blocks.layout.n_labels, blocks.layout.n_histories
     scores, bias = space.lattice.scores, space.lattice.bias
     loss, wrong = 0.0, 0
     for k in range((len(order) + size - 1) // size):
         batch, row = order[k * size : (k + 1) * size], 0
-        clear_rows(residuals.edges, K, lanes)
+        clear_rows(residuals.edges, H, lanes)
         for i in batch:  # all sequences of an update see the same weights; their residuals wait
-            gather_rated(vector, support, i, space.weights, space.edges.scores, K, lanes)
+            gather_rated(vector, support, i, space.weights, space.edges.scores, H, lanes)
             edges = refresh_edges(space.edges, K, bias, lanes)
             score_block(local, space.weights, bias, i, i + 1, scores, lanes)
             loss += infer_block(chains, i, edges, space, K, lanes)
-            wrong += count_wrong(chains, i, scores, K)
+            wrong += count_wrong(chains, i, scores, lanes)
+            bend_edges(direction, blocks, i, space.edges, space.edge_sums, lanes)
             copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
-            add_rows(space.edge_sums, residuals.edges, K, lanes)
+            add_rows(space.edge_sums, residuals.edges, H, lanes)
             row += starts[i + 1] - starts[i]
         step = vector.state[STEP]
-        descend_edges_rated(vector, step, residuals.edges, K, lanes)
+        descend_edges_rated(vector, step, residuals.edges, H, lanes)
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
+            bend_change(direction, blocks, i, space.edges, space.change, lanes)
             descend_rated(vector, support, i, step, space.change, lanes)
             row += starts[i + 1] - starts[i]
-        vector.state[NOW] += step * charge * len(batch)
+        vector.state[NOW] += step * direction.charge * len(batch)
         count_update(rule, done + k + 1, vector, lanes)
     return loss, wrong
 
 
 @borrowing_kernel
-def count_wrong(chains, i, residuals, n_labels):
-    """Positions of sequence i whose most probable label is not the gold one; residuals are posterior - gold."""
+def count_wrong(chains, i, residuals, lanes):
+    """Positions of sequence i where another label is as probable as the gold one.
+
+    Residuals are posterior - gold: that of the gold label is at most 0, those of the others are their posteriors.
+    """
     weight = chains.weights[i] if len(chains.weights) > 0 else 1.0
-    first, wrong = chains.starts[i], 0
+    first, wrong, W = chains.starts[i], 0, len(lanes)
     for p in range(first, chains.starts[i + 1]):
-        best, most = -1, -1.0
-        for k in range(n_labels):
-            posterior = residuals[p - first, k] + (weight if k == chains.labels[p] else 0.0)
-            if posterior > most:
-                best, most = k, posterior
-        wrong += best != chains.labels[p]
+        row = load(residuals, p - first, 0, lanes)
+        for b in range(W, residuals.shape[1], W):
+            row = larger(row, load(residuals, p - first, b, lanes))
+        wrong += largest(row) >= residuals[p - first, chains.labels[p]] + weight
     return wrong

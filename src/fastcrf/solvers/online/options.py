@@ -58,6 +58,10 @@ class PeriodicStepSizes:
     def rule(self) -> ByComponent | ByProducts:
         """How step sizes adapt at the end of a double period."""
 
+    def goes(self) -> str:
+        """Where updates go, one of directions.py."""
+        return "gradient"
+
     def discount(self) -> Discount:
         return make_discount(self.kappa, self.alpha, self.beta)
 
@@ -66,7 +70,7 @@ class PeriodicStepSizes:
     ) -> Iterator[Step]:
         batch = max(1, problem.n_sequences // 2000) if self.batch is None else self.batch
         steps = PeriodicRun(
-            self.name, problem, weights, memory, self.rule(), eta=self.eta, batch=batch,
+            self.name, problem, weights, memory, self.rule(), self.goes(), eta=self.eta, batch=batch,
             seed=self.seed, steps=self.steps_per_epoch,
         )  # fmt: skip
         yield steps.step()

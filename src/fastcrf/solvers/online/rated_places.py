@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fastcrf.chain.layout import Layout
+from fastcrf.draws.lazy_vector import places_of
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import WEIGHTS, Kept
 from fastcrf.solvers.online.rated_vector import (
@@ -24,7 +25,7 @@ from fastcrf.solvers.online.rated_vector import (
     ShrinkingVector,
     make_rated,
 )
-from fastcrf.types import FeatureMap, Floats, Longs
+from fastcrf.types import FeatureMap, Floats
 
 OWED = ("due", "paid")  # what an L1 penalty adds
 BY_PART = ("weights", "rate", "start", "half", *OWED)  # in the order of the parts of a row
@@ -44,11 +45,11 @@ class RatedWeights:
 
     def __init__(self, layout: Layout, features: FeatureMap, state: Mapping[str, np.ndarray]) -> None:
         kind = PayingVector if "due" in state else ShrinkingVector
-        n_rows, self.parts, self.padded = layout.n_rows + layout.n_labels, PARTS[kind], layout.padded
+        n_rows, self.parts, self.padded = layout.n_rows + layout.n_histories, PARTS[kind], layout.padded
         self.vector: RatedVector
         self.vector, self.flat = make_rated(kind, n_rows, layout.n_cells, layout.padded)
         self.n_row_slots = self.vector.rows.size
-        self.place = places_of(layout, features, self.parts, self.n_row_slots)
+        self.place = places_of(layout, features, self.parts, COLUMNS)
         self.load(state)
 
     def load(self, state: Mapping[str, np.ndarray]) -> None:
@@ -87,15 +88,6 @@ def settled(state: Mapping[str, np.ndarray], clock: float) -> Floats:
         return state["weights"] * np.exp(-time)
     due, paid, weights = state["due"] + time, state["paid"], state["weights"]
     return weights - np.maximum(np.minimum(weights, due + paid), paid - due)
-
-
-def places_of(layout: Layout, features: FeatureMap, parts: int, n_row_slots: int) -> Longs:
-    """Place of the value of each weight in the memory of rows and cells; its other parts lie behind it."""
-    place, Kp = layout.place.astype(np.int64), layout.padded
-    in_row = place < layout.n_row_slots
-    row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + COLUMNS * (place - layout.n_row_slots)
-    transitions = parts * (layout.n_rows + features.sources.astype(np.int64)) * Kp + features.targets
-    return np.concatenate((np.where(in_row, row, cell), transitions))
 
 
 @borrowing_kernel

@@ -33,17 +33,17 @@ STAMP, MARK = range(2)  # columns of `marks`
 BEGAN, MIDDLE, NOW, STEP = range(4)  # state
 UNSEEN, SEEN, SEEN_LATE = 0.0, 1.0, 2.0  # marks: in this period not looked at; start known; middle known, too
 N_ROWS, N_CELLS, LATE = range(3)  # counts
-SHORT = 0.02  # of times; up to here exp is a polynomial of degree 6, with a relative error below 1e-15
+SHORT, INSTANT = 0.02, 2.0**-9  # times up to which exp is a polynomial of degree 6 or 4, with an error below 1e-15
 
 
 class ShrinkingVector(NamedTuple):
     """For an L2 penalty, or none."""
 
-    rows: np.ndarray  # [4 (n_rows + K), Kp] weight, rate, start and half of each row, those of transitions last
+    rows: np.ndarray  # [4 (n_rows + H), Kp] weight, rate, start and half of each row, those of transitions last
     cells: np.ndarray  # [n_cells, 8] the same of each cell, its stamp and its mark
-    marks: np.ndarray  # [n_rows + K, 2] stamp and mark of each row
+    marks: np.ndarray  # [n_rows + H, 2] stamp and mark of each row
     state: np.ndarray  # [4] the clock when the double period began, in its middle, and now; the common step size
-    seen_rows: np.ndarray  # [n_rows + K] the rows that the double period has looked at
+    seen_rows: np.ndarray  # [n_rows + H] the rows that the double period has looked at
     seen_cells: np.ndarray  # [n_cells] and the cells
     counts: np.ndarray  # [3] how many rows and cells these are; 1 after the middle, 0 before it
     scratch: np.ndarray  # [1, Kp]
@@ -112,9 +112,11 @@ def shrink_row(vector, r, time, lanes):
     at = 4 * r
     for b in range(0, vector.rows.shape[1], len(lanes)):
         w, x = load(vector.rows, at, b, lanes), scale(-time, load(vector.rows, at + RATE, b, lanes))
-        p = shift(scale(1.0 / 6.0, x), 1.0)
-        p = shift(multiply(scale(1.0 / 5.0, x), p), 1.0)
-        p = shift(multiply(scale(1.0 / 4.0, x), p), 1.0)
+        p = shift(scale(1.0 / 4.0, x), 1.0)
+        if time > INSTANT:
+            p = shift(scale(1.0 / 6.0, x), 1.0)
+            p = shift(multiply(scale(1.0 / 5.0, x), p), 1.0)
+            p = shift(multiply(scale(1.0 / 4.0, x), p), 1.0)
         p = shift(multiply(scale(1.0 / 3.0, x), p), 1.0)
         p = shift(multiply(scale(1.0 / 2.0, x), p), 1.0)
         store(vector.rows, at, b, add(multiply(multiply(x, p), w), w))
@@ -138,7 +140,8 @@ def shrink_cell(vector, c, time):
     if time > SHORT:
         vector.cells[c, WEIGHT] *= math.exp(x)
     else:
-        p = 1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0 * (1.0 + x / 5.0 * (1.0 + x / 6.0))))
+        p = 1.0 + x / 4.0 * (1.0 + x / 5.0 * (1.0 + x / 6.0)) if time > INSTANT else 1.0 + x / 4.0
+        p = 1.0 + x / 2.0 * (1.0 + x / 3.0 * p)
         vector.cells[c, WEIGHT] += x * p * vector.cells[c, WEIGHT]
 
 
@@ -243,7 +246,7 @@ def read_row(vector, r, target, place, lanes):
 
 
 @standing_kernel
-def gather_rated(vector, support, i, weights, edge_scores, n_labels, lanes):
+def gather_rated(vector, support, i, weights, edge_scores, n_histories, lanes):
     """Look at the weights of sequence i and copy them. Writes: vector, weights (a local table), edge_scores."""
     first = support.row_starts[i]
     for o in range(first, support.row_starts[i + 1]):
@@ -253,8 +256,8 @@ def gather_rated(vector, support, i, weights, edge_scores, n_labels, lanes):
         c = np.int64(support.cells[o])
         look_at_cell(vector, c)
         weights.cells[o - first] = vector.cells[c, WEIGHT]
-    transitions = len(vector.marks) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.marks) - n_histories
+    for j in range(n_histories):
         read_row(vector, transitions + j, edge_scores, j, lanes)
 
 
@@ -280,8 +283,8 @@ def descend_rated(vector, support, i, step, change, lanes):
 
 
 @standing_kernel
-def descend_edges_rated(vector, step, edge_change, n_labels, lanes):
+def descend_edges_rated(vector, step, edge_change, n_histories, lanes):
     """w <- w - step * rate * edge_change on the transitions. Writes: vector."""
-    transitions = len(vector.marks) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.marks) - n_histories
+    for j in range(n_histories):
         descend_row(vector, transitions + j, step, edge_change, j, lanes)

@@ -14,6 +14,7 @@ from fastcrf.draws.slices import Slices
 from fastcrf.memory import COUNT, Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.online import rated_places
+from fastcrf.solvers.online.directions import make_direction
 from fastcrf.solvers.online.loop import rated_updates
 from fastcrf.solvers.online.periods import ByComponent, ByProducts
 from fastcrf.solvers.online.rated_places import RatedWeights, new_state, settled
@@ -40,6 +41,7 @@ class PeriodicRun:
         weights: Floats,
         memory: Mapping[str, Any] | None,
         rule: ByComponent | ByProducts,
+        direction: str,
         *,
         eta: float,
         batch: int,
@@ -55,6 +57,7 @@ class PeriodicRun:
         part = problem.part(weights, whole=True)  # penalties of features that do not occur are due, too
         self.blocks, self.lanes = part.blocks, (0,) * part.blocks.layout.width
         self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.batch)
+        self.direction = make_direction(direction, problem, self.blocks)
         self.arrays = {name: np.array(known[name]) for name in rated_places.KEEPS if name in known}
         self.rated = RatedWeights(self.blocks.layout, part.features, self.arrays)
         self.vector = self.rated.vector
@@ -62,13 +65,9 @@ class PeriodicRun:
         self.vector.counts[LATE] = self.updates % (2 * rule.period) >= rule.period
         n = problem.n_sequences
         self.lengths = np.diff(problem.corpus.starts)
-        self.draws = Slices(
-            n, problem.slice_size, self._told_to_stop, steps, unit=self.batch, done=min(int(known["drawn"]), n)
-        )
+        done = min(int(known["drawn"]), n)
+        self.draws = Slices(problem, n, problem.slice_size, steps, unit=self.batch, done=done)
         self.evaluations = 0
-
-    def _told_to_stop(self) -> bool:
-        return self.problem.asked_to_stop()
 
     def run_epoch(self) -> Step:
         """All sequences in random order (what is left of them before the next Step), in slices short for Ctrl-C."""
@@ -86,9 +85,8 @@ class PeriodicRun:
 
     def learn(self, order: np.ndarray) -> None:
         """Updates over some sequences."""
-        penalty = 2.0 * self.problem.c2 + self.problem.c1  # one of them is 0
         loss, wrong = rated_updates(
-            self.blocks, order, self.batch, self.updates, penalty / self.problem.n_sequences, self.rule, self.vector,
+            self.blocks, order, self.batch, self.updates, self.direction, self.rule, self.vector,
             self.space, self.residuals, self.lanes,
         )  # fmt: skip
         self.loss, self.wrong, self.updates = (

@@ -52,10 +52,10 @@ def descend_adaptively(vector, squares, support, i, eta, change):
 
 
 @borrowing_kernel
-def descend_edges_adaptively(vector, squares, eta, edge_change, n_labels):
+def descend_edges_adaptively(vector, squares, eta, edge_change, n_histories, n_labels):
     """The same for the transitions. Writes: vector, squares."""
-    transitions = len(vector.rows) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.rows) - n_histories
+    for j in range(n_histories):
         for k in range(n_labels):
             g = edge_change[j, k]
             squares.rows[transitions + j, k] += g * g
@@ -68,16 +68,16 @@ def adaptive_draws(blocks, order, eta, vector, squares, space, lanes):
 
     Writes: vector, squares, space.
     """
-    K, scores, loss = blocks.layout.n_labels, space.lattice.scores, 0.0
+    K, H, scores, loss = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice.scores, 0.0
     for n in range(len(order)):
         i = order[n]
-        gather_scaled(vector, blocks.support, i, space.weights, space.edges.scores, K, lanes)
+        gather_scaled(vector, blocks.support, i, space.weights, space.edges.scores, H, lanes)
         edges = refresh_edges(space.edges, K, space.lattice.bias, lanes)
         score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, scores, lanes)
         loss += infer_block(blocks.chains, i, edges, space, K, lanes)
         collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, scores, space.change, lanes)
         descend_adaptively(vector, squares, blocks.support, i, eta, space.change)
-        descend_edges_adaptively(vector, squares, eta, space.edge_sums, K)
+        descend_edges_adaptively(vector, squares, eta, space.edge_sums, H, K)
     return loss
 
 

@@ -30,16 +30,15 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.feature_map import count_gold
 from fastcrf.memory import POINT, Kept
-from fastcrf.objective.capabilities import GradientProblem, SequenceProblem
 from fastcrf.solvers.batch import curvature_pairs, lbfgs, prox_lbfgs, sparse_model
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.line_search import Start, begin, evaluate
+from fastcrf.solvers.batch.metric import Both, counts_of, metric_of
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.solvers.policies.adaptive_pass import adaptive_pass
 from fastcrf.solvers.policies.effort import affordable_pairs, gradient_seconds
@@ -51,15 +50,10 @@ LEAST_PAIRS, MOST_PAIRS = 20, 50
 ROOM, BYTES_A_PAIR = 2**29, 8  # bytes that the pairs may take, unless FEWEST_PAIRS take more
 FEWEST_PAIRS = 6
 SHARE = 0.25  # of a gradient, that a direction may cost
-POWER = -0.25  # D = G^POWER
 SMALLEST_PART = 500  # sequences that a thread needs to learn something in the pass
 MOST_PARTS = 8  # threads of the pass: each sees so much less of the data
 SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
 WHEN = ("if long", "always", "never")
-
-
-class Both(GradientProblem, SequenceProblem, Protocol):
-    """What the policy makes use of; the latter only where a problem provides it."""
 
 
 class Prepared(NamedTuple):
@@ -173,20 +167,6 @@ class Auto:
         if problem.c1 > 0.0:
             return prox_lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch, memory)
         return lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch)
-
-
-def counts_of(problem: Both, start: Start) -> Floats:
-    """Observed + expected counts of each feature; only their difference where the corpus is out of reach."""
-    difference = start.gradient - 2.0 * problem.c2 * start.weights
-    if "sequences" not in problem.provides:
-        return np.abs(difference)
-    observed = count_gold(problem.corpus, problem.features)
-    return np.abs(observed) + np.abs(observed + difference)  # values may be negative, and so may counts
-
-
-def metric_of(scales: Floats) -> Floats:
-    """D for the scales G of the features."""
-    return scales**POWER
 
 
 def with_ridge(basis: np.ndarray, scale: Floats, ridge: float) -> dict[str, np.ndarray]:

@@ -27,8 +27,8 @@ BETA, SUMMED, A = range(3)  # places in state; SUMMED is the number of w's in th
 class AveragedVector(NamedTuple):
     """Stamps are not used."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] v and u
-    stamps: np.ndarray  # [n_rows + K]
+    rows: np.ndarray  # [2 (n_rows + H), Kp] v and u
+    stamps: np.ndarray  # [n_rows + H]
     cells: np.ndarray  # [n_cells, 3] v, u, nothing
     state: np.ndarray  # [3]
     lam: float

@@ -7,14 +7,21 @@ A Bregman divergence is made of one. Updates ask for G' and G''; all are symmetr
     Erf      G2'(u) = erf(alpha u)                  2 / sqrt(pi) times the integral; the paper prints 2 / pi
     Gd       G3'(u) = gd(beta u) = 2 arctan(tanh(beta u / 2))      the printed 2 arctan(exp(.)) - pi / 2 overflows
     Power    G'(u) = sign(u) |u|^(p - 1)            G = (1/p) |u|^p; Euclidean for p = 2
+
+Any of them may be looked up in a table (section 3.6).
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from fastcrf.generic import generic
+from fastcrf.kernel import borrowing_kernel
+
+ENTRIES = 2**15  # of a table from 0 to 1, and as many from -1 to 0
 
 
 class Arctan(NamedTuple):
@@ -31,6 +38,14 @@ class Gd(NamedTuple):
 
 class Power(NamedTuple):
     p: float
+
+
+class Tabulated(NamedTuple):
+    """G' and G'' of `function` at the nearest of many points of [-1, 1]; computed outside of it."""
+
+    slopes: np.ndarray  # [2 ENTRIES + 1], with 0 in the middle
+    curvatures: np.ndarray
+    function: Any
 
 
 @generic
@@ -82,3 +97,31 @@ def slope_of_power(function, u):
 @curvature.register(Power)
 def curvature_of_power(function, u):
     return (function.p - 1.0) * abs(u) ** (function.p - 2.0)
+
+
+def tabulate(function: Any) -> Tabulated:
+    table = Tabulated(np.empty(2 * ENTRIES + 1), np.empty(2 * ENTRIES + 1), function)
+    fill_table(function, table.slopes, table.curvatures)
+    return table
+
+
+@borrowing_kernel
+def fill_table(function, slopes, curvatures):
+    """Writes: slopes, curvatures."""
+    for o in range(len(slopes)):
+        u = (o - ENTRIES) / ENTRIES
+        slopes[o], curvatures[o] = slope(function, u), curvature(function, u)
+
+
+@slope.register(Tabulated)
+def slope_from_table(function, u):
+    if not abs(u) <= 1.0:  # a NaN, too, has no place in the table
+        return slope(function.function, u)
+    return function.slopes[int((u + 1.0) * ENTRIES + 0.5)]
+
+
+@curvature.register(Tabulated)
+def curvature_from_table(function, u):
+    if not abs(u) <= 1.0:
+        return curvature(function.function, u)
+    return function.curvatures[int((u + 1.0) * ENTRIES + 0.5)]

@@ -13,21 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, clear_rows, collect_change, infer_block, refresh_edges
-from fastcrf.chain.expectations import Table, score_block
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.blocks import Blocks, collect_change, infer_block, refresh_edges
+from fastcrf.chain.expectations import score_block
+from fastcrf.draws.observed import Observed, count_gold, make_observed
 from fastcrf.draws.scaled_vector import descend_edges_scaled, descend_scaled, gather_scaled, shrink_scaled
-from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.solvers.sgd.bregman_updates import COUNTING, direction
-
-
-class Observed(NamedTuple):
-    """Features of the gold labels of one sequence."""
-
-    counting: int  # whether anyone asks for them
-    nodes: np.ndarray  # [T, Kp]
-    edges: np.ndarray  # [Kp, Kp]
-    table: Table  # local: by attribute
 
 
 class Transform(NamedTuple):
@@ -39,11 +30,7 @@ class Transform(NamedTuple):
 
 
 def make_transform(blocks: Blocks, update: Any, by_position: bool) -> Transform:
-    n_rows, n_cells, longest = blocks.widest
-    Kp = blocks.layout.padded
-    table = Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells))
-    observed = Observed(int(isinstance(update, COUNTING)), aligned_zeros(longest, Kp), aligned_zeros(Kp, Kp), table)
-    return Transform(update, int(by_position), observed)
+    return Transform(update, int(by_position), make_observed(blocks, isinstance(update, COUNTING)))
 
 
 @borrowing_kernel
@@ -54,10 +41,10 @@ def natural_updates(blocks, order, steps, factors, update, by_position, observed
     vector, space.
     """
     local, support, bounds = blocks.local, blocks.support, blocks.chains.bounds
-    K, lattice, loss = blocks.layout.n_labels, space.lattice, 0.0
+    K, H, lattice, loss = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice, 0.0
     for k in range(len(steps)):
         i = order[k]
-        gather_scaled(vector, support, i, space.weights, space.edges.scores, K, lanes)
+        gather_scaled(vector, support, i, space.weights, space.edges.scores, H, lanes)
         edges = refresh_edges(space.edges, K, lattice.bias, lanes)
         score_block(local, space.weights, lattice.bias, i, i + 1, lattice.scores, lanes)
         loss += infer_block(blocks.chains, i, edges, space, K, lanes)
@@ -67,7 +54,7 @@ def natural_updates(blocks, order, steps, factors, update, by_position, observed
         shrink_scaled(vector, factors[k])
         length = blocks.chains.starts[i + 1] - blocks.chains.starts[i]
         if observed.counting:
-            count_gold(blocks, i, observed, lanes)
+            count_gold(blocks, i, space.edges, observed, lanes)
         transform_rows(update, space.edge_sums, observed.edges, support.masks, support.edges, weight)
         if by_position:
             for t in range(length):
@@ -79,22 +66,9 @@ def natural_updates(blocks, order, steps, factors, update, by_position, observed
             transform_rows(update, space.change.rows, observed.table.rows, support.masks, rows, weight)
             n_cells = support.cell_starts[i + 1] - support.cell_starts[i]
             transform_cells(update, space.change.cells, observed.table.cells, n_cells, weight)
-        descend_edges_scaled(vector, support.masks, steps[k], space.edge_sums, K, lanes)
+        descend_edges_scaled(vector, support.masks, steps[k], space.edge_sums, H, lanes)
         descend_scaled(vector, support, i, steps[k], space.change, lanes)
     return loss
-
-
-@standing_kernel
-def count_gold(blocks, i, observed, lanes):
-    """Writes: observed."""
-    starts, gold = blocks.chains.starts, blocks.chains.labels
-    clear_rows(observed.nodes, starts[i + 1] - starts[i], lanes)
-    clear_rows(observed.edges, blocks.layout.n_labels, lanes)
-    for p in range(starts[i], starts[i + 1]):
-        observed.nodes[p - starts[i], gold[p]] = 1.0
-        if p > starts[i]:
-            observed.edges[gold[p - 1], gold[p]] += 1.0
-    collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, observed.nodes, observed.table, lanes)
 
 
 @borrowing_kernel

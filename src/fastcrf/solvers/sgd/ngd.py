@@ -24,7 +24,10 @@ does, on which the paper's program is built: `period` and `delta` of the online 
 
 Differs from the paper: the step size is eta / (1 + eta lambda t) (Bottou, 2012), not its inverse, and a step is a, not
 a / (1 - a): section 3.5 as printed has both slips. u is the sum over a sequence, as in the equations; what the text
-says of its bounds holds with granularity="position". psi is computed, not looked up in a table (section 3.6).
+says of its bounds holds with granularity="position".
+
+With table=True (section 3.6), G' and G'' of g1, g2 and g3 are those at the nearest of 65,537 points of [-1, 1], and
+computed for larger u, which sums over a sequence can be; with table=False they are always computed.
 """
 
 from __future__ import annotations
@@ -36,10 +39,10 @@ from typing import Any, ClassVar
 
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.solvers.options import check_choice, check_positive, check_truth, check_whole
 from fastcrf.solvers.sgd import run
 from fastcrf.solvers.sgd.bregman_updates import UPDATES
-from fastcrf.solvers.sgd.convex_functions import Arctan, Erf, Gd, Power
+from fastcrf.solvers.sgd.convex_functions import Arctan, Erf, Gd, Power, tabulate
 from fastcrf.solvers.sgd.run import Run, start_of
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Bottou
@@ -55,7 +58,8 @@ class NGD:
     """update: u1 to u6 with a convex function, g1, g2, g3 or p, such as u2.g1; epsilon: of g1; alpha: of g2; beta: of
     g3; p: exponent of |u|^p / p; granularity: sequence or position; eta: the first step size, or None to calibrate it;
     calibration: recipe (crfsuite, bottou, powers, tsuboi); samples: sequences it may use; seed: of the order;
-    steps_per_epoch: Steps in an epoch, to see the course of the first pass.
+    steps_per_epoch: Steps in an epoch, to see the course of the first pass; table: whether g1, g2 and g3 are looked
+    up.
     """
 
     name: ClassVar[str] = "ngd"
@@ -75,6 +79,7 @@ class NGD:
     samples: int = 1000
     seed: int = 0
     steps_per_epoch: int = 1
+    table: bool = True
 
     def __post_init__(self) -> None:
         check_choice(self.name, "update", self.update, NAMES)
@@ -91,6 +96,7 @@ class NGD:
         check_whole(self.name, "samples", self.samples, 1)
         check_whole(self.name, "seed", self.seed, 0)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+        check_truth(self.name, "table", self.table)
         if self._function() == Power(2.0):  # Euclidean: psi(u) = u whatever the update
             object.__setattr__(self, "promises", "neighbourhood")
 
@@ -103,7 +109,9 @@ class NGD:
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        update = UPDATES[self.update.split(".")[0]](self._function())
+        function = self._function()
+        looked_up = self.table and not isinstance(function, Power)  # which must be sgd to the last bit if p = 2
+        update = UPDATES[self.update.split(".")[0]](tabulate(function) if looked_up else function)
         descent = ScaledDescent(problem, start_of(weights, memory), batch=1, shrink_first=False)
         descent.transform_by(update, self.granularity == "position")
         run = Run(self.name, problem, memory, descent, seed=self.seed, steps=self.steps_per_epoch)

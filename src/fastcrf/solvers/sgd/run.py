@@ -95,10 +95,7 @@ class Run:
         self.scores = [float(score) for score in known.get(SCORES, ())]  # of whole runs that were tried
         n, done = descent.n_draws, min(int(known["drawn"]), descent.n_draws)
         size = max(1, problem.slice_size * n // problem.n_sequences)
-        self.draws = Slices(n, size, self._told_to_stop, steps, unit=descent.unit, done=done)
-
-    def _told_to_stop(self) -> bool:
-        return self.problem.asked_to_stop()
+        self.draws = Slices(problem, n, size, steps, unit=descent.unit, done=done)
 
     def run_epoch(self, schedule: Schedule) -> Step:
         """All draws in random order (what is left of them before the next Step), in slices short for Ctrl-C."""

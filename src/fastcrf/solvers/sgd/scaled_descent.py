@@ -51,24 +51,24 @@ def scaled_updates(blocks, order, size, steps, before, after, vector, space, res
     of 0 the weights stay, and the losses are those at one point. Writes: vector, space, residuals.
     """
     local, support, starts = blocks.local, blocks.support, blocks.local.starts
-    K, lattice, scores = blocks.layout.n_labels, space.lattice, space.lattice.scores
+    K, H, lattice, scores = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice, space.lattice.scores
     bounds, loss = blocks.chains.bounds, 0.0  # of one sequence each: an update takes the sequences of its batch
     for k in range(len(steps)):
         batch, row = order[k * size : (k + 1) * size], 0
         shrink_scaled(vector, before[k])
-        clear_rows(residuals.edges, K, lanes)
+        clear_rows(residuals.edges, H, lanes)
         for i in batch:
-            gather_scaled(vector, support, i, space.weights, space.edges.scores, K, lanes)
+            gather_scaled(vector, support, i, space.weights, space.edges.scores, H, lanes)
             edges = refresh_edges(space.edges, K, lattice.bias, lanes)
             score_block(local, space.weights, lattice.bias, i, i + 1, scores, lanes)
             loss += infer_block(blocks.chains, i, edges, space, K, lanes)
             copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
-            add_rows(space.edge_sums, residuals.edges, K, lanes)
+            add_rows(space.edge_sums, residuals.edges, H, lanes)
             row += starts[i + 1] - starts[i]
         if steps[k] == 0.0:
             continue
         shrink_scaled(vector, after[k])
-        descend_edges_scaled(vector, support.masks, steps[k] / len(batch), residuals.edges, K, lanes)
+        descend_edges_scaled(vector, support.masks, steps[k] / len(batch), residuals.edges, H, lanes)
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)

@@ -13,7 +13,8 @@ Minimises   (1/n) sum_i -log p(y_i | x_i, w)   subject to   |w|_1 <= radius
 It takes no penalty: with the radius |w*|_1 of a penalised optimum w*, it has the same optimum, and objectives can be
 compared. A Step is one epoch. Weights that lie outside of the ball at the start come into it with the first update.
 
-Differs from the paper: theta is found by sums over all weights, a few times an update, and not from a red-black tree.
+Differs from the paper: theta is found by sums over a list of the weights that are not zero, a few times an update, and
+not from a red-black tree (l1_ball_vector.py).
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from typing import Any, ClassVar
 
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.options import check_positive
+from fastcrf.solvers.sgd.l1_ball_vector import make_l1_ball
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
 from fastcrf.solvers.sgd.sparse_descent import SparseDescent
-from fastcrf.solvers.sgd.sparse_vectors import L1BallVector, make_stored
 from fastcrf.types import Floats
 
 
@@ -46,5 +47,5 @@ class SGDL1Ball(SparseDescent):
         check_positive(self.name, "radius", self.radius)
 
     def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> LazyDescent:
-        make = partial(make_stored, cls=L1BallVector, amount=self.radius)
+        make = partial(make_l1_ball, radius=self.radius)
         return LazyDescent(problem, weights, memory, make, Keeping(), self.batch, self.seed)

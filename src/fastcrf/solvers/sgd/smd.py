@@ -16,8 +16,12 @@ Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
 all products of vectors element by element. A Step is one epoch, of two passes: gradients and Hessians. Its memory holds
 the gains and v.
 
-Differs from the paper: step sizes are eta p, so that eta can be calibrated like that of others. An update moves every
-weight, as printed, and costs what the model costs.
+Differs from the paper: step sizes are eta p, so that eta can be calibrated like that of others.
+
+An update moves every weight, as printed, and costs what the model costs. Those that a batch does not touch could wait
+where there is no penalty: only their v fades. With a penalty, g = lambda w and h = lambda v move their p, w and v, each
+by the other two; no formula leads from such a weight to itself k updates later but the k updates, so that waiting
+saves nothing.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import COUNT as A_COUNT
 from fastcrf.memory import WEIGHTS, Kept
 from fastcrf.objective.capabilities import AnyProblem, SequenceProblem
@@ -82,14 +87,22 @@ class MetaDescent(DenseDescent):
         fading: float,
     ) -> None:
         super().__init__(problem, weights, memory, batch, {"gains": 1.0, "direction": 0.0})
-        self.meta_rate, self.fading = meta_rate, fading
+        self.meta_rate, self.fading = float(meta_rate), float(fading)
 
     def update(self, step: float, gradient: Floats, members: np.ndarray) -> None:
         """vishwanathan2006, section 3, in the order gains, weights, direction."""
         w, p, v = self.now["weights"], self.now["gains"], self.now["direction"]
         self.evaluations += len(members)
-        bent = self.problem.sequence_hessian_product(w, v, members) / len(members) + self.lam * v
-        g = gradient + self.lam * w
-        p *= np.maximum(0.5, 1.0 - self.meta_rate * g * v)
-        w -= step * p * g
-        v[:] = self.fading * v - step * p * (g + self.fading * bent)
+        bent = self.problem.sequence_hessian_product(w, v, members) / len(members)
+        move_and_learn(w, p, v, gradient, bent, self.lam, step, self.meta_rate, self.fading)
+
+
+@borrowing_kernel
+def move_and_learn(w, p, v, gradient, bent, lam, step, meta_rate, fading):
+    """One update from the gradient of a batch and its Hessian times v, both without the penalty. Writes: w, p, v."""
+    for f in range(len(w)):
+        g, h = gradient[f] + lam * w[f], bent[f] + lam * v[f]
+        factor = 1.0 - meta_rate * g * v[f]
+        p[f] *= 0.5 if factor < 0.5 else factor
+        w[f] -= step * p[f] * g
+        v[f] = fading * v[f] - step * p[f] * (g + fading * h)

@@ -1,8 +1,7 @@
-"""Vectors of tsuruoka2009 whose weights are what is stored, with three ways of an L1 penalty or constraint.
+"""Vectors of tsuruoka2009 whose weights are what is stored, with two ways of an L1 penalty.
 
     NaiveVector        every update moves every weight: w <- w - (a c1/n) sign(w)                       section 3.1
     CumulativeVector   a weight that a draw uses receives what penalty it has not received yet          section 3.2
-    L1BallVector       every update ends with the nearest point of the ball |w|_1 <= radius             section 5
 
 With u the whole penalty that a weight could have received and q what it has received (below 0 for positive weights),
 the cumulative penalty of a weight after its gradient step (Figure 2, lines 16 to 21) is
@@ -10,7 +9,7 @@ the cumulative penalty of a weight after its gradient step (Figure 2, lines 16 t
     w > 0:  max(0, w - (u + q)),    w < 0:  min(0, w + (u - q)),    which both are    soft(w - q, u)
 
 because |q| <= u. And w - q does not change by it: it is the start minus all gradient steps.
-The memory is that of lazy_vector.py, with q in the place of d, and nothing there for the other two.
+The memory is that of lazy_vector.py, with q in the place of d, and nothing there for the naive one.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from fastcrf.chain.lanes import add_scaled, keep, larger, load, scale, shift, st
 from fastcrf.chain.layout import Layout
 from fastcrf.draws import lazy_vector
 from fastcrf.draws.lazy_vector import Places, make_places
-from fastcrf.kernel import borrowing_kernel, inlined_kernel, standing_kernel
+from fastcrf.kernel import inlined_kernel, standing_kernel
 from fastcrf.proximal import soft
 from fastcrf.types import FeatureMap, Floats
 
@@ -33,8 +32,8 @@ U = 1  # place of u in the state of a CumulativeVector
 class NaiveVector(NamedTuple):
     """state[0] is 1, here and below: w = v. Stamps are not used."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] w, nothing
-    stamps: np.ndarray  # [n_rows + K]
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w, nothing
+    stamps: np.ndarray  # [n_rows + H]
     cells: np.ndarray  # [n_cells, 3] w, nothing, nothing
     state: np.ndarray  # [1]
     lambda1: float
@@ -43,35 +42,25 @@ class NaiveVector(NamedTuple):
 class CumulativeVector(NamedTuple):
     """u is state[1]."""
 
-    rows: np.ndarray  # [2 (n_rows + K), Kp] w and q
-    stamps: np.ndarray  # [n_rows + K]
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w and q
+    stamps: np.ndarray  # [n_rows + H]
     cells: np.ndarray  # [n_cells, 3] w, q, nothing
     state: np.ndarray  # [2]
     lambda1: float
 
 
-class L1BallVector(NamedTuple):
-    """A NaiveVector with a radius in place of the penalty."""
-
-    rows: np.ndarray
-    stamps: np.ndarray
-    cells: np.ndarray
-    state: np.ndarray
-    radius: float
-
-
-Stored = NaiveVector | CumulativeVector | L1BallVector
+Stored = NaiveVector | CumulativeVector
 
 
 def make_stored(
     layout: Layout, features: FeatureMap, weights: Floats, received: Floats, cls: type, amount: float
 ) -> tuple[Stored, Places]:
-    """cls: one of the types above; amount: its lambda1 or radius."""
+    """cls: one of the types above; amount: its lambda1."""
     rows, cells, places = make_places(layout, features, weights, received)
     return cls(rows, np.zeros(len(rows) // 2), cells, np.array([1.0, 0.0]), float(amount)), places
 
 
-@lazy_vector.read_rows.register(NaiveVector, CumulativeVector, L1BallVector)
+@lazy_vector.read_rows.register(NaiveVector, CumulativeVector)
 @standing_kernel
 def read_rows_stored(vector, rows, target, lanes):
     for o in range(len(rows)):
@@ -79,19 +68,19 @@ def read_rows_stored(vector, rows, target, lanes):
             store(target, o, b, load(vector.rows, 2 * np.int64(rows[o]), b, lanes))
 
 
-@lazy_vector.read_cells.register(NaiveVector, CumulativeVector, L1BallVector)
+@lazy_vector.read_cells.register(NaiveVector, CumulativeVector)
 @standing_kernel
 def read_cells_stored(vector, cells, target):
     for o in range(len(cells)):
         target[o] = vector.cells[cells[o], 0]
 
 
-@lazy_vector.flush.register(NaiveVector, CumulativeVector, L1BallVector)
+@lazy_vector.flush.register(NaiveVector, CumulativeVector)
 def flush_stored(vector, lanes):
     """Nothing waits."""
 
 
-lazy_vector.turn.register(NaiveVector, L1BallVector)(lazy_vector.turn_stored)
+lazy_vector.turn.register(NaiveVector)(lazy_vector.turn_stored)
 
 
 @lazy_vector.advance.register(NaiveVector)
@@ -102,10 +91,10 @@ def advance_naive(vector, shrink, amount, lanes):
     for r in range(len(vector.stamps)):
         for k in range(vector.rows.shape[1]):
             w = vector.rows[2 * r, k]
-            vector.rows[2 * r, k] = w - penalty * ((w > 0.0) - (w < 0.0))
+            vector.rows[2 * r, k] = w - penalty * (float(w > 0.0) - float(w < 0.0))
     for c in range(len(vector.cells)):
         w = vector.cells[c, 0]
-        vector.cells[c, 0] = w - penalty * ((w > 0.0) - (w < 0.0))
+        vector.cells[c, 0] = w - penalty * (float(w > 0.0) - float(w < 0.0))
 
 
 @lazy_vector.advance.register(CumulativeVector)
@@ -130,7 +119,7 @@ def turn_row_cumulative(vector, r, masks, source, place, step, lanes):
 
 @lazy_vector.turn.register(CumulativeVector)
 @standing_kernel
-def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_labels, lanes):
+def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         turn_row_cumulative(vector, np.int64(support.rows[r]), support.masks, change.rows, r - first, step, lanes)
@@ -140,44 +129,6 @@ def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_lab
         x = vector.cells[c, 0] - step * change.cells[o - first] - vector.cells[c, 1]
         w = soft(x, vector.state[U])
         vector.cells[c, 0], vector.cells[c, 1] = w, w - x
-    transitions = len(vector.stamps) - n_labels
-    for j in range(n_labels):
+    transitions = len(vector.stamps) - n_histories
+    for j in range(n_histories):
         turn_row_cumulative(vector, transitions + j, support.masks, edge_change, j, step, lanes)
-
-
-@borrowing_kernel
-def length_beyond(vector, threshold):
-    """(sum, number) of the |w| above a threshold."""
-    total, number = 0.0, 0
-    for r in range(len(vector.stamps)):
-        for k in range(vector.rows.shape[1]):
-            size = abs(vector.rows[2 * r, k])
-            total += size if size > threshold else 0.0
-            number += size > threshold
-    for c in range(len(vector.cells)):
-        size = abs(vector.cells[c, 0])
-        total += size if size > threshold else 0.0
-        number += size > threshold
-    return total, number
-
-
-@lazy_vector.advance.register(L1BallVector)
-@standing_kernel
-def advance_ball(vector, shrink, amount, lanes):
-    """The nearest point of the ball is soft(w, theta), theta = (sum of the |w| above theta - radius) / their number.
-
-    Found from below: as theta rises, fewer are above it (Duchi et al. 2008, Lemma 2; the sums are taken anew each time
-    instead of from a tree).
-    """
-    total, number = length_beyond(vector, 0.0)
-    if not total > vector.radius:
-        return
-    theta, before = 0.0, -1
-    while number != before:
-        theta, before = (total - vector.radius) / number, number
-        total, number = length_beyond(vector, theta)
-    for r in range(len(vector.stamps)):
-        for k in range(vector.rows.shape[1]):
-            vector.rows[2 * r, k] = soft(vector.rows[2 * r, k], theta)
-    for c in range(len(vector.cells)):
-        vector.cells[c, 0] = soft(vector.cells[c, 0], theta)

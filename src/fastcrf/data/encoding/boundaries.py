@@ -1,0 +1,138 @@
+"""The start and the end of a sequence as states that labels follow and precede: tsuboi2011's y_0 and y_{T+1}.
+
+Both states are known, so a weight of (start, label) is a weight of the label at the first position, and one of (label,
+end) a weight of the label at the last. That is what two attributes give, one at each end, which no item has to bring:
+these attributes wrap those that the data have. They come first, so that more of the others can be learnt behind them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastcrf.data.encoding.attributes import Attributes, Gatherer, Learner
+from fastcrf.mapped import empty_beside
+from fastcrf.types import Corpus, Ints
+
+START, END = 0, 1
+NUMBER = 2  # of attributes that are not the data's
+NAMES = ("<start of sequence>", "<end of sequence>")
+
+
+class BoundedGatherer:
+    """Gathers what another gatherer does, and adds the boundaries in the end."""
+
+    def __init__(self, inner: Gatherer) -> None:
+        self.inner = inner
+
+    def add_sequence(self, sequence: Iterable[Any], place: str) -> int:
+        return self.inner.add_sequence(sequence, place)
+
+    def end_sequence(self) -> None:
+        self.inner.end_sequence()
+
+    def begin(self) -> None:
+        self.inner.begin()
+
+    def corpus(self, labels: array[int] | None = None) -> Corpus:
+        return with_boundaries(self.inner.corpus(labels))
+
+
+@dataclass(frozen=True)
+class BoundedAttributes:
+    """Those of the data, and two for the ends of each sequence."""
+
+    kind: ClassVar[str] = "bounded"
+    n_fixed: ClassVar[int] = NUMBER
+
+    inner: Attributes
+
+    def __len__(self) -> int:
+        return NUMBER + len(self.inner)
+
+    def names(self) -> list[str]:
+        """No attribute of the data has the name of a boundary, whatever it is called."""
+        names = self.inner.names()
+        known, boundaries = set(names), []
+        for name in NAMES:
+            while name in known:
+                name = f"<{name}>"
+            boundaries.append(name)
+        return [*boundaries, *names]
+
+    def gatherer(self) -> BoundedGatherer:
+        return BoundedGatherer(self.inner.gatherer())
+
+    def learner(self) -> Learner:
+        gatherer, learnt = self.inner.learner()
+        return Learner(BoundedGatherer(gatherer), lambda: BoundedAttributes(learnt()))
+
+    def kept(self, used: NDArray[np.bool_]) -> BoundedAttributes:
+        return BoundedAttributes(self.inner.kept(used[NUMBER:]))
+
+    def reads_like(self, other: Attributes) -> bool:
+        return isinstance(other, BoundedAttributes) and self.inner.reads_like(other.inner)
+
+    def joined(self, others: Sequence[BoundedAttributes]) -> tuple[BoundedAttributes, list[Ints]]:
+        inner, numbers = self.inner.joined([other.inner for other in others])
+        ends = np.array([START, END], np.int32)
+        return BoundedAttributes(inner), [np.concatenate((ends, NUMBER + each)) for each in numbers]
+
+
+def without_boundaries(attributes: Attributes) -> Attributes:
+    """The attributes that the data have."""
+    return attributes.inner if isinstance(attributes, BoundedAttributes) else attributes
+
+
+def bounded(corpus: Corpus, attributes: Attributes) -> tuple[Corpus, Attributes]:
+    """An encoded corpus and its attributes with boundaries, if they are not there already."""
+    if isinstance(attributes, BoundedAttributes):
+        return corpus, attributes
+    return with_boundaries(corpus), BoundedAttributes(attributes)
+
+
+def with_boundaries(corpus: Corpus) -> Corpus:
+    """The corpus with the start before the attributes of each first position, and the end behind those of each last.
+
+    What is -1 (unknown) stays; of a mapped corpus it is mapped, too.
+    """
+    n_sequences = int(np.count_nonzero(np.diff(corpus.starts)))
+    n_occurrences, home = len(corpus.attributes) + NUMBER * n_sequences, corpus.attributes
+    more = corpus._replace(
+        offsets=empty_beside(home, corpus.n_positions + 1, np.int64),
+        attributes=empty_beside(home, n_occurrences, np.int32),
+        values=empty_beside(home, n_occurrences if len(corpus.values) else 0, np.float64),
+    )
+    more.offsets[0] = p = o = 0
+    for stretch in corpus.stretches():
+        offsets, places, starts, ends = places_with_boundaries(stretch)
+        held = slice(o, o + int(offsets[-1]))
+        more.offsets[p + 1 : p + len(offsets)] = o + offsets[1:]
+        attributes, known = more.attributes[held], stretch.attributes
+        attributes[places] = np.where(known < 0, known, known + NUMBER)
+        attributes[starts], attributes[ends] = START, END
+        if len(corpus.values):
+            values = more.values[held]
+            values[places] = stretch.values
+            values[starts] = values[ends] = 1.0
+        p, o = p + stretch.n_positions, held.stop
+    return more
+
+
+def places_with_boundaries(
+    corpus: Corpus,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The new offsets, and the new places of the occurrences, of the starts and of the ends."""
+    begins, stops = corpus.starts[:-1], corpus.starts[1:]
+    begins, lasts = begins[begins < stops], stops[begins < stops] - 1
+    is_first, is_last = (np.zeros(corpus.n_positions, np.int64) for _ in range(2))
+    is_first[begins] = is_last[lasts] = 1
+    offsets = corpus.offsets + np.concatenate(([0], np.cumsum(is_first + is_last)))
+    moved = offsets[:-1] + is_first - corpus.offsets[:-1]
+    places = np.arange(len(corpus.attributes)) + np.repeat(moved, np.diff(corpus.offsets))
+    return offsets, places, offsets[begins], offsets[lasts + 1] - 1

@@ -1,0 +1,52 @@
+"""What problems have in common, whoever evaluates their sequences: penalty, weights, certificate."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from fastcrf.objective.certificate import Certificate, strongly_convex_gap
+from fastcrf.objective.regulariser import Regulariser
+from fastcrf.types import FeatureMap, Floats
+
+
+class Penalised(ABC):
+    """F(w) = loss(w) + c1 |w|_1 + c2 |w|^2, with a weight for each feature."""
+
+    regulariser: Regulariser
+    features: FeatureMap
+
+    @property
+    def c1(self) -> float:
+        return self.regulariser.c1
+
+    @property
+    def c2(self) -> float:
+        return self.regulariser.c2
+
+    @property
+    def n_weights(self) -> int:
+        return self.features.n_weights
+
+    @abstractmethod
+    def gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
+
+    @abstractmethod
+    def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
+        """A lower bound on F* where c2 = 0 < c1 (`certificate.sparse_bound`). One pass."""
+
+    def certificate(
+        self, weights: Floats, objective: float | None = None, gradient: Floats | None = None
+    ) -> Certificate:
+        """An upper bound on F(w) - F*; `objective` is F(w), `gradient` that of the smooth part, if they are known."""
+        if gradient is None or objective is None:
+            smooth, gradient = self.gradient(weights)
+            objective = smooth + self.c1 * float(np.abs(weights).sum())
+        if self.c2 > 0:
+            return Certificate(objective, objective - strongly_convex_gap(weights, gradient, self.c1, self.c2))
+        if self.c1 > 0:
+            return Certificate(objective, self.sparse_bound(weights, float(np.abs(gradient).max())))
+        return Certificate(objective, -math.inf)

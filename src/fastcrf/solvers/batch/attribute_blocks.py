@@ -1,0 +1,228 @@
+"""The weights of one attribute at a time: their slopes and curvatures, and a corpus that follows where they move.
+
+A block's slopes need the posteriors of every sequence in which its attribute occurs. Scores and posteriors of all
+positions are kept; a weight that moves changes the scores of its positions, and only sequences whose scores have
+changed since they were last looked at are inferred anew. With an L1 penalty most weights stay at zero, where they
+change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.expectations import BLOCK, Table, add_edges, infer, score_block
+from fastcrf.chain.feature_map import count_gold
+from fastcrf.chain.forward_backward import Edges, Lattice, make_edges, make_lattice
+from fastcrf.chain.lanes import aligned_zeros, load, multiply, scale, store
+from fastcrf.chain.layout import Positions, expand_weights, make_layout, make_positions
+from fastcrf.chain.transitions import transition_matrix
+from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.memory_room import require_room
+from fastcrf.proximal import soft
+from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
+
+LEAST_CURVATURE = 1e-30  # where probabilities are 0 or 1 there is none
+BYTES = 8
+
+
+class Occurrences(NamedTuple):
+    """Where each attribute occurs."""
+
+    starts: Longs  # [A + 1] first occurrence of each attribute
+    positions: Longs
+    sequences: Longs
+    values: Floats  # or [0] when all are 1
+
+
+class Penalty(NamedTuple):
+    """c1 |w|_1 + ridge / 2 |w|^2, and how much larger curvatures are taken for than they look."""
+
+    c1: float
+    ridge: float
+    caution: float
+
+
+class Inferred(NamedTuple):
+    """What is known of the positions at the current weights."""
+
+    scores: np.ndarray  # [P, Kp]
+    posteriors: np.ndarray  # [P, Kp]
+    known: np.ndarray  # [N] bool: whether the posteriors of a sequence are those of its scores
+
+
+class Chain(NamedTuple):
+    """What inference in a sequence needs."""
+
+    starts: Longs  # [N + 1]
+    weights: Floats  # [N] of the sequences, or [0] when all are 1
+    edges: Edges
+    lattice: Lattice
+    wide_edges: np.ndarray  # [Kp, Kp]
+
+
+class Block(NamedTuple):
+    """Features by attribute, their observed counts, and room for what one block needs."""
+
+    offsets: Longs  # [A + 1] first feature of each attribute
+    labels: Ints
+    counts: Floats
+    slopes: Floats  # [K]
+    curvatures: Floats  # [K]
+
+
+class AttributeBlocks:
+    """The corpus of a problem by attribute, at weights that move."""
+
+    def __init__(self, corpus: Corpus, features: FeatureMap) -> None:
+        self.corpus, self.features, self.layout = corpus, features, make_layout(features)
+        K, padded = features.n_labels, self.layout.padded
+        n_bytes = 2 * BYTES * padded * corpus.n_positions
+        require_room(n_bytes, "What block coordinate descent knows of the positions", "use owlqn or prox-lbfgs")
+        self.lanes = (0,) * self.layout.width
+        self.positions: Positions = make_positions(corpus, features, self.layout)
+        self.flat = aligned_zeros(1, self.layout.table_size)[0]
+        self.occurrences = find_occurrences(corpus, features.n_attributes)
+        self.inferred = Inferred(
+            aligned_zeros(corpus.n_positions, padded),
+            aligned_zeros(corpus.n_positions, padded),
+            np.zeros(corpus.n_sequences, np.bool_),
+        )
+        self.block = Block(features.offsets, features.labels, count_gold(corpus, features), np.empty(K), np.empty(K))
+        longest = max(BLOCK, int(np.diff(corpus.starts).max()))
+        self.lattice, self.sums = make_lattice(longest, K, padded), np.zeros((3, padded, padded))
+
+    def begin(self, weights: Floats) -> None:
+        """Scores at `weights`, from scratch; no sequence is known. Writes: what is known, edges."""
+        features, corner = self.features, self.layout.n_row_slots
+        expand_weights(weights, self.layout.place, 0, features.n_state, self.flat)
+        table = Table(self.flat[:corner].reshape(self.layout.n_rows, self.layout.padded), self.flat[corner:])
+        n = self.corpus.n_sequences
+        score_block(self.positions, table, self.lattice.bias, 0, n, self.inferred.scores, self.lanes)
+        self.inferred.known[:] = False
+        edges = make_edges(transition_matrix(features, weights), self.layout.padded)
+        self.chain = Chain(self.corpus.starts, self.corpus.weights, edges, self.lattice, self.sums[2])
+
+    @property
+    def n_blocks(self) -> int:
+        """One for each attribute, and the transitions."""
+        return self.features.n_attributes + 1
+
+    def descend(self, first: int, last: int, weights: Floats, penalty: Penalty) -> int:
+        """A step for each of the blocks first..last-1; how many sequences were inferred. Writes: weights."""
+        n, shape = self.features.n_attributes, (self.features.n_labels, self.lanes)
+        arrays = self.occurrences, self.block, self.chain, self.inferred
+        spent = int(descend_blocks(first, min(last, n), *arrays, penalty, weights, *shape))
+        if last > n:
+            self.descend_transitions(weights, penalty)
+            spent += self.corpus.n_sequences
+        return spent
+
+    def descend_transitions(self, weights: Floats, penalty: Penalty) -> None:
+        """The step of the transitions: a pass over all sequences. Writes: weights."""
+        features, forward = self.features, self.chain.edges.forward
+        self.sums[:] = 0.0
+        sum_edges(self.chain, self.inferred.scores, self.sums[0], self.sums[1], features.n_labels, self.lanes)
+        places = features.sources, features.targets
+        expected = (self.sums[0] * forward + self.sums[2])[places]
+        curvatures = expected - (self.sums[1] * forward * forward)[places]
+        slopes = expected - self.block.counts[features.n_state :]
+        move_block(slopes, curvatures, len(slopes), penalty, weights, features.n_state)
+
+
+def find_occurrences(corpus: Corpus, n_attributes: int) -> Occurrences:
+    order = np.argsort(corpus.attributes, kind="stable")
+    counts = np.bincount(corpus.attributes, minlength=n_attributes)
+    positions = np.repeat(np.arange(corpus.n_positions), np.diff(corpus.offsets))[order]
+    sequences = np.searchsorted(corpus.starts, positions, side="right") - 1
+    values = corpus.values[order] if len(corpus.values) else np.empty(0)
+    return Occurrences(np.concatenate(([0], np.cumsum(counts))), positions, sequences, values)
+
+
+@borrowing_kernel
+def move_block(slopes, curvatures, size, penalty, weights, begin):
+    """The least of the separable model of weights begin..begin+size-1; whether one moved.
+
+    Writes: weights; slopes (the moves), curvatures.
+    """
+    steepest, moved = 1.0, False
+    for k in range(size):
+        curvatures[k] = max(curvatures[k], LEAST_CURVATURE)
+        steepest = max(steepest, abs(slopes[k]) / curvatures[k])
+    for k in range(size):
+        bend = penalty.caution * steepest * curvatures[k]
+        target = soft(bend * weights[begin + k] - slopes[k], penalty.c1) / (bend + penalty.ridge)
+        slopes[k] = target - weights[begin + k]
+        moved = moved or slopes[k] != 0.0
+        weights[begin + k] = target
+    return moved
+
+
+@standing_kernel
+def infer_scored(chain, scores, i, weight, n_labels, lanes):
+    """Inference of sequence i from its scores [P, Kp]. Writes: lattice, wide_edges."""
+    lattice, first, length = chain.lattice, chain.starts[i], chain.starts[i + 1] - chain.starts[i]
+    for t in range(length):
+        for b in range(0, scores.shape[1], len(lanes)):
+            store(lattice.scores, t, b, load(scores, first + t, b, lanes))
+    infer(lattice, first - first, length, chain.edges, weight, chain.wide_edges, n_labels, lanes)
+
+
+@borrowing_kernel
+def descend_blocks(first, last, occurrences, block, chain, inferred, penalty, weights, n_labels, lanes):
+    """A step for each attribute; the number of sequences inferred. Writes: weights, inferred, room."""
+    starts, posteriors, labels, spent = occurrences.starts, inferred.posteriors, block.labels, 0
+    for a in range(first, last):
+        begin, size = block.offsets[a], block.offsets[a + 1] - block.offsets[a]
+        for k in range(size):
+            block.slopes[k], block.curvatures[k] = -block.counts[begin + k], 0.0
+        for o in range(starts[a], starts[a + 1]):
+            i, p = occurrences.sequences[o], occurrences.positions[o]
+            if not inferred.known[i]:
+                know(chain, inferred, i, n_labels, lanes)
+                spent += 1
+            x = occurrences.values[o] if len(occurrences.values) > 0 else 1.0
+            weighted = x * (chain.weights[i] if len(chain.weights) > 0 else 1.0)
+            for k in range(size):
+                probability = posteriors[p, labels[begin + k]]
+                block.slopes[k] += weighted * probability
+                block.curvatures[k] += x * weighted * probability * (1.0 - probability)
+        if move_block(block.slopes, block.curvatures, size, penalty, weights, begin):
+            for o in range(starts[a], starts[a + 1]):
+                x = occurrences.values[o] if len(occurrences.values) > 0 else 1.0
+                inferred.known[occurrences.sequences[o]] = False
+                for k in range(size):
+                    inferred.scores[occurrences.positions[o], labels[begin + k]] += x * block.slopes[k]
+    return spent
+
+
+@standing_kernel
+def know(chain, inferred, i, n_labels, lanes):
+    """Posteriors of sequence i at its scores, unweighted. Writes: inferred.posteriors and .known, lattice."""
+    first, one = chain.starts[i], 1.0
+    infer_scored(chain, inferred.scores, i, one, n_labels, lanes)
+    for t in range(chain.starts[i + 1] - first):
+        for b in range(0, inferred.posteriors.shape[1], len(lanes)):
+            store(inferred.posteriors, first + t, b, load(chain.lattice.scores, t, b, lanes))
+    inferred.known[i] = True
+
+
+@borrowing_kernel
+def sum_edges(chain, scores, sums, squares, n_labels, lanes):
+    """sums(j, k) += sum of s_i alpha_{t-1}(j) follow_t(k), and squares(j, k) that of s_i times the squares of the two.
+
+    Sequences in the log domain add to neither: their bigrams are in wide_edges. Writes: sums, squares, room.
+    """
+    lattice = chain.lattice
+    for i in range(len(chain.starts) - 1):
+        weight, length = chain.weights[i] if len(chain.weights) > 0 else 1.0, chain.starts[i + 1] - chain.starts[i]
+        infer_scored(chain, scores, i, weight, n_labels, lanes)
+        add_edges(lattice, length, n_labels, sums, lanes)
+        inverse = 1.0 / weight if weight > 0.0 else 0.0
+        for t in range(length):
+            for b in range(0, scores.shape[1], len(lanes)):
+                alpha, follow = load(lattice.alpha, t, b, lanes), load(lattice.follow, t, b, lanes)
+                store(lattice.alpha, t, b, multiply(alpha, alpha))
+                store(lattice.follow, t, b, scale(inverse, multiply(follow, follow)))
+        add_edges(lattice, length, n_labels, squares, lanes)
