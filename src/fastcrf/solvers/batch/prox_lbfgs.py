@@ -14,9 +14,10 @@ Minimises   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + 
 OWL-QN takes the direction of the smooth problem and cuts it off at zero, which spoils the curvature it has learnt; here
 the kinks are part of the model, so that more pairs mean fewer evaluations.
 
-Differs from the papers: the model is minimised by semi-smooth Newton over the weights that can move, to its end as a
-rule, not by some sweeps of coordinate descent; pairs may have a metric (`curvature_pairs.py`) and are kept in single
-precision; if no step is found, pairs and then metric are dropped before the end.
+Differs from the papers: the model is minimised by semi-smooth Newton over the weights that can move, until a round
+adds less than a hundredth to the gain, not by some sweeps of coordinate descent; pairs may have a metric
+(`curvature_pairs.py`) and are kept in single precision; if no step is found, pairs and then metric are dropped before
+the end.
 """
 
 from __future__ import annotations
