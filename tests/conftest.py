@@ -22,6 +22,7 @@ import pytest
 from numba import types
 
 from fastcrf.machine_code import MEANINGS
+from fastcrf.solvers import registry
 
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)
@@ -83,15 +84,29 @@ def strange_arrays_on_purpose():
         FORGIVEN[name] |= signatures_of(kernel) - before.get(name, set())
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
-def pytest_collection_modifyitems(items):
-    for item in items:
-        solver = (
-            item.callspec.params.get("name")
-            if item.path.stem == "test_contract" and hasattr(item, "callspec")
-            else None
-        )
-        item.add_marker(pytest.mark.xdist_group(solver or str(item.path)))
+def kernels_in_common(nodeid):
+    """The name of the group that a test belongs to: its file or, in the contract, the solver that it is about."""
+    file, _, test = nodeid.partition("::")
+    if file.endswith("test_contract.py"):
+        named = [name for name in registry.names() if f"[{name}" in test]
+        return max(named, key=len, default=file)
+    return file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Groups in the order of the files: by their size, long files of few tests would come last, on one core.
+
+    (Marks of groups would be too late: the processes name their tests before this file can mark them.)
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByKernels(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return kernels_in_common(nodeid)
+
+    config.option.loadscopereorder = False
+    return ByKernels(config, log)
 
 
 def pytest_sessionfinish(session, exitstatus):

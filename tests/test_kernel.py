@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fastcrf
-from fastcrf.kernel import borrowing_kernel, kernel, ordered_kernel, standing_kernel
+from fastcrf.kernel import NUMBER, borrowing_kernel, kernel, ordered_kernel, rare_kernel, standing_kernel
 from fastcrf.machine_code import KEPT_VERSIONS, version_folder
 
 CALLEE = """
@@ -141,6 +141,36 @@ def test_a_standing_kernel_is_found_by_callers_whether_or_not_its_own_code_is_st
     assert run(package, **cache) == ((12, 1, 0), [])
     (package / "callee.py").write_text(CALLEE)
     assert run(package, **cache) == ((12, 0, 0), [])
+
+
+@rare_kernel(NUMBER)
+def seldom(x):
+    return x + 0.5
+
+
+@borrowing_kernel
+def raise_large_numbers(x):
+    return seldom(x) if x > 1.0 else x
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_rare_kernel_is_compiled_when_it_first_runs():
+    assert raise_large_numbers(1.0) == 1.0
+    assert not seldom.kernel.signatures
+    assert raise_large_numbers(2.0) == 2.5
+    assert len(seldom.kernel.signatures) == 1
+    assert seldom(3.0) == 3.5  # Python calls it like any other
+
+
+def test_a_rare_kernel_that_was_edited_is_compiled_again_and_one_that_was_not_is_loaded(package, tmp_path):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    rare = CALLEE.replace("@kernel", "@rare_kernel(NUMBER)").replace("import kernel", "import NUMBER, rare_kernel")
+    (package / "callee.py").write_text(rare.replace("x + 1", "x + 1.0"))
+    (package / "caller.py").write_text(CALLER.replace("change(change(x))", "int(change(change(x)))"))
+    assert run(package, **cache) == ((12, 0, 0), [])
+    assert run(package, **cache) == ((12, 1, 0), [])
+    (package / "callee.py").write_text(rare.replace("x + 1", "x + 5.0"))
+    assert run(package, **cache) == ((20, 0, 0), [])
 
 
 @pytest.fixture

@@ -12,11 +12,13 @@ import fastcrf
 PACKAGE = Path(fastcrf.__file__).parent
 
 LAYERS = {
-    "source_closure": -2,
-    "machine_code": -1,
+    "source_closure": -3,
+    "notice": -3,
+    "kernel_cache": -3,
+    "code_library": -3,
+    "machine_code": -2,
+    "rare_code": -1,
     "types": 0,
-    "notice": -2,
-    "kernel_cache": -2,
     "kernel": 0,
     "memory_room": 0,
     "mapped": 0,
@@ -66,6 +68,8 @@ SKLEARN_FREE = (
     "checks",
     "source_closure",
     "machine_code",
+    "code_library",
+    "rare_code",
     "types",
     "kernel",
     "notice",

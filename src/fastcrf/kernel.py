@@ -19,22 +19,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from fastcrf.machine_code import make_kernel
-from fastcrf.rare_code import NOTHING, NUMBER, make_rare_kernel
+from numba import types
 
-__all__ = [
-    "NOTHING",
-    "NUMBER",
-    "borrowing_kernel",
-    "inlined_kernel",
-    "kernel",
-    "ordered_kernel",
-    "rare_kernel",
-    "standing_kernel",
-]
+from fastcrf.machine_code import make_kernel
+from fastcrf.rare_code import make_rare_kernel
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+NOTHING, NUMBER = types.none, types.float64  # what rare kernels may return
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 

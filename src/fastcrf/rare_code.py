@@ -12,7 +12,6 @@ import ctypes
 from typing import Any
 
 from llvmlite import ir
-from numba import types
 from numba.core import typing
 from numba.core.compiler import CR_FIELDS, CompileResult
 from numba.core.funcdesc import FunctionDescriptor
@@ -88,7 +87,7 @@ def jump_to(kernel: Kernel, arguments: tuple[Any, ...], returns: Any) -> Any:
 
 
 def jump(library: Any, kind: ir.FunctionType, name: str, address: str, number: int) -> ir.Module:
-    """The code of the function: `address` is where it jumps, after Python was asked to `find_kernel(number)` if need be."""
+    """The code of the function: it jumps to what `address` holds, and asks Python to `find_kernel(number)` before."""
     module = library.create_ir_module(name)
     place = ir.GlobalVariable(module, POINTER, address)
     place.initializer = ir.Constant(POINTER, None)
@@ -114,6 +113,3 @@ def find_kernel(number: int) -> None:
     engine = result.library.codegen._engine
     place = ctypes.c_void_p.from_address(engine.get_global_value_address(address))
     place.value = engine.get_function_address(result.fndesc.mangled_name)
-
-
-NOTHING, NUMBER = types.none, types.float64  # what rare kernels may return

@@ -62,12 +62,11 @@ def damage(content, how):
 @pytest.mark.parametrize("how", ["emptied", "cut off", "flipped", "foreign", "a pickle that is not ours"])
 def test_a_damaged_file_is_compiled_again_and_replaced(probe, how):
     assert probe() == ("42 0", "")
-    assert probe() == ("42 1", "")
     for ending in (".nbi", ".nbc"):
         (path,) = probe.files(ending)
         path.write_bytes(damage(path.read_bytes(), how))
         assert probe() == ("42 0", "")
-        assert probe() == ("42 1", "")
+    assert probe() == ("42 1", "")
 
 
 def test_a_full_disk_costs_time_and_one_warning_that_names_the_folder(probe):

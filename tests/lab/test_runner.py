@@ -22,6 +22,7 @@ from fastcrf.types import Diverged, Step
 from reference.toy_sequences import toy_sequences
 
 L2 = Penalty(0.0, 0.5)
+OF_EACH_FAMILY = ("auto", "lbfgs", "newton-cg", "sgd", "sag-nus-star", "oeg", "psa", "gis", "ap", "owlqn")
 SOLVERS = {name: make(name) for name in names()}
 
 
@@ -31,7 +32,7 @@ def dataset():
 
 
 def experiment_on(dataset, *solvers, penalty=L2, **options):
-    chosen = {name: SOLVERS[name] for name in solvers or SOLVERS}
+    chosen = {name: SOLVERS[name] for name in solvers or OF_EACH_FAMILY}
     return Experiment([dataset], [penalty], chosen, limits=Limits(**{"passes": 15.0, "tol": 1e-9, **options}))
 
 
@@ -79,9 +80,6 @@ def enumerated_objective(dataset, weights, penalty):
         log_z = top + math.log(math.fsum(math.exp(s - top) for s in every))
         total += log_z - score(tuple(corpus.labels[first:last].tolist()))
     return total + penalty.c1 * np.abs(weights).sum() + penalty.c2 * weights @ weights
-
-
-OF_EACH_FAMILY = ("auto", "lbfgs", "newton-cg", "sgd", "sag-nus-star", "oeg", "psa", "gis", "ap", "owlqn")
 
 
 def test_a_solver_of_each_family_runs_or_says_why_not(dataset, tmp_path):

@@ -3,7 +3,7 @@
 tsuboi2011 keeps the marginals of nodes and edges, T K + T K^2 numbers a sequence. With one matrix M for all edges of
 forward_backward.py the marginals are products of three rows a position, so these are kept instead, 3 T K numbers:
 
-    alpha_t(k),  beta_t(k) = posterior_t(k) / alpha_t(k),  emission_t(k) = B_t(k) / z_{t-1}  (0 where a sequence begins)
+    alpha_t(k),   beta_t(k),   emission_t(k) = B_t(k) / z_{t-1}  (0 where a sequence begins)
 
     p(y_t = k | x) = alpha_t(k) beta_t(k)
     p(y_{t-1} = j, y_t = k | x) = alpha_{t-1}(j) M(j, k) emission_t(k) beta_t(k)

@@ -43,7 +43,7 @@ def test_the_metric_of_counts_is_a_change_of_variables():
     np.testing.assert_allclose(ours, plain, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize(("name", "c1"), [("lbfgs", 0.0), ("owlqn", 0.5)])
+@pytest.mark.parametrize(("name", "c1"), [("lbfgs", 0.0), ("owlqn", 0.5), ("prox-lbfgs", 0.5)])
 def test_the_optimum_is_the_same_in_either_metric_and_after_a_break(name, c1):
     problem = corpus_problem(c1, 0.1)
     plain = minimize(problem, make(name), stop=[MaxSteps(300)]).weights

@@ -43,7 +43,7 @@ class BCD:
     name: ClassVar[str] = "bcd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "bigrams"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l2", "l1+l2"})
-    promises: ClassVar[str] = "optimum"
+    promises: ClassVar[str] = "slow optimum"
     keeps: ClassVar[Mapping[str, Kept]] = {"weights": WEIGHTS, "blocks_done": COUNT}
 
     caution: float = 1.5
@@ -59,7 +59,7 @@ class BCD:
         corpus = AttributeBlocks(problem.corpus, problem.features)
         n, occurrences = corpus.n_blocks, len(problem.corpus.attributes)
         size = problem.slice_size * n // max(1, occurrences)
-        blocks, passes = Slices(n, size, lambda: problem.asked_to_stop(), done=min(done, n - 1)), 0.0
+        blocks, passes = Slices(problem, n, size, done=min(done, n - 1)), 0.0
         while True:
             info = {"non_zeros": int(np.count_nonzero(w))}
             yield Step(w, passes, info=info, memory={"weights": w, "blocks_done": blocks.done})

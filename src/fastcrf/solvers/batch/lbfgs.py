@@ -21,9 +21,9 @@ descent is tried once before giving up.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,7 +44,9 @@ class LBFGS(QuasiNewton):
     name: ClassVar[str] = "lbfgs"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
 
-    def _descend(self, problem: GradientProblem, start: Start, pairs: CurvaturePairs) -> Generator[Step, None, str]:
+    def _descend(
+        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, memory: Mapping[str, Any]
+    ) -> Generator[Step, None, str]:
         return descend(self.name, problem, start, pairs, self.max_linesearch)
 
 

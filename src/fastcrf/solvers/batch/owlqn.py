@@ -20,9 +20,9 @@ the pseudo-gradient is tried once before the end.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,7 +42,9 @@ class OWLQN(QuasiNewton):
     name: ClassVar[str] = "owlqn"
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
 
-    def _descend(self, problem: GradientProblem, start: Start, pairs: CurvaturePairs) -> Generator[Step, None, str]:
+    def _descend(
+        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, memory: Mapping[str, Any]
+    ) -> Generator[Step, None, str]:
         return descend(self.name, problem, start, pairs, self.max_linesearch)
 
 

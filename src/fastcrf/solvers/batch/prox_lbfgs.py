@@ -14,9 +14,10 @@ Minimises   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + 
 OWL-QN takes the direction of the smooth problem and cuts it off at zero, which spoils the curvature it has learnt; here
 the kinks are part of the model, so that more pairs mean fewer evaluations.
 
-Differs from the papers: the model is minimised by semi-smooth Newton over the weights that can move, to its end as a
-rule, not by some sweeps of coordinate descent; pairs may have a metric (`curvature_pairs.py`) and are kept in single
-precision; if no step is found, pairs and then metric are dropped before the end.
+Differs from the papers: the model is minimised by semi-smooth Newton over the weights that can move, until a round
+adds less than a hundredth to the gain, not by some sweeps of coordinate descent; pairs may have a metric
+(`curvature_pairs.py`) and are kept in single precision; if no step is found, pairs and then metric are dropped before
+the end.
 """
 
 from __future__ import annotations
@@ -27,50 +28,39 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.memory import POINT, Kept
+from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.orthant import pseudo_gradient
 from fastcrf.solvers.batch import curvature_pairs, sparse_model
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.batch.line_search import Search, Start, Trial, backtrack, begin, evaluate
+from fastcrf.solvers.batch.line_search import Search, Start, Trial, backtrack, evaluate
+from fastcrf.solvers.batch.quasi_newton import QuasiNewton
 from fastcrf.solvers.batch.sparse_model import SparseModel
-from fastcrf.solvers.options import check_whole
 from fastcrf.types import NOTHING, Floats, Step
 from fastcrf.vectors import norm
 
 
 @dataclass(frozen=True)
-class ProxLBFGS:
-    """pairs: how many curvature pairs are kept; max_linesearch: gradient evaluations per line search."""
+class ProxLBFGS(QuasiNewton):
+    """Options as in QuasiNewton."""
 
     name: ClassVar[str] = "prox-lbfgs"
-    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
-    promises: ClassVar[str] = "optimum"
+    precision: ClassVar[type] = np.float32
+    always_scaled: ClassVar[bool] = True
     keeps: ClassVar[Mapping[str, Kept]] = {
-        **POINT,
-        **curvature_pairs.KEEPS,
+        **QuasiNewton.keeps,
         "basis": curvature_pairs.KEEPS["basis"]._replace(dtype="float32"),
         "scale": curvature_pairs.SCALE,
         **sparse_model.KEEPS,
     }
 
     pairs: int = 20
-    max_linesearch: int = 20
 
-    def __post_init__(self) -> None:
-        check_whole(self.name, "pairs", self.pairs, 1)
-        check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
-
-    def iterate(
-        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+    def _descend(
+        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, memory: Mapping[str, Any]
     ) -> Generator[Step, None, str]:
-        n, memory = problem.n_weights, memory or NOTHING
-        pairs = CurvaturePairs(self.pairs, n, problem.n_jobs, np.float32, np.ones(n))
-        start = begin(self.name, problem, weights, memory)
-        if memory:
-            pairs.restore(self.name, memory)
-        return (yield from descend(self.name, problem, start, pairs, self.max_linesearch, memory))
+        return descend(self.name, problem, start, pairs, self.max_linesearch, memory)
 
 
 def descend(

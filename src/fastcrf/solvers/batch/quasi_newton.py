@@ -15,7 +15,7 @@ from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.line_search import Start, begin
 from fastcrf.solvers.batch.metric import Both, counts_of, metric_of
 from fastcrf.solvers.options import check_choice, check_whole
-from fastcrf.types import Floats, Step
+from fastcrf.types import NOTHING, Floats, Step
 
 METRICS = ("none", "counts")
 
@@ -29,6 +29,8 @@ class QuasiNewton(ABC):
     name: ClassVar[str]
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})  # and "sequences", where there is a metric of all counts
     promises: ClassVar[str] = "optimum"
+    precision: ClassVar[type] = np.float64  # of the pairs
+    always_scaled: ClassVar[bool] = False  # whether there is a metric in any case, of ones where none is asked for
     keeps: ClassVar[Mapping[str, Kept]] = {
         **POINT,
         **curvature_pairs.KEEPS,
@@ -47,20 +49,21 @@ class QuasiNewton(ABC):
     def iterate(
         self, problem: Both, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
-        start = begin(self.name, problem, weights, memory)
-        pairs = CurvaturePairs(
-            self.pairs, problem.n_weights, problem.n_jobs, metric=self._metric(problem, start, memory)
-        )
+        start, given = begin(self.name, problem, weights, memory), memory or NOTHING
+        metric = self._metric(problem, start, given)
+        pairs = CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs, self.precision, metric)
         if memory:
             pairs.restore(self.name, memory)
-        return (yield from self._descend(problem, start, pairs))
+        return (yield from self._descend(problem, start, pairs, given))
 
-    def _metric(self, problem: Both, start: Start, memory: Mapping[str, Any] | None) -> Floats | None:
+    def _metric(self, problem: Both, start: Start, memory: Mapping[str, Any]) -> Floats | None:
         """D; with a memory, room for the one that it holds."""
-        if memory:
-            return np.ones(problem.n_weights) if "scale" in memory else None
-        return metric_of(1.0 + counts_of(problem, start)) if self.metric == "counts" else None
+        if self.metric == "counts" and not memory:
+            return metric_of(1.0 + counts_of(problem, start))
+        return np.ones(problem.n_weights) if self.always_scaled or "scale" in memory else None
 
     @abstractmethod
-    def _descend(self, problem: Both, start: Start, pairs: CurvaturePairs) -> Generator[Step, None, str]:
-        """The steps from an evaluated start, with the pairs that there are."""
+    def _descend(
+        self, problem: Both, start: Start, pairs: CurvaturePairs, memory: Mapping[str, Any]
+    ) -> Generator[Step, None, str]:
+        """The steps from an evaluated start, with the pairs that there are; `memory` is what it goes on from."""

@@ -16,8 +16,8 @@ with their signs e. The others go to zero; on the face the model is quadratic, a
     (M - W_S'W_S / sigma) x = W_Z'(-v_Z) - W_S'(q + tau e)_S / sigma          a small system
     u_S = (W x - q - tau e)_S / sigma,      u_Z = -v_Z
 
-A proximal step from there is soft(v + (W x - q) / sigma, tau / sigma), and its signs are the next guess, until it
-hardly changes, mostly twice; the best point of the rounds counts. W x is all that a round needs over the candidates:
+A proximal step from there is soft(v + (W x - q) / sigma, tau / sigma), and its signs are the next guess, until
+nothing changes or a round adds little, after three or four; the best point of the rounds counts. W x is all that a round needs over the candidates:
 of the sums on both sides only what changed its guess is added and taken off. So they live on from step to step: they
 are those of the weights that are not zero now, and a new pair brings its own row of W_S'W_S with it.
 """
@@ -36,7 +36,6 @@ from fastcrf.types import NOTHING, Floats
 
 MOST_ROUNDS = 8
 ENOUGH = 0.01  # of the gain: a round that adds less is the last
-FEW = 1e-3  # of the candidates: if no more would change their signs, a further round gains next to nothing
 KEEPS = {"inner": Kept(n_axes=2, optional=True)}
 
 
@@ -125,7 +124,7 @@ class SparseModel:
             further = lowest - gain
             if further > 0.0:
                 best, lowest = turned, gain
-            if turned.changes <= FEW * len(turned.step) or 0.0 < further < ENOUGH * -gain:
+            if turned.changes == 0 or 0.0 < further < ENOUGH * -gain:
                 break
         self._signs = figures.signs
         return None if best is None else SparseStep(self._moved(weights, figures, best.step), best.promised)

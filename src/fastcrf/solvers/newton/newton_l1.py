@@ -48,8 +48,8 @@ FLOOR = 0.05  # of the variance of a feature
 class NewtonL1:
     """pairs: how many curvature pairs are kept; sweeps: of coordinate descent over the free weights, at most, and
     tolerance: what a sweep may still move, relative to the first one; steady: the share of the weights that are not
-    zero below which signs may change for a Newton step on the face to follow, with max_products at most (0: never, which
-    measured best).
+    zero below which signs may change for a Newton step on the face to follow (0: never, which measured best), with
+    max_products at most.
     """
 
     name: ClassVar[str] = "newton-l1"

@@ -35,7 +35,7 @@ class L1BallVector(NamedTuple):
     places: np.ndarray  # [len(flat)] where in it those weights are that may be other than zero
     sizes: np.ndarray  # [len(flat)] work space: their |w|
     marks: np.ndarray  # [len(flat)] whether a place is on that list
-    count: np.ndarray  # [1] its length
+    n_listed: np.ndarray  # [1] how long that list is
 
 
 def make_l1_ball(
@@ -76,14 +76,14 @@ def enlist(vector, place):
     """Put a weight on the list if it is not zero and not there. Writes: vector."""
     if vector.flat[place] != 0.0 and not vector.marks[place]:
         vector.marks[place] = True
-        vector.places[vector.count[0]] = place
-        vector.count[0] += 1
+        vector.places[vector.n_listed[0]] = place
+        vector.n_listed[0] += 1
 
 
 @standing_kernel
 def enlist_all(vector):
     """Make the list anew. Writes: vector."""
-    vector.count[0] = 0
+    vector.n_listed[0] = 0
     for place in range(len(vector.marks)):
         vector.marks[place] = False
     for r in range(len(vector.stamps)):
@@ -112,20 +112,20 @@ def turn_l1_ball(vector, support, i, growth, step, change, edge_change, n_histor
 @standing_kernel
 def advance_l1_ball(vector, shrink, amount, lanes):
     """To the nearest point of the ball."""
-    n, total = vector.count[0], 0.0
+    n, total = vector.n_listed[0], 0.0
     for o in range(n):
         vector.sizes[o] = abs(vector.flat[vector.places[o]])
         total += vector.sizes[o]
     if not total > vector.radius:
         return
     theta = find_threshold(vector.sizes, n, vector.radius, vector.state[THETA])
-    vector.state[THETA], vector.count[0] = theta, 0
+    vector.state[THETA], vector.n_listed[0] = theta, 0
     for o in range(n):
         place = vector.places[o]
         w = soft(vector.flat[place], theta)
         vector.flat[place] = w
-        vector.places[vector.count[0]] = place
-        vector.count[0] += w != 0.0  # else the next one takes its place on the list
+        vector.places[vector.n_listed[0]] = place
+        vector.n_listed[0] += w != 0.0  # else the next one takes its place on the list
         vector.marks[place] = w != 0.0
 
 
