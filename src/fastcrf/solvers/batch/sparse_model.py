@@ -17,9 +17,10 @@ with their signs e. The others go to zero; on the face the model is quadratic, a
     u_S = (W x - q - tau e)_S / sigma,      u_Z = -v_Z
 
 A proximal step from there is soft(v + (W x - q) / sigma, tau / sigma), and its signs are the next guess, until
-nothing changes or a round adds little, after three or four; the best point of the rounds counts. W x is all that a round needs over the candidates:
-of the sums on both sides only what changed its guess is added and taken off. So they live on from step to step: they
-are those of the weights that are not zero now, and a new pair brings its own row of W_S'W_S with it.
+nothing changes or a round adds little, after three or four; the best point of the rounds counts. W x is all that a
+round needs over the candidates: of the sums on both sides only what changed its guess is added and taken off. So they
+live on from step to step: they are those of the weights that are not zero now, and a new pair brings its own row of
+W_S'W_S with it.
 """
 
 from __future__ import annotations
