@@ -18,7 +18,7 @@ from llvmlite import binding
 from numba.core import compiler
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
-from numba.core.dispatcher import _FunctionCompiler
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 
 
 class RunningLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -63,13 +63,27 @@ class CopiedLibrary(JITCodeLibrary):  # type: ignore[misc]
         return library
 
 
+class KernelFlags(compiler.Flags):  # type: ignore[misc]
+    """Flags that are quickly compared: Numba does so some thousand times a function, while it looks for overloads, and
+    has each of two dozen options looked up by name."""
+
+    __slots__ = ()
+    HASH = hash(compiler.Flags())  # it is that of the options' names: the same for all
+
+    def __hash__(self) -> int:
+        return self.HASH
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, KernelFlags) and self._values == other._values) or bool(super().__eq__(other))
+
+
 class KernelCompiler(_FunctionCompiler):  # type: ignore[misc]
     """Numba's compiler of a function, with the kind of code that it is to become."""
 
     copied = False
 
     def _compile_core(self, args: Any, return_type: Any) -> Any:
-        flags = compiler.Flags()
+        flags = KernelFlags()
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
         typing, target = self.targetdescr.typing_context, self.targetdescr.target_context
         flags.no_compile = self.copied

@@ -138,6 +138,8 @@ def read_cells_adaptive(vector, cells, target):
 @lazy_vector.flush.register(AdaptiveVector)
 @standing_kernel
 def flush_adaptive(vector, lanes):
+    if vector.state[STEPS] == 0.0:  # nothing has moved since the last time
+        return
     for r in range(len(vector.stamps)):
         catch_up_row(vector, r, vector.rows, PARTS * r, lanes)
         vector.stamps[r] = UNKNOWN

@@ -59,7 +59,7 @@ class BCD:
         corpus = AttributeBlocks(problem.corpus, problem.features)
         n, occurrences = corpus.n_blocks, len(problem.corpus.attributes)
         size = problem.slice_size * n // max(1, occurrences)
-        blocks, passes = Slices(n, size, lambda: problem.asked_to_stop(), done=min(done, n - 1)), 0.0
+        blocks, passes = Slices(problem, n, size, done=min(done, n - 1)), 0.0
         while True:
             info = {"non_zeros": int(np.count_nonzero(w))}
             yield Step(w, passes, info=info, memory={"weights": w, "blocks_done": blocks.done})

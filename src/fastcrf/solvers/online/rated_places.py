@@ -53,11 +53,15 @@ class RatedWeights:
         self.load(state)
 
     def load(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the values of compact vectors; what this double period looked at is listed in the order of places."""
+        """Take the values of compact vectors."""
         for part, name in enumerate(BY_PART[: self.parts]):
             spread_part(state[name], self.place, self.n_row_slots, part * self.padded, part, self.flat)
         seen = state["seen"].astype(np.float64)
         spread_marks(state["stamp"], seen, self.place, self.n_row_slots, self.parts * self.padded, self.vector)
+        self.list_seen()
+
+    def list_seen(self) -> None:
+        """List what this double period looked at in the order of places, as a run would have it that starts here."""
         seen_rows = np.flatnonzero(self.vector.marks[:, MARK] != UNSEEN)
         seen_cells = np.flatnonzero(self.vector.cells[:, CELL_MARK] != UNSEEN)
         self.vector.seen_rows[: len(seen_rows)], self.vector.seen_cells[: len(seen_cells)] = seen_rows, seen_cells

@@ -100,7 +100,7 @@ class PeriodicRun:
     def step(self, info: Mapping[str, float] = NOTHING, done: bool = False) -> Step:
         """Where the run is. What waits for a look goes on waiting: only the weights handed out are settled."""
         self.arrays = self.rated.state()
-        self.rated.load(self.arrays)  # what was looked at in the order in which a run would have it that starts here
+        self.rated.list_seen()
         weights = settled(self.arrays, float(self.vector.state[NOW]))
         penalty = self.problem.regulariser.value(weights)
         if not np.isfinite(penalty + self.loss) or not np.isfinite(weights.sum()):
