@@ -52,6 +52,8 @@ def kind(argument):
     """The type of an argument; all lane widths count as one, all types of a generic function, and both precisions."""
     if any(getattr(argument, "instance_class", None) in meanings for meanings in MEANINGS.values()):
         return "data of a generic function"
+    if hasattr(argument, "instance_class"):  # a NamedTuple may hold such data: the work space of either order of chain
+        return f"{argument.instance_class.__name__}({', '.join(map(kind, argument.types))})"
     if isinstance(argument, types.UniTuple) and argument.dtype == types.int64:
         return "lanes"
     return str(argument).replace("float32", "float64")
