@@ -1,13 +1,8 @@
-"""How machine code is made of a kernel: each piece of code is optimised once, where it runs.
+"""How machine code is made of a kernel: what is only ever copied into its callers is not translated by itself.
 
-Numba optimises every function three times (by itself, cheaply as a module to find references that cancel, in full),
-translates it to machine code, and then copies it into its callers, where all of this happens again. Kernels are small
-and many, and most of them are only ever copied. So there are two kinds of code here:
-
-* *copied* code is linked into its callers as it was lowered. It is neither optimised nor translated by itself: the
-  caller's one optimisation sees it all at once;
-* *running* code, which has an address, is optimised in full, once. (What Numba does before helps its counting of
-  references, which few kernels do: where they do, it is left as it is.)
+Numba optimises every function, translates it to machine code, and then copies what it has optimised into the callers.
+Kernels are small and many, and most of them are only ever copied: they have no address and need no machine code. What
+is copied, and how it is optimised, is as Numba has it.
 """
 
 from __future__ import annotations
@@ -21,32 +16,15 @@ from numba.core.compiler import CompileResult
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 
 
-class RunningLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is optimised once, with all that was copied into it."""
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-
-    def _optimize_final_module(self) -> None:
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
-
-
 class CopiedLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Code that is linked into its callers, and has no address."""
 
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-
     def finalize(self) -> None:
-        """Link in what it calls, and leave out what nobody uses, such as the addresses of Python's objects."""
+        """Link in what it calls and optimise, as for code that runs; that is all."""
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        passes = binding.create_new_module_pass_manager()
-        passes.add_aggressive_dce_pass()
-        passes.add_global_dead_code_eliminate_pass()
-        passes.run(self._final_module, self._codegen._pass_builder())
+        self._optimize_final_module()
         self._finalize_dynamic_globals()
         self._finalized = True
 
@@ -64,21 +42,27 @@ class CopiedLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 class KernelFlags(compiler.Flags):  # type: ignore[misc]
-    """Flags that are quickly compared: Numba does so some thousand times a function, while it looks for overloads, and
-    has each of two dozen options looked up by name."""
+    """Flags that are quickly compared: Numba does so some hundred times a function, while it looks for overloads, and
+    has each of two dozen options looked up by name. What becomes of the caller's own code makes no difference there."""
 
     __slots__ = ()
     HASH = hash(compiler.Flags())  # it is that of the options' names: the same for all
+    OF_CALLER = frozenset({"no_compile", "no_cpython_wrapper", "no_cfunc_wrapper"})
 
     def __hash__(self) -> int:
         return self.HASH
 
     def __eq__(self, other: object) -> bool:
-        return (isinstance(other, KernelFlags) and self._values == other._values) or bool(super().__eq__(other))
+        if not isinstance(other, KernelFlags):
+            return bool(super().__eq__(other))
+        return self.shared() == other.shared()
+
+    def shared(self) -> dict[str, Any]:
+        return {name: value for name, value in self._values.items() if name not in self.OF_CALLER}
 
 
 class KernelCompiler(_FunctionCompiler):  # type: ignore[misc]
-    """Numba's compiler of a function, with the kind of code that it is to become."""
+    """Numba's compiler of a function, which knows whether its code is only to be copied."""
 
     copied = False
 
@@ -87,10 +71,7 @@ class KernelCompiler(_FunctionCompiler):  # type: ignore[misc]
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
         typing, target = self.targetdescr.typing_context, self.targetdescr.target_context
         flags.no_compile = self.copied
-        library = None
-        if self.copied or not flags.nrt:
-            library = (CopiedLibrary if self.copied else RunningLibrary)(target.codegen(), self.py_func.__qualname__)
-            library.enable_object_caching()
+        library = CopiedLibrary(target.codegen(), self.py_func.__qualname__) if self.copied else None
         result = compiler.compile_extra(
             typing, target, self.py_func, args, return_type, flags, self.locals, library, self.pipeline_class
         )

@@ -16,7 +16,7 @@ arrays, and most kernels are called by other kernels only; so what kernels call 
 time with it if Python calls, too.
 
 Numba copies the code of whatever a kernel calls into the kernel, and optimises and translates it there once more, at
-each level of a tree of calls. Here what is copied is optimised where it ends up (code_library.py), and a *standing*
+each level of a tree of calls. Here what is copied is not translated by itself (code_library.py), and a *standing*
 kernel is not copied: its callers call it by its name. When such a caller is loaded from the cache, those that it calls
 are loaded first.
 """

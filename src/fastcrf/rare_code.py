@@ -16,7 +16,6 @@ from numba.core import typing
 from numba.core.compiler import CR_FIELDS, CompileResult
 from numba.core.funcdesc import FunctionDescriptor
 
-from fastcrf.code_library import RunningLibrary
 from fastcrf.machine_code import Kernel, make_kernel
 
 POINTER = ir.IntType(8).as_pointer()
@@ -65,7 +64,7 @@ def jump_to(kernel: Kernel, arguments: tuple[Any, ...], returns: Any) -> Any:
         kws=(),
         argtypes=arguments,
     )
-    library = RunningLibrary(target.codegen(), described.qualname)
+    library = target.codegen().create_library(described.qualname)
     address = f"{described.mangled_name}.address"
     WAITING.append((kernel, arguments, address))
     kind = target.call_conv.get_function_type(returns, arguments)

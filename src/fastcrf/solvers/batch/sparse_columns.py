@@ -194,7 +194,7 @@ def turn_face(columns, on_rows, figures, sigma, first, last, step, found, right,
         target = v[a] + bend - q[a] / sigma
         sign_next = np.float64(target * sigma > tau[a]) - np.float64(target * sigma < -tau[a])
         if sign_next == -sign:
-            sign_next = 0.0  # not across: guesses that turn many signs at once may go round in circles
+            sign_next = np.float64(0.0)  # not across: guesses that turn many signs at once may go round in circles
         if sign_next != sign:
             before = -(q[a] + tau[a] * sign) / sigma if sign != 0.0 else -v[a]
             after = -(q[a] + tau[a] * sign_next) / sigma if sign_next != 0.0 else -v[a]
