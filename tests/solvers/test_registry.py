@@ -32,7 +32,7 @@ def test_a_preset_is_a_registry_line(monkeypatch):
     monkeypatch.setitem(registry.REGISTRY, "lbfgs-100", preset)
     assert registry.make("lbfgs-100") == LBFGS(pairs=100)
     assert registry.make("lbfgs-100", max_linesearch=5) == LBFGS(pairs=100, max_linesearch=5)
-    assert registry.describe("lbfgs-100")["options"] == {"pairs": 100, "max_linesearch": 20}
+    assert registry.describe("lbfgs-100")["options"] == {"pairs": 100, "max_linesearch": 20, "metric": "none"}
 
 
 def test_a_preset_carries_its_own_name_in_rows_and_messages(monkeypatch):
@@ -80,4 +80,4 @@ def test_the_listing_is_plain_data_with_paper_penalties_needs_and_defaults():
     assert owlqn["paper"].startswith("Andrew & Gao (2007)")
     assert owlqn["penalties"] == ["l1", "l1+l2"]
     assert owlqn["needs"] == ["gradient"]
-    assert owlqn["options"] == {"pairs": 6, "max_linesearch": 20}
+    assert owlqn["options"] == {"pairs": 6, "max_linesearch": 20, "metric": "none"}
