@@ -53,6 +53,8 @@ def test_our_own_parameters_are_by_keyword():
         "prior",
         "expected_sequences",
         "engine",
+        "order",
+        "boundaries",
     ]
 
 

@@ -32,7 +32,8 @@ def test_compiled_kernels_compute_what_plain_python_computes(plain):
     compiled = without_jit.figures()
     assert compiled.keys() == plain["figures"].keys()
     for name, expected in plain["figures"].items():
-        np.testing.assert_allclose(compiled[name], expected, rtol=1e-9, atol=1e-10, err_msg=name)
+        rounding = 1e-6 if name.startswith("auto") else 1e-9  # its pairs are multiplied in single precision
+        np.testing.assert_allclose(compiled[name], expected, rtol=rounding, atol=0.1 * rounding, err_msg=name)
 
 
 def test_solvers_that_draw_report_every_recursion_as_passes(plain):

@@ -136,7 +136,7 @@ SOUND = wapiti_model(["u:%x[0,0]", "*"], ["u:a", "*"], {0: 2.0, 5: -1.0})
         (CRFPP.replace(b" U00:the\n", b"999 U00:the\n"), "weights of the feature 'U00:the' beyond the last"),
         (CRFPP.replace(b" U00:the\n", b" X00:the\n"), "X00:the' is not a feature"),
         (CRFPP[:-20], "weights and says that it has"),
-        (CRFPP[:-5] + b"x\n", "a weight is no number"),
+        (CRFPP[:-5] + b"x\n", "a weight is not a number"),
         (CRFPP[:100], "parts instead of header, labels, templates, features and weights"),
         (b"\x64\0\0\0\0\0\0\0" + bytes(40), "this is a binary model of CRF.*crf_learn -t"),
     ],

@@ -91,10 +91,10 @@ def advance_naive(vector, shrink, amount, lanes):
     for r in range(len(vector.stamps)):
         for k in range(vector.rows.shape[1]):
             w = vector.rows[2 * r, k]
-            vector.rows[2 * r, k] = w - penalty * (float(w > 0.0) - float(w < 0.0))
+            vector.rows[2 * r, k] = w - penalty * np.sign(w)
     for c in range(len(vector.cells)):
         w = vector.cells[c, 0]
-        vector.cells[c, 0] = w - penalty * (float(w > 0.0) - float(w < 0.0))
+        vector.cells[c, 0] = w - penalty * np.sign(w)
 
 
 @lazy_vector.advance.register(CumulativeVector)
