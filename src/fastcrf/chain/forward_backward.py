@@ -37,7 +37,7 @@ from fastcrf.chain.lanes import (
     total,
     zeros,
 )
-from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.kernel import inlined_kernel, standing_kernel
 
 WIDEST_SPREAD = 300.0
 SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200  # scales are multiplied up, and logged only outside this range
@@ -104,11 +104,12 @@ def shift_scores(lattice, first, last, lanes):
     return maxima, spread
 
 
-@borrowing_kernel
+@inlined_kernel
 def row_times(vector, t, matrix, first_row, n_labels, b, lanes):
     """Panel b of vector[t, :] @ matrix[first_row:, :]; several accumulators hide the latency of a multiply-add.
 
-    Rows are padded to a multiple of four. The test is of a constant: the compiler keeps one of the two loops.
+    Rows are padded to a multiple of four. The test is of a constant: the compiler keeps one of the two loops. It would
+    judge both together too long to be copied into the callers, and a call for each narrow panel doubles their time.
     """
     even, odd = zeros(lanes), zeros(lanes)
     if len(lanes) > 8:
