@@ -122,7 +122,7 @@ def test_whatever_is_written_is_read_back(tmp_path_factory, sentences):
     ("content", "message"),
     [
         ("a b c\nd e\n", f"{{path}}:2: found 2 columns instead of 3; {AS_MANY}."),
-        ("a b\n\n\nc\n", f"{{path}}:4: found 1 columns instead of 2; {AS_MANY}."),
+        ("a b\n\n\nc\n", f"{{path}}:4: found 1 column instead of 2; {AS_MANY}."),
         (b"a b\nc\xff d\n", "{path}:2: byte 0xff is not UTF-8; convert the file to UTF-8."),
         ("a b\n".encode("utf-16"), "{path}:1: byte 0xff is not UTF-8; convert the file to UTF-8."),
     ],

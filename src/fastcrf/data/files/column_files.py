@@ -48,9 +48,10 @@ def sentences(lines: Iterable[str], name: str, n_columns: int | None = None) -> 
         n_columns = n_columns or len(columns)
         tabbed = tabbed if rows else "\t" in line
         if len(columns) != n_columns:
+            found = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
             raise DataError(
-                f"{name}:{number}: found {len(columns)} columns instead of {n_columns}; every line needs as many "
-                "columns as the first, and a blank line separates sentences."
+                f"{name}:{number}: found {found} instead of {n_columns}; every line needs as many columns as the "
+                "first, and a blank line separates sentences."
             )
         rows.append(columns)
         check_length(rows, name, number)
