@@ -59,6 +59,14 @@ class HessianProducts:
         """(Hessian at `weights` + ridge I) direction."""
         return self.product_of_some(weights, direction, np.arange(self.likelihood.corpus.n_sequences), ridge)
 
+    def differentiated_product(self, weights: Floats, direction: Floats, ridge: float = 0.0) -> Floats:
+        """The same by algorithmic differentiation (chain/forward_mode.py)."""
+
+        def multiply_shard(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
+            multiply_by_differentiation(sequences, *self.likelihood.shard(k), along, bench, *self.shape)
+
+        return self.multiply_by(multiply_shard, weights, direction, ridge)
+
     def product_of_some(self, weights: Floats, direction: Floats, chosen: Longs, ridge: float = 0.0) -> Floats:
         """The same for the loss of some sequences, in any order and as often as they are named."""
         n, n_jobs = len(chosen), self.likelihood.n_jobs
@@ -107,16 +115,16 @@ class HessianProducts:
         return this.collect(changed, self.nothing, direction, ridge)[0]
 
 
-class DifferentiatedCurvature:
-    """The same interface as Curvature's by algorithmic differentiation (chain/forward_mode.py). Nothing is kept."""
+class RecomputedCurvature:
+    """The same interface as Curvature's, where nothing is kept. product: (Hessian at weights + ridge I) direction."""
 
-    def __init__(self, products: HessianProducts, c2: float = 0.0) -> None:
-        self.products, self.c2 = products, c2
+    def __init__(self, likelihood: Likelihood, product: Callable[[Floats, Floats, float], Floats], c2: float) -> None:
+        self.likelihood, self.product_at, self.c2 = likelihood, product, c2
         self.weights: Floats | None = None
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
         """loss + c2 |w|^2 and its gradient (a fresh array). One pass."""
-        loss, gradient, square = self.products.likelihood.gradient(weights, 2.0 * self.c2)
+        loss, gradient, square = self.likelihood.gradient(weights, 2.0 * self.c2)
         self.weights = weights.copy()
         return loss + self.c2 * square, gradient
 
@@ -124,12 +132,7 @@ class DifferentiatedCurvature:
         """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
         if self.weights is None:
             raise ValueError(NEEDS_A_GRADIENT)
-        this = self.products.likelihood
-
-        def multiply_shard(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
-            multiply_by_differentiation(sequences, *this.shard(k), along, bench, *self.products.shape)
-
-        return self.products.multiply_by(multiply_shard, self.weights, direction, 2.0 * self.c2)
+        return self.product_at(self.weights, direction, 2.0 * self.c2)
 
 
 class Curvature:

@@ -11,11 +11,11 @@ import numpy as np
 from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import make_layout, make_positions
 from fastcrf.objective.certificate import sparse_bound
-from fastcrf.objective.curvature import Curvature, DifferentiatedCurvature, HessianProducts
+from fastcrf.objective.curvature import Curvature, HessianProducts, RecomputedCurvature
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.movable import MovablePart, occurring_features, partition
-from fastcrf.objective.pair_curvature import PairCurvature, PairProducts
+from fastcrf.objective.pair_products import PairProducts
 from fastcrf.objective.penalised import Penalised
 from fastcrf.objective.regulariser import check_prior, make_regulariser
 from fastcrf.objective.variances import feature_moments, variance_bounds
@@ -159,17 +159,17 @@ class Problem(Penalised):
         """Loss and gradient of some sequences, without the penalty. Their share of a pass."""
         return self.likelihood.subset_gradient(weights, sequences)
 
-    def curvature(self, kept: int | None = None) -> Curvature | PairCurvature:
+    def curvature(self, kept: int | None = None) -> Curvature | RecomputedCurvature:
         """The smooth part, with gradients that leave behind what products with the Hessian need (in order 1)."""
         if isinstance(self._products, PairProducts):
-            return PairCurvature(self._products, self.c2)
+            return RecomputedCurvature(self.likelihood, self._products.product, self.c2)
         return Curvature(self._products, self.c2, kept)
 
-    def differentiated_curvature(self) -> DifferentiatedCurvature | PairCurvature:
+    def differentiated_curvature(self) -> RecomputedCurvature:
         """The same by algorithmic differentiation: nothing is left behind, and products repeat inference."""
         if isinstance(self._products, PairProducts):
-            return PairCurvature(self._products, self.c2)
-        return DifferentiatedCurvature(self._products, self.c2)
+            return RecomputedCurvature(self.likelihood, self._products.product, self.c2)
+        return RecomputedCurvature(self.likelihood, self._products.differentiated_product, self.c2)
 
     def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
         """The Hessian of the smooth part at `weights`, times `direction` (a fresh array). One pass."""

@@ -15,8 +15,6 @@ from fastcrf.chain.transitions import transition_matrix
 from fastcrf.objective.likelihood import Likelihood, split
 from fastcrf.types import Corpus, Floats, Longs
 
-NEEDS_A_GRADIENT = "A product needs a gradient before it, at the point where the Hessian is wanted."
-
 
 class PairProducts:
     """Products at any point."""
@@ -93,23 +91,3 @@ def state_sums(corpus: Corpus, offsets: Longs, labels: np.ndarray, nodes: Floats
             held = slice(offsets[corpus.attributes[o]], offsets[corpus.attributes[o] + 1])
             sums[held] += row[labels[held]] * (corpus.values[o] if len(corpus.values) else 1.0)
     return sums
-
-
-class PairCurvature:
-    """loss + c2 |w|^2 at the point of the last gradient: its gradient, and products with its Hessian."""
-
-    def __init__(self, products: PairProducts, c2: float) -> None:
-        self.products, self.c2 = products, c2
-        self.weights: Floats | None = None
-
-    def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """loss + c2 |w|^2 and its gradient (a fresh array). One pass."""
-        loss, gradient, square = self.products.likelihood.gradient(weights, 2.0 * self.c2)
-        self.weights = weights.copy()
-        return loss + self.c2 * square, gradient
-
-    def product(self, direction: Floats) -> Floats:
-        """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
-        if self.weights is None:
-            raise ValueError(NEEDS_A_GRADIENT)
-        return self.products.product(self.weights, direction, 2.0 * self.c2)
