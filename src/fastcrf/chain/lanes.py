@@ -37,9 +37,15 @@ NARROW = 56 if HAS_MANY_REGISTERS else 8  # four accumulators and an operand do
 
 
 def choose_width(n_labels: int) -> tuple[int, int]:
-    """(lanes a panel, padded row length): the least padding, then the fewest panels that fit into registers."""
+    """(lanes a panel, padded row length): the least padding, then the fewest panels that fit into registers.
+
+    Parts have 8 lanes, except where 4 save a good part of the padding: up to 4 labels and, as long as 12 lanes need not
+    be divided (NARROW), for 9 to 12 of them.
+    """
     if n_labels <= 4:
         return 4, 4
+    if HAS_MANY_REGISTERS and 8 < n_labels <= 12:
+        return 12, 12
     padded = -(-n_labels // 8) * 8
     return max(width for width in range(8, WIDEST + 1, 8) if padded % width == 0), padded
 

@@ -3,7 +3,8 @@
 A row is rounded, so its plane is laid anew through the point that it came from, and whoever lays it takes off its
 height what the rounding may add elsewhere (objective/bundle.py): so each rounding is measured here.
 
-Compiled is only what every step asks for (`round_slopes`) and what has too many small moves for NumPy (`move_shares`).
+Compiled is only what every step asks for (`round_slopes`), what NumPy would do in many small pieces (`mix_rows`), and
+what has too many small moves for it (`move_shares`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.chain.lanes import bits_of_float, float_from_bits
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.types import Floats, Longs
 
@@ -35,53 +37,71 @@ class Laid(NamedTuple):
 
 def lay_plane(point: Floats, gradient: Floats, ridge: float, c1: float, row: Singles) -> Laid:
     """row = gradient - ridge * point, the slopes of the loss alone. Writes: row."""
-    return lay(gradient - ridge * point, point, c1, row)
+    return lay(gradient, ridge, point, c1, row)
 
 
 def lay_mixture(rows: Singles, order: Longs, shares: Floats, point: Floats, c1: float, row: Singles) -> Laid:
     """row = sum_k shares[k] rows[order[k]]; `row` is none of them. Writes: row."""
     slopes = np.zeros(len(point))
-    for start in range(0, len(point), BLOCK):
-        block = slice(start, start + BLOCK)
-        for k, share in zip(order, shares, strict=True):
-            slopes[block] += share * rows[k, block]
-    return lay(slopes, point, c1, row)
+    mix_rows(rows, order, shares, slopes)
+    return lay(slopes, 0.0, point, c1, row)
 
 
-def lay(slopes: Floats, point: Floats, c1: float, row: Singles) -> Laid:
-    """row = slopes. Writes: row."""
+@borrowing_kernel
+def mix_rows(rows: Singles, order: Longs, shares: Floats, slopes: Floats) -> None:
+    """Add the rows `order` of `rows`, each times its share. Writes: slopes."""
+    for start in range(0, len(slopes), BLOCK):
+        stop = min(start + BLOCK, len(slopes))
+        for k in range(len(order)):
+            row, share = order[k], shares[k]
+            for f in range(start, stop):
+                slopes[f] += share * rows[row, f]
+
+
+def lay(gradient: Floats, ridge: float, point: Floats, c1: float, row: Singles) -> Laid:
+    """row = gradient - ridge * point. Writes: row."""
     figures = np.zeros(len(Laid._fields))
-    round_slopes(slopes, point, c1, row, figures)
+    round_slopes(gradient, ridge, point, c1, row, figures)
     return Laid(*figures.tolist())
 
 
 @borrowing_kernel
-def round_slopes(slopes: Floats, point: Floats, c1: float, row: Singles, figures: Floats) -> None:
-    """row = slopes, and what becomes of them. Writes: row, figures (those of Laid)."""
-    exact, rounded, square, largest_error, excess, largest = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+def round_slopes(gradient: Floats, ridge: float, point: Floats, c1: float, row: Singles, figures: Floats) -> None:
+    """row = gradient - ridge * point, and what becomes of these slopes. Writes: row, figures (those of Laid).
+
+    Maxima are those of the numbers' bits, which are in the order of the numbers if none is negative: the compiler makes
+    vector code of whole numbers' maxima, but not of others', where one might be a NaN.
+    """
+    exact, rounded, square, excess = 0.0, 0.0, 0.0, 0.0
+    largest_error, largest = np.int64(0), np.int64(0)
     for f in range(len(point)):
-        row[f] = slopes[f]
+        slope = gradient[f] - ridge * point[f]
+        row[f] = slope
         kept = np.float64(row[f])
-        error, above = slopes[f] - kept, max(abs(kept) - c1, 0.0)
-        exact += slopes[f] * point[f]
+        error, above = slope - kept, max(abs(kept) - c1, 0.0)
+        exact += slope * point[f]
         rounded += kept * point[f]
         square += error * error
         excess += above * above
-        largest_error = max(largest_error, abs(error))
-        largest = max(largest, abs(kept))
+        largest_error = max(largest_error, bits_of_float(abs(error)))
+        largest = max(largest, bits_of_float(abs(kept)))
     figures[0], figures[1], figures[2] = exact, rounded, square
-    figures[3], figures[4], figures[5] = largest_error, excess, largest
+    figures[3], figures[4], figures[5] = float_from_bits(largest_error), excess, float_from_bits(largest)
 
 
 def curvature(rows: Singles, order: Longs, c1: float) -> tuple[Floats, Floats]:
     """(gram, offset): what a mixture of the planes `order` does to the excess of the first of them.
 
     Where |slope| >= c1 in the first row, with s its sign, the excess of a mixture is (s slope - c1)^2, as long as no
-    slope crosses c1. So gram sums the products of pairs of rows there, and offset the products of rows with s.
+    slope crosses c1. So gram sums the products of pairs of rows there, and offset the products of rows with s, which
+    nobody needs for c1 = 0.
     """
     gram, offset = np.zeros((len(order), len(order))), np.zeros(len(order))
     for start in range(0, rows.shape[1], BLOCK):
-        some = rows[order, start : start + BLOCK]
+        some = rows[order, start : start + BLOCK].astype(np.float64)  # in the best mixture large products cancel
+        if c1 == 0.0:
+            gram += some @ some.T
+            continue
         signs = np.where(some[0] >= 0.0, 1.0, -1.0) * (np.abs(some[0]) >= c1)
         turned = some * signs
         gram += turned @ turned.T

@@ -48,7 +48,9 @@ NUMBERS = {
     "objective_before": Kept(infinite=True),
     "optimism": Kept(low=0.0, high=1.0),
 }
-NEAR = 0.3  # while F falls by more than this of itself from one full bundle to the next, no bound is worth looking for
+# While F falls by more than this of itself from one full bundle to the next, so much at least was left, and about as
+# much will be left; the bound of a mixture would leave several times that open, and is not worth looking for.
+NEAR = 0.02
 
 
 class Certifier:

@@ -80,6 +80,10 @@ class Point:
         return max(0.0, expected - self.certifier.lower_bound) / expected
 
     @cached_property
+    def _length(self) -> float:
+        return norm(self.weights)
+
+    @cached_property
     def gradient_norm(self) -> float:
         """Euclidean norm of the shortest sub-gradient: zero exactly at the optimum."""
         return norm(self._shortest_gradient())
@@ -108,7 +112,7 @@ class Point:
     @property
     def is_finite(self) -> bool:
         """Whether the weights, and objective and gradient where they are known, are numbers."""
-        known = [norm(self.weights)]
+        known = [self._length]
         if self.step.objective is not None:
             known.append(self.step.objective)
         if self._evaluation is not None:

@@ -111,10 +111,9 @@ class CurvaturePairs:
 
     def direction(self, steepest: Floats) -> Floats:
         """-H @ steepest, a fresh array; H is D without pairs. A newest pair without curvature is dropped first."""
-        steepest = steepest * self.scale if len(self.scale) else steepest
         products = self._products(steepest) if self.order else None
         if products is None or not self.order:
-            return -steepest * self.scale if len(self.scale) else -steepest
+            return -steepest * self.scale * self.scale if len(self.scale) else -steepest
         rows, direction = self.basis[: 2 * self.used], np.empty_like(steepest)
         on_rows, on_steepest = self._two_loop(products)
         coefficients = (-on_rows).astype(self.basis.dtype), steepest, -on_steepest, self.scale
@@ -122,12 +121,15 @@ class CurvaturePairs:
         return direction
 
     def _products(self, vector: Floats) -> Floats:
-        """Inner products of the rows with `vector`, and on the way those with the newest pair. Writes: gram, order."""
+        """Inner products of the rows with a gradient, in their variables, and on the way those with the newest pair.
+
+        Writes: gram, order.
+        """
         rows, newest = self.basis[: 2 * self.used], 2 * self.order[-1]
 
         def of_shard(first: int, last: int) -> Floats:
             products, near = np.zeros((len(rows), 3)), np.empty((3, BLOCK), rows.dtype)
-            row_products(rows, newest, vector, first, last, near, products)
+            row_products(rows, newest, vector, self.scale, first, last, near, products)
             return products
 
         products = np.sum(self._on_shards(of_shard), axis=0)
@@ -214,9 +216,9 @@ def lay_pair(weights, weights_before, gradient, gradient_before, scale, first, l
 
 
 @borrowing_kernel
-def row_products(rows, newest, vector, first, last, near, products):
+def row_products(rows, newest, vector, scale, first, last, near, products):
     """Add to products[i, :] the inner products over weights first:last of each row with the rows `newest` and
-    `newest` + 1 and with `vector`. There is an even number of rows.
+    `newest` + 1 and with scale * vector. There is an even number of rows.
 
     Products of a stretch are summed in the precision of the rows, and stretches in double precision. Writes: products,
     and near, [3, BLOCK], which keeps what all rows are multiplied with.
@@ -225,7 +227,7 @@ def row_products(rows, newest, vector, first, last, near, products):
         stop = min(start + BLOCK, last)
         for f in range(start, stop):
             near[0, f - start], near[1, f - start] = rows[newest, f], rows[newest + 1, f]
-            near[2, f - start] = vector[f]
+            near[2, f - start] = vector[f] * scale[f] if len(scale) > 0 else vector[f]
         for i in range(0, len(rows), 2):
             add_products(rows, i, near, start, stop, products)
 
@@ -254,12 +256,12 @@ def add_products(rows, i, near, start, stop, products):
 
 @borrowing_kernel
 def combine(rows, on_rows, vector, on_vector, scale, first, last, total):
-    """total = scale * (on_rows @ rows + on_vector * vector) over weights first:last. Four rows at a time are combined
-    in their own precision, which is that of on_rows, too. There is an even number of rows. Writes: total."""
+    """total = scale * (on_rows @ rows + on_vector * scale * vector) over weights first:last. Four rows at a time are
+    combined in their own precision, which is that of on_rows, too. There is an even number of rows. Writes: total."""
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
         for f in range(start, stop):
-            total[f] = on_vector * vector[f]
+            total[f] = on_vector * (vector[f] * scale[f] if len(scale) > 0 else vector[f])
         for i in range(0, len(rows) - 2, 4):
             a, b, c, d = on_rows[i], on_rows[i + 1], on_rows[i + 2], on_rows[i + 3]
             for f in range(start, stop):

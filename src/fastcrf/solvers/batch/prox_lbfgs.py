@@ -15,7 +15,7 @@ OWL-QN takes the direction of the smooth problem and cuts it off at zero, which 
 the kinks are part of the model, so that more pairs mean fewer evaluations.
 
 Differs from the papers: the model is minimised by semi-smooth Newton over the weights that can move, until a round
-adds less than a hundredth to the gain, not by some sweeps of coordinate descent; pairs may have a metric
+adds less than a fifth to the gain, not by some sweeps of coordinate descent; pairs may have a metric
 (`curvature_pairs.py`) and are kept in single precision; if no step is found, pairs and then metric are dropped before
 the end.
 """

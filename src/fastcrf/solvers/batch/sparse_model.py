@@ -36,7 +36,7 @@ from fastcrf.solvers.batch.sparse_columns import Columns, Figures, find_candidat
 from fastcrf.types import NOTHING, Floats
 
 MOST_ROUNDS = 8
-ENOUGH = 0.01  # of the gain: a round that adds less is the last
+ENOUGH = 0.2  # of the gain: a round that adds less is the last. A smaller share takes more rounds for as many steps
 KEEPS = {"inner": Kept(n_axes=2, optional=True)}
 
 

@@ -46,7 +46,8 @@ from fastcrf.types import NOTHING, Floats, Step
 from fastcrf.vectors import dot
 
 LONG = 0.02  # seconds of a gradient on one core: a fit takes about a hundred of them
-LEAST_PAIRS, MOST_PAIRS = 20, 50
+LEAST_PAIRS, MOST_PAIRS = 20, 200
+SHORT_PAIRS = 10  # at the least, where a fit has few steps and is soon over
 ROOM, BYTES_A_PAIR = 2**29, 8  # bytes that the pairs may take, unless FEWEST_PAIRS take more
 FEWEST_PAIRS = 6
 SHARE = 0.25  # of a gradient, that a direction may cost
@@ -109,7 +110,8 @@ class Auto:
             self.adaptive_pass == "if long" and gradient_seconds(problem) >= LONG
         )
         room = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
-        pairs = self.pairs or min(room, affordable_pairs(problem, SHARE, LEAST_PAIRS, MOST_PAIRS))
+        least = LEAST_PAIRS if is_long else SHORT_PAIRS
+        pairs = self.pairs or min(room, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
         return replace(self, adaptive_pass="always" if is_long else "never", pairs=pairs)
 
     def iterate(

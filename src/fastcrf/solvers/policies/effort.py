@@ -9,6 +9,7 @@ from fastcrf.objective.capabilities import SequenceProblem
 
 SECONDS_A_UNIT = 3.6e-11
 SECONDS_A_PAIR = 1.6e-9  # for each weight: what a pair of rows in single precision adds to a direction
+SECONDS_A_TURN = 6e-6  # what a pair adds however few the weights are: two turns of a loop in Python
 LANES = 8
 
 
@@ -21,5 +22,5 @@ def gradient_seconds(problem: SequenceProblem) -> float:
 
 def affordable_pairs(problem: SequenceProblem, share: float, least: int, most: int) -> int:
     """As many pairs as make a direction cost `share` of a gradient, within bounds."""
-    number = share * gradient_seconds(problem) / (SECONDS_A_PAIR * problem.n_weights)
+    number = share * gradient_seconds(problem) / (SECONDS_A_PAIR * problem.n_weights + SECONDS_A_TURN)
     return int(min(max(number, least), most))
