@@ -26,9 +26,9 @@ from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.corpora.known_sets import KNOWN_SETS
 from fastcrf.data.corpora.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
+from fastcrf.training.problem_choice import choose_problem
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
 from fastcrf.training.warm_up import warm_up
 
@@ -58,7 +58,7 @@ def crfsuite(X: Any, y: Any, c1: float, c2: float, most: int) -> tuple[Curve, fl
     return curve, time.perf_counter() - began
 
 
-def auto(problem: Problem, tol: float) -> tuple[Curve, float]:
+def auto(problem: Any, tol: float) -> tuple[Curve, float]:
     """The steps of `auto` until it is certified within `tol`, and the lower bound that it ends with."""
     curve: Curve = []
     processor = time.process_time()
@@ -79,7 +79,8 @@ def figures_of(case: str, repeats: int, most: int) -> dict[str, Any]:
     penalty = float(c1), float(c2)
     X, y = load(name, subset=next(iter(KNOWN_SETS[name].parts)), items=True, return_X_y=True)
     corpus, attributes, labels = encode_training(X, y)
-    problem = Problem(corpus, build_feature_map(corpus, len(attributes), len(labels)), *penalty, n_jobs=2)
+    features = build_feature_map(corpus, len(attributes), len(labels))
+    problem = choose_problem(make("auto"), corpus, features, *penalty, n_jobs=2)
     warm_up(problem, make("auto"))
     theirs, their_fit = crfsuite(X, y, *penalty, most)
     runs = [auto(problem, 1e-6) for _ in range(repeats)]
@@ -88,8 +89,9 @@ def figures_of(case: str, repeats: int, most: int) -> dict[str, Any]:
     fits = [seconds_of_fit(X, y, penalty) for _ in range(repeats)]
     rows = {f"{gap:g}": ratio_of(theirs, [curve for curve, _ in runs], optimum * (1 + gap)) for gap in GAPS}
     return {
-        "case": case, "weights": problem.n_weights, "labels": len(labels), "optimum": optimum,
-        "known_to": (optimum - bound) / bound, "fit": median(fits), "crfsuite_fit": their_fit, "gaps": rows,
+        "case": case, "weights": features.n_weights, "merged": problem.n_weights, "labels": len(labels),
+        "optimum": optimum, "known_to": (optimum - bound) / bound, "fit": median(fits), "crfsuite_fit": their_fit,
+        "gaps": rows,
     }  # fmt: skip
 
 

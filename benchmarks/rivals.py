@@ -22,6 +22,7 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
+from fastcrf.training.problem_choice import choose_problem
 from fastcrf.training.stopping import CertifiedGap, MaxSteps, Rule
 from fastcrf.training.warm_up import warm_up
 
@@ -54,7 +55,7 @@ MOST = 3000  # steps
 Curve = list[tuple[float, float]]  # objective, seconds
 
 
-def run(problem: Problem, name: str, options: dict[str, Any], stop: list[Rule], seconds: float) -> Curve:
+def run(problem: Any, name: str, options: dict[str, Any], stop: list[Rule], seconds: float) -> Curve:
     solver, curve = make(name, **options), Curve()
 
     def keep(row: dict[str, Any]) -> bool:
@@ -78,8 +79,9 @@ def figures_of(case: str, least: float) -> dict[str, Any]:
     name, c1, c2 = case.split(":")
     X, y = load(name, subset=next(iter(KNOWN_SETS[name].parts)), items=True, return_X_y=True)
     corpus, attributes, labels = encode_training(X, y)
-    problem = Problem(corpus, build_feature_map(corpus, len(attributes), len(labels)), float(c1), float(c2), n_jobs=2)
-    curves = {"auto": run(problem, "auto", {}, [CertifiedGap(1e-6)], float("inf"))}
+    data = corpus, build_feature_map(corpus, len(attributes), len(labels)), float(c1), float(c2), 2
+    problem = Problem(*data)
+    curves = {"auto": run(choose_problem(make("auto"), *data), "auto", {}, [CertifiedGap(1e-6)], float("inf"))}
     limit = max(least, 1.5 * curves["auto"][-1][1])
     for rival, options in SPARSE if problem.c1 > 0.0 else SMOOTH:
         curves[called(rival, options)] = run(problem, rival, options, [], limit)

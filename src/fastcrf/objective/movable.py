@@ -18,6 +18,7 @@ from fastcrf.mapped import empty_beside
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 
 AT_ONCE = 1 << 14  # sequences that are moved together
+SLICE_OF_POSITIONS = 30_000
 
 
 class MovablePart(NamedTuple):
@@ -35,6 +36,11 @@ class MovablePart(NamedTuple):
         """Copy the weights of this part back. Writes: whole."""
         if len(self.places):
             whole[self.places] = weights
+
+
+def slice_size(corpus: Corpus) -> int:
+    """Draws that take well under a second: epochs hand control back after so many, for Ctrl-C."""
+    return max(1, SLICE_OF_POSITIONS * corpus.n_sequences // corpus.n_positions)
 
 
 def occurring_features(corpus: Corpus, features: FeatureMap) -> tuple[FeatureMap, Longs] | None:

@@ -30,6 +30,19 @@ class Penalised(ABC):
     def n_weights(self) -> int:
         return self.features.n_weights
 
+    @property
+    def model_features(self) -> FeatureMap:
+        """The features of the model that is trained."""
+        return self.features
+
+    def model_weights(self, weights: Floats) -> Floats:
+        """The weights of the model that a solver's weights stand for: others, where a problem has changed variables."""
+        return weights
+
+    def solver_weights(self, weights: Floats) -> Floats:
+        """The weights of a solver that stand for those of a model."""
+        return weights
+
     @abstractmethod
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
         """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""

@@ -14,7 +14,7 @@ from fastcrf.objective.certificate import sparse_bound
 from fastcrf.objective.curvature import Curvature, HessianProducts, RecomputedCurvature
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
-from fastcrf.objective.movable import MovablePart, occurring_features, partition
+from fastcrf.objective.movable import MovablePart, occurring_features, partition, slice_size
 from fastcrf.objective.pair_products import PairProducts
 from fastcrf.objective.penalised import Penalised
 from fastcrf.objective.regulariser import check_prior, make_regulariser
@@ -22,7 +22,6 @@ from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
 
-SLICE_OF_POSITIONS = 30_000
 WITH_PRIOR = frozenset({"gradient", "hessian", "sequence-hessian", "subset-gradient", "counts"})  # provided, too
 OF_ORDER_TWO = WITH_PRIOR | {"sequences"}  # what such a chain provides
 
@@ -83,8 +82,7 @@ class Problem(Penalised):
 
     @property
     def slice_size(self) -> int:
-        """Draws that take well under a second: epochs hand control back after so many, for Ctrl-C."""
-        return max(1, SLICE_OF_POSITIONS * self.n_sequences // self.corpus.n_positions)
+        return slice_size(self.corpus)
 
     def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart:
         """What a solver that draws can move when it starts from `weights`: the features that occur in the corpus.
@@ -152,8 +150,10 @@ class Problem(Penalised):
         return log_z - dot(self.model_weights(weights), self.observed_counts()), counts
 
     def model_weights(self, weights: Floats) -> Floats:
-        """The weights of the model that a solver's weights stand for: they differ where there is a prior."""
         return self.likelihood.absolute(weights)
+
+    def solver_weights(self, weights: Floats) -> Floats:
+        return weights if self.prior is None else weights - self.prior
 
     def subset_gradient(self, weights: Floats, sequences: Longs) -> tuple[float, Floats]:
         """Loss and gradient of some sequences, without the penalty. Their share of a pass."""

@@ -17,11 +17,11 @@ from fastcrf.data.encoding.rare_attributes import without_rare
 from fastcrf.data.errors import DataError
 from fastcrf.model import Model
 from fastcrf.notice import announce_compilation
-from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.plan import Plan
 from fastcrf.training.prior import check_numbers, check_plan, known_attributes, with_features_of
+from fastcrf.training.problem_choice import choose_problem
 from fastcrf.training.progress import Display
 from fastcrf.training.pruning import prune
 from fastcrf.training.stopping import HeldOut, Rule
@@ -134,18 +134,9 @@ def fit_corpus(
             feature_map = with_features_of(prior.features, feature_map)
         mean = starting_weights(prior, learnt, labels, feature_map) if prior else None
         held_out = DevSet(Encoder(learnt).encode_labelled(*dev, labels), feature_map) if dev else None
-        problem = Problem(corpus, feature_map, plan.c1, plan.c2, n_jobs, mean)
+        problem = choose_problem(plan.solver, corpus, feature_map, plan.c1, plan.c2, n_jobs, mean)
         warm_up(problem, plan.solver)
-        return fit_problem(
-            problem,
-            learnt,
-            labels,
-            plan,
-            held_out=held_out,
-            mean=0.0 if mean is None else mean,
-            patience=patience,
-            **how,
-        )
+        return fit_problem(problem, learnt, labels, plan, held_out=held_out, patience=patience, **how)
 
 
 class HeldOutScore(Protocol):
@@ -164,7 +155,6 @@ def fit_problem(
     *,
     held_out: HeldOutScore | None = None,
     start: Model | None = None,
-    mean: Floats | float = 0.0,
     weights: Floats | None = None,
     patience: int | None = None,
     callbacks: Iterable[Callable[[Row], Any]] = (),
@@ -176,22 +166,22 @@ def fit_problem(
 
     held_out: data whose token accuracy is in each row of the trace;
     start:    a model whose weights are the starting point; weights: the starting point itself, where there is no model;
-    mean:     the prior of the problem, if it has one: its weights are differences from it;
     patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
     checkpoint: where the run is saved from time to time, and from where it may go on;
     options:  what the model remembers of its making, besides the outcome.
     """
     patience_rules = early_stop(patience, held_out is not None)
-    first = starting_weights(start, learnt, labels, problem.features) - mean if start else weights
+    if start:
+        weights = problem.solver_weights(starting_weights(start, learnt, labels, problem.model_features))
     if checkpoint and held_out:
         checkpoint.held_out = held_out.fingerprint()
     asking = Callbacks(callbacks)
     result = minimize(
         problem,
         plan.solver,
-        first,
+        weights,
         stop=(*plan.stop, *patience_rules),
-        watch={DEV_SCORE: lambda w: held_out.accuracy(mean + w)} if held_out else {},
+        watch={DEV_SCORE: lambda w: held_out.accuracy(problem.model_weights(w))} if held_out else {},
         best=DEV_SCORE if patience_rules else None,
         callbacks=[asking],
         progress=progress,
@@ -201,7 +191,7 @@ def fit_problem(
     asked = asking.asked or result.status == "interrupted" or done
     if result.status == "interrupted" and progress is None:  # a display has said it
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
-    pruned = prune(learnt, problem.features, mean + result.weights)
+    pruned = prune(learnt, problem.model_features, problem.model_weights(result.weights))
     model = Model(labels, *pruned, options={**options, "training": summary(result)})
     return Fit(model, result, has_converged(result, plan.tol), asked)
 

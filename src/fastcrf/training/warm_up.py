@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
 
+from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import changed
@@ -22,7 +23,7 @@ STEPS = 2
 SEQUENCES = 2
 
 
-def warm_up(problem: Problem, solver: Solver) -> None:
+def warm_up(problem: Problem | MergedProblem, solver: Solver) -> None:
     """Run briefly on the first two sequences, once in a process for each solver, its options that are words (they
     choose kernels, numbers do not), whether there is an L1 penalty (which has kernels of its own), lane width and
     order of the chain.
@@ -47,7 +48,7 @@ def run_briefly(problem: Problem, solver: Solver, watch: Mapping[str, Score] = N
             raise KeyboardInterrupt
 
 
-def decided(solver: Solver, problem: Problem) -> Solver:
+def decided(solver: Solver, problem: Problem | MergedProblem) -> Solver:
     """A policy decides by the size of the problem: on a few sequences it must go the way of the real run."""
     return solver.decided(problem) if hasattr(solver, "decided") else solver
 

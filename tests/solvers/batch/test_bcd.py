@@ -62,7 +62,7 @@ def test_sequences_that_no_move_has_touched_are_not_inferred_again():
 
 
 def test_a_sweep_that_was_broken_off_is_finished_exactly(monkeypatch):
-    monkeypatch.setattr("fastcrf.objective.problem.SLICE_OF_POSITIONS", 20)  # one block at a time
+    monkeypatch.setattr("fastcrf.objective.movable.SLICE_OF_POSITIONS", 20)  # one block at a time
     problem = learnable_problem(0.2, 0.1)
     run = BCD().iterate(problem, np.zeros(problem.n_weights))
     next(run)

@@ -147,9 +147,8 @@ class Auto:
 
     def _prepare(self, problem: Both, start: Start) -> Prepared | None:
         """Where to begin: after a pass of AdaGrad if that is due and pays. None if asked to stop before it is over."""
-        stay = Prepared(start._replace(passes=0), metric_of(1.0 + counts_of(problem, start)))
         if self.adaptive_pass == "never" or start.weights.any():
-            return stay
+            return Prepared(start._replace(passes=0), metric_of(1.0 + counts_of(problem, start)))
         n_parts = max(1, min(problem.n_jobs, MOST_PARTS, problem.n_sequences // SMALLEST_PART))
         reached = adaptive_pass(problem, start.weights, n_parts=n_parts, eta=self.eta, seed=self.seed)
         if reached is None:
@@ -157,7 +156,7 @@ class Auto:
         weights, squares = reached
         value, gradient = evaluate(problem, weights)
         if not value < start.value:  # also true for a NaN
-            return stay._replace(start=start._replace(passes=2))
+            return Prepared(start._replace(passes=2), metric_of(1.0 + counts_of(problem, start)))
         return Prepared(Start(weights, value, gradient, 2), metric_of(squares))
 
     def _pairs(self, problem: Both, metric: Floats) -> CurvaturePairs:

@@ -1,0 +1,91 @@
+"""The problem in which attributes that always go together are one (`merging.py`), for solvers as any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from fastcrf.chain.blocks import make_blocks
+from fastcrf.chain.layout import make_positions
+from fastcrf.objective.likelihood import Likelihood
+from fastcrf.objective.merging import Merging
+from fastcrf.objective.movable import MovablePart, slice_size
+from fastcrf.objective.penalised import Penalised
+from fastcrf.objective.regulariser import make_regulariser
+from fastcrf.types import Corpus, FeatureMap, Floats
+from fastcrf.vectors import dot
+
+
+class MergedProblem(Penalised):
+    """Minimise  F(v) = sum_i s_i * -log p(y_i | x_i, roots * v) + c2 |v|^2.
+
+    whole: the features of the model that v stands for.
+
+    `corpus` is what solvers that draw see: sqrt(k) is part of its values. Evaluations multiply the weights instead, so
+    that their kernels need not read values.
+    """
+
+    provides = frozenset({"gradient", "sequences"})
+
+    def __init__(self, merging: Merging, whole: FeatureMap, c2: float, n_jobs: int = 1) -> None:
+        self.merging, self.features, self.whole = merging, merging.features, whole
+        self.regulariser = make_regulariser(0.0, c2)
+        self.likelihood = Likelihood(merging.corpus, merging.features, n_jobs)
+        self.asked_to_stop: Callable[[], bool] = lambda: False
+
+    @property
+    def n_sequences(self) -> int:
+        return self.merging.corpus.n_sequences
+
+    @property
+    def n_jobs(self) -> int:
+        return self.likelihood.n_jobs
+
+    @property
+    def slice_size(self) -> int:
+        return slice_size(self.merging.corpus)
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return self.merging.valued()
+
+    def value(self, weights: Floats) -> float:
+        """F(v). One pass, forward recursions only."""
+        return self.likelihood.value(self.merging.roots * weights) + self.regulariser.value(weights)
+
+    def gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """F(v) and its gradient (a fresh array). One pass."""
+        loss, gradient, _ = self.likelihood.gradient(self.merging.roots * weights)
+        gradient *= self.merging.roots
+        gradient += 2.0 * self.c2 * weights
+        return loss + self.c2 * dot(weights, weights), gradient
+
+    def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart:
+        """The sequences one by one, for a solver that draws: all features occur."""
+        if n_blocks is not None:
+            raise ValueError("A problem of merged attributes has no blocks of several sequences; use `Problem`.")
+        return self._part
+
+    @cached_property
+    def _part(self) -> MovablePart:
+        layout = self.likelihood.layout
+        blocks = make_blocks(
+            self.corpus, self.features, make_positions(self.corpus, self.features, layout), layout, None
+        )
+        return MovablePart(self.features, np.empty(0, np.int64), blocks)
+
+    def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
+        raise ValueError("A problem of merged attributes has no L1 penalty; use `Problem`.")
+
+    @property
+    def model_features(self) -> FeatureMap:
+        """Those of the data as they are."""
+        return self.whole
+
+    def model_weights(self, weights: Floats) -> Floats:
+        return self.merging.spread(weights)
+
+    def solver_weights(self, weights: Floats) -> Floats:
+        return self.merging.join(weights)

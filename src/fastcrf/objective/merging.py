@@ -1,0 +1,102 @@
+"""Attributes that always go together, as one: a smaller problem with the same optimum.
+
+Attributes that occur at the same positions, with the same values, cannot be told apart by the data: a rare word, its
+lower-case form, its prefixes and its suffixes. There are many of them: half of all attributes and more where items
+hold what is usual for names. Under an L2 penalty k of them have the same weight at the optimum, u, so one attribute
+with the weight W = k u does as well, and costs c2 W^2 / k. In terms of v = W / sqrt(k) the penalty is c2 v^2 again:
+
+    loss(.., u, .., u, ..) + c2 k u^2  =  loss'(.., sqrt(k) v, ..) + c2 v^2,        v = sqrt(k) u
+
+Lengths and gaps stay what they are: |v|^2 is the sum of the squares, and the gradient's norm is the same, too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+
+WORTH_WHILE = 0.95  # of the weights: if more are left, it is not worth another form of the problem
+
+
+class Merging(NamedTuple):
+    """A corpus with one attribute for each group, and its features."""
+
+    corpus: Corpus
+    features: FeatureMap
+    sizes: Longs  # [groups] k, how many attributes are one
+    places: Longs  # [weights of the whole] which weight of `features` stands for each
+    roots: Floats  # [weights] sqrt(k), and 1 for transitions
+
+    def join(self, whole: Floats) -> Floats:
+        """v for the weights of the whole; those of a group may differ, and their sum counts."""
+        return np.bincount(self.places, whole, len(self.roots)) / self.roots
+
+    def spread(self, joined: Floats) -> Floats:
+        """The weights of the whole for v."""
+        return (joined / self.roots)[self.places]
+
+    def valued(self) -> Corpus:
+        """The corpus with sqrt(k) as part of the values, for whom v are weights like others."""
+        values = np.sqrt(self.sizes)[self.corpus.attributes]
+        return self.corpus._replace(values=values * self.corpus.values if len(self.corpus.values) else values)
+
+
+def merge_equal(corpus: Corpus, features: FeatureMap) -> Merging | None:
+    """The smaller problem; None if it would hardly be smaller."""
+    groups, representatives = equal_attributes(corpus, features.n_attributes)
+    sizes = np.diff(features.offsets)
+    n_state = int(sizes[representatives].sum())
+    if n_state > WORTH_WHILE * features.n_state or not np.array_equal(sizes, sizes[representatives][groups]):
+        return None
+    offsets = np.concatenate(([0], np.cumsum(sizes[representatives])))
+    owners = np.repeat(np.arange(features.n_attributes), sizes)
+    places = offsets[groups[owners]] + np.arange(features.n_state) - features.offsets[owners]
+    labels = np.empty(n_state, features.labels.dtype)
+    labels[places] = features.labels
+    if not np.array_equal(labels[places], features.labels):
+        return None  # not the features of these data alone
+    n_transitions, members = len(features.sources), np.bincount(groups)
+    return Merging(
+        corpus=without_the_others(corpus, groups, representatives),
+        features=features._replace(offsets=offsets, labels=labels),
+        sizes=members,
+        places=np.concatenate((places, n_state + np.arange(n_transitions))),
+        roots=np.concatenate((np.sqrt(np.repeat(members, np.diff(offsets))), np.ones(n_transitions))),
+    )
+
+
+def equal_attributes(corpus: Corpus, n_attributes: int) -> tuple[Longs, Longs]:
+    """(group of each attribute, first attribute of each group), both in the order of the attributes.
+
+    Each attribute is the sum of random numbers over its positions, two of them. Attributes that go together add up the
+    same numbers in the same order, so that their sums are equal to the last bit; those of others differ in at least
+    one of some hundred bits, whatever the data are, as nobody knows the numbers beforehand.
+    """
+    random, sums = np.random.default_rng(), np.empty((n_attributes, 2))
+    times = np.diff(corpus.offsets)
+    for k in range(2):
+        amounts = np.repeat(random.uniform(1.0, 2.0, corpus.n_positions), times)
+        if len(corpus.values):
+            amounts *= corpus.values
+        sums[:, k] = np.bincount(corpus.attributes, amounts, n_attributes)
+    _, first, group = np.unique(sums.view(np.complex128)[:, 0], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(first), np.int64)
+    number[order] = np.arange(len(first))
+    return number[group], first[order]
+
+
+def without_the_others(corpus: Corpus, groups: Longs, representatives: Longs) -> Corpus:
+    """The corpus with the first attribute of each group alone, renumbered."""
+    stays = np.zeros(len(groups), np.bool_)
+    stays[representatives] = True
+    kept = stays[corpus.attributes]
+    kept_before = np.concatenate(([0], np.cumsum(kept)))
+    return corpus._replace(
+        offsets=kept_before[corpus.offsets],
+        attributes=groups[corpus.attributes[kept]].astype(np.int32),
+        values=corpus.values[kept] if len(corpus.values) else corpus.values,
+    )

@@ -1,0 +1,32 @@
+"""Which problem a solver is given: the data as they are, or a smaller one with the same optimum."""
+
+from __future__ import annotations
+
+from fastcrf.mapped import folder_of
+from fastcrf.objective.merged_problem import MergedProblem
+from fastcrf.objective.merging import merge_equal
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers.contract import Solver
+from fastcrf.training.solver_choice import AUTO
+from fastcrf.types import Corpus, FeatureMap, Floats
+
+
+def choose_problem(
+    solver: Solver,
+    corpus: Corpus,
+    features: FeatureMap,
+    c1: float = 0.0,
+    c2: float = 0.0,
+    n_jobs: int = 1,
+    prior: Floats | None = None,
+) -> Problem | MergedProblem:
+    """Attributes that always go together are one for `auto` under an L2 penalty (`objective/merging.py`).
+
+    Other solvers stand for what is published under their names, and take the data as they are. So do problems with a
+    prior, whose means may differ where the data do not, and corpora in files, which need not fit into memory.
+    """
+    if solver.name == AUTO and c1 == 0.0 < c2 and prior is None and folder_of(corpus.attributes) is None:
+        merging = merge_equal(corpus, features)
+        if merging is not None:
+            return MergedProblem(merging, features, c2, n_jobs)
+    return Problem(corpus, features, c1, c2, n_jobs, prior)
