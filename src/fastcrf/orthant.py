@@ -31,6 +31,13 @@ def pseudo_gradient(weights: Floats, gradient: Floats, c1: float) -> Floats:
     return shortest
 
 
+def shortest_subgradient(weights: Floats, gradient: Floats, c1: float, factors: Floats) -> Floats:
+    """The pseudo-gradient where c1 counts `factors` times for each weight, if there are any. A fresh array."""
+    if not len(factors):
+        return pseudo_gradient(weights, gradient, c1)
+    return factors * pseudo_gradient(weights, gradient / factors, c1)
+
+
 @kernel
 def keep_descending(direction: Floats, steepest: Floats) -> None:
     """Zero what does not go down along `steepest`, a pseudo-gradient. Writes: direction."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fastcrf.objective.bundle import Bundle
-from fastcrf.objective.planes import best_shares, curvature
+from fastcrf.objective.planes import Allowed, best_shares, curvature
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from reference.random_corpora import learnable_corpus, random_features
@@ -107,16 +107,17 @@ def test_slopes_that_overshoot_cancel_in_the_mixture():
     assert 9.4 < bundle.mix(w, loss + c2 * (w @ w)) <= 10.0
 
 
-@pytest.mark.parametrize("c1", [0.0, 0.7])
-def test_the_curvature_is_that_of_the_excess(c1):
+@pytest.mark.parametrize(("c1", "with_factors"), [(0.0, False), (0.7, False), (0.0, True), (0.7, True)])
+def test_the_curvature_is_that_of_the_excess(c1, with_factors):
     rng = np.random.default_rng(1)
     rows, order = rng.normal(size=(6, 1300)).astype(np.float32), np.array([4, 0, 2])
-    gram, offset = curvature(rows, order, c1)
+    factors = rng.uniform(1.0, 2.0, 1300) if with_factors else np.empty(0)
+    gram, offset = curvature(rows, order, Allowed(c1, factors))
+    free = c1 * factors if with_factors else c1
     first, planes = rows[4].astype(float), rows[order].astype(float)
-    signs = np.where(np.abs(first) >= c1, np.where(first >= 0.0, 1.0, -1.0), 0.0)
+    signs = np.where(np.abs(first) >= free, np.where(first >= 0.0, 1.0, -1.0), 0.0)
     assert gram == pytest.approx((planes * np.abs(signs)) @ planes.T, rel=1e-12, abs=1e-9)
-    if c1 > 0.0:  # it is only ever multiplied with c1
-        assert offset == pytest.approx(planes @ signs, rel=1e-12, abs=1e-9)
+    assert offset == pytest.approx(planes @ (free * signs), rel=1e-12, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -10,6 +10,7 @@ from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.merging import equal_attributes, merge_equal
 from fastcrf.objective.problem import Problem
+from fastcrf.solvers.batch.line_search import evaluate
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.problem_choice import choose_problem
@@ -33,11 +34,11 @@ def with_copies(seed, values=False):
     return grown, build_feature_map(grown, int(first[-1]), 3)
 
 
-def both(seed, values=False, c2=0.3):
+def both(seed, values=False, c1=0.0, c2=0.3):
     corpus, features = with_copies(seed, values)
-    merged = choose_problem(make("auto"), corpus, features, c2=c2)
+    merged = choose_problem(make("auto"), corpus, features, c1, c2)
     assert isinstance(merged, MergedProblem)
-    return merged, Problem(corpus, features, c2=c2)
+    return merged, Problem(corpus, features, c1, c2)
 
 
 def occurrences_of(corpus, n_attributes):
@@ -69,15 +70,17 @@ def test_attributes_that_differ_in_one_value_stay_apart():
 
 
 @pytest.mark.parametrize("values", [False, True])
-def test_the_objective_is_that_of_the_weights_it_stands_for(values):
-    merged, plain = both(5, values)
+@pytest.mark.parametrize("c1", [0.0, 0.2])
+def test_the_objective_is_that_of_the_weights_it_stands_for(values, c1):
+    merged, plain = both(5, values, c1)
     v = np.random.default_rng(0).normal(size=merged.n_weights)
     w = merged.model_weights(v)
     assert len(w) == plain.n_weights > merged.n_weights
     value, gradient = merged.gradient(v)
     expected, whole = plain.gradient(w)
     assert value == pytest.approx(expected, rel=1e-13)
-    assert merged.value(v) == pytest.approx(expected, rel=1e-13)
+    assert merged.value(v) == pytest.approx(plain.value(w), rel=1e-13)
+    assert evaluate(merged, v)[0] == pytest.approx(plain.value(w), rel=1e-13)
     assert v @ v == pytest.approx(w @ w, rel=1e-13)
     assert np.linalg.norm(gradient) == pytest.approx(np.linalg.norm(whole), rel=1e-12)
     np.testing.assert_allclose(merged.merging.join(whole), gradient, rtol=1e-10, atol=1e-12)
@@ -104,13 +107,39 @@ def test_solvers_that_draw_see_the_same_problem(values):
 
 
 @pytest.mark.parametrize("when", ["always", "never"])
-def test_auto_comes_to_the_optimum_of_the_whole(when):
-    merged, plain = both(8)
+@pytest.mark.parametrize("c1", [0.0, 0.1])
+def test_auto_comes_to_the_optimum_of_the_whole(when, c1):
+    merged, plain = both(8, c1=c1)
     solver = make("auto", adaptive_pass=when)
     ends = [minimize(problem, solver, stop=[CertifiedGap(1e-9)]) for problem in (merged, plain)]
     assert all(end.status == "converged" for end in ends)
     assert ends[0].trace[-1]["objective"] == pytest.approx(ends[1].trace[-1]["objective"], rel=2e-9)
-    np.testing.assert_allclose(merged.model_weights(ends[0].weights), ends[1].weights, atol=1e-4)
+    weights = merged.model_weights(ends[0].weights)
+    np.testing.assert_allclose(weights, ends[1].weights, atol=1e-4)
+    assert plain.certificate(weights).relative <= 1e-6  # by the whole problem's own rules
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_bound_is_above_the_optimum_of_the_whole(seed):
+    rng = np.random.default_rng(seed)
+    c1, c2 = 10.0 ** rng.uniform(-3, 0, 2)
+    merged, plain = both(seed, values=bool(seed % 2), c1=c1, c2=c2)
+    least = plain.value(minimize(plain, make("auto"), stop=[CertifiedGap(1e-10)]).weights)
+    run = minimize(merged, make("auto"), stop=[CertifiedGap(1e-7)])
+    for row in run.trace:
+        assert row["objective"] - row["gap"] <= least * (1.0 + 1e-9)
+        assert row["objective"] >= least * (1.0 - 1e-9)
+    stray = 10.0 ** rng.uniform(-3, 3) * rng.normal(size=merged.n_weights)
+    assert merged.certificate(stray).lower_bound <= least * (1.0 + 1e-9)
+    assert run.status == "converged"
+
+
+def test_zeros_of_the_whole_are_zeros():
+    merged, plain = both(11, c1=1.0, c2=0.1)
+    ends = [minimize(problem, make("auto"), stop=[CertifiedGap(1e-9)]) for problem in (merged, plain)]
+    zeros, expected = merged.model_weights(ends[0].weights) == 0.0, ends[1].weights == 0.0
+    assert 0 < np.count_nonzero(expected) < len(expected)
+    np.testing.assert_array_equal(zeros, expected)
 
 
 def test_there_is_nothing_to_merge_in_most_small_sets():
@@ -127,7 +156,7 @@ def test_features_that_differ_where_data_do_not_are_not_merged():
     assert merge_equal(corpus, features._replace(offsets=fewer, labels=np.delete(features.labels, fewer[1]))) is None
 
 
-@pytest.mark.parametrize(("solver", "c1", "c2"), [("lbfgs", 0.0, 1.0), ("auto", 0.0, 0.0), ("auto", 0.1, 1.0)])
+@pytest.mark.parametrize(("solver", "c1", "c2"), [("lbfgs", 0.0, 1.0), ("auto", 0.0, 0.0), ("auto", 0.1, 0.0)])
 def test_other_solvers_and_penalties_take_the_data_as_they_are(solver, c1, c2):
     corpus, features = with_copies(4)
     assert isinstance(choose_problem(make(solver), corpus, features, c1, c2), Problem)

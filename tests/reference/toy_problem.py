@@ -23,6 +23,7 @@ class ToyProblem:
         self.gold = np.eye(n_labels)[(self.x @ truth + rng.gumbel(size=(n, n_labels))).argmax(1)]
         self.c1, self.c2 = c1, c2
         self.n_sequences, self.n_weights, self.n_jobs = n, n_inputs * n_labels, 1
+        self.c1_factors = np.empty(0)
         self.evaluations = 0
 
     def _log_probabilities(self, w):

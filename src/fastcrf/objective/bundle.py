@@ -32,7 +32,9 @@ from typing import Any
 import numpy as np
 
 from fastcrf.memory import take
-from fastcrf.objective.planes import Laid, best_shares, curvature, lay_mixture, lay_plane
+from fastcrf.objective.penalised import NO_FACTORS
+from fastcrf.objective.planes import Allowed, Laid, best_shares, curvature, lay_mixture, lay_plane
+from fastcrf.objective.regulariser import sparsity
 from fastcrf.types import Floats, Longs
 from fastcrf.vectors import dot
 
@@ -48,8 +50,13 @@ LEAST_EXCESS = 1e-3  # over c1, relative to it
 class Bundle:
     """Some planes and a mixture. A slot holds slopes in `rows`, a height, and the bound that it gives alone."""
 
-    def __init__(self, n_weights: int, c1: float, c2: float, capacity: int = CAPACITY) -> None:
+    def __init__(
+        self, n_weights: int, c1: float, c2: float, capacity: int = CAPACITY, c1_factors: Floats = NO_FACTORS
+    ) -> None:
         self.c1, self.c2 = float(c1), float(c2)
+        self.allowed = Allowed(self.c1, c1_factors)
+        if len(c1_factors) and c2 == 0.0:
+            raise ValueError("Where c1 differs by weight, the bundle needs c2 above 0.")
         self.rows = np.empty((capacity + 2, n_weights), np.float32)  # memory is taken when a slot is first written
         self.heights = np.zeros(capacity + 2)
         self.bounds = np.full(capacity + 2, -math.inf)
@@ -81,15 +88,15 @@ class Bundle:
         A full bundle must be thinned first. Slopes that single precision cannot hold are left out.
         """
         slot = self._free_slot()
-        size = float(np.abs(weights).sum()) if self.c1 > 0.0 else 0.0
-        loss = objective - self.c1 * size - self.c2 * dot(weights, weights)
-        laid = lay_plane(weights, gradient, 2.0 * self.c2, self.c1, self.rows[slot])
+        sparse = sparsity(weights, *self.allowed)
+        loss = objective - sparse - self.c2 * dot(weights, weights)
+        laid = lay_plane(weights, gradient, 2.0 * self.c2, self.allowed, self.rows[slot])
         if self.c2 > 0.0:  # c2 reach^2 <= F(w) - F* <= gap + |error| reach
             gap = max(objective - (loss - laid.rounded - laid.excess / (4.0 * self.c2)), 0.0)
             error = math.sqrt(laid.error_square) / self.c2
             self.reach = 0.5 * (error + math.sqrt(error * error + 4.0 * gap / self.c2))
         else:
-            self.reach = size + objective / self.c1
+            self.reach = (sparse + objective) / self.c1
         self._settle(slot, loss, objective, laid)
         if not math.isfinite(self.bounds[slot]):
             return -math.inf
@@ -112,7 +119,7 @@ class Bundle:
         start[0] = 1.0
         for halving in range(HALVINGS):
             shares = start + 0.5**halving * (wanted - start)
-            laid = lay_mixture(self.rows, order, shares, weights, self.c1, self.rows[slot])
+            laid = lay_mixture(self.rows, order, shares, weights, self.allowed, self.rows[slot])
             self._settle(slot, float(self.heights[order] @ shares) + laid.exact, objective, laid)
             if self.bounds[slot] > self.bounds[first]:
                 self.mixture = slot
@@ -121,10 +128,10 @@ class Bundle:
 
     def _wanted_shares(self, order: Longs) -> Floats:
         """The best shares, if the excess of the first plane is all there is. For c2 = 0, one share is the plane 0's."""
-        gram, offset = curvature(self.rows, order, self.c1)
+        gram, offset = curvature(self.rows, order, self.allowed)
         scale = 1.0 / (4.0 * self._ridge(int(order[0])))
         gram *= scale
-        heights = self.heights[order] + 2.0 * self.c1 * scale * offset
+        heights = self.heights[order] + 2.0 * scale * offset
         if self.c2 == 0.0:
             gram, heights = np.pad(gram, (0, 1)), np.append(heights, 0.0)
         shares = np.zeros(len(heights))

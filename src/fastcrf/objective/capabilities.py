@@ -28,6 +28,11 @@ class Objective(Protocol):
     def c1(self) -> float: ...
 
     @property
+    def c1_factors(self) -> Floats:
+        """How many times c1 counts for each weight; empty where that is once for all."""
+        ...
+
+    @property
     def c2(self) -> float: ...
 
     @property

@@ -61,21 +61,23 @@ NOT_APPLICABLE = Certificate(math.nan, -math.inf)  # of weights that were not me
 
 
 @kernel
-def strongly_convex_gap(weights: Floats, gradient: Floats, c1: float, c2: float) -> float:
+def strongly_convex_gap(weights: Floats, gradient: Floats, c1: float, factors: Floats, c2: float) -> float:
     """F(w) minus the lower bound on F* for c2 > 0; `gradient` is that of the smooth part, loss + c2 |w|^2.
 
     The loss cancels. With g the gradient of the loss alone, what is left is a sum over the weights of
 
         c1 |w_j| + c2 w_j^2 + w_j g_j + max(|g_j| - c1, 0)^2 / (4 c2)
 
-    no term of which is negative: nothing is lost to rounding, and one pass over the vectors does it.
+    no term of which is negative: nothing is lost to rounding, and one pass over the vectors does it. factors: how many
+    times c1 counts for each weight, if there are any.
     """
     gap = 0.0
     for f in range(len(weights)):
         w = weights[f]
         g = gradient[f] - 2.0 * c2 * w
-        excess = max(abs(g) - c1, 0.0)
-        gap += (c1 * abs(w) + c2 * w * w) + w * g + excess * excess / (4.0 * c2)
+        threshold = c1 * factors[f] if len(factors) > 0 else c1
+        excess = max(abs(g) - threshold, 0.0)
+        gap += (threshold * abs(w) + c2 * w * w) + w * g + excess * excess / (4.0 * c2)
     return gap
 
 

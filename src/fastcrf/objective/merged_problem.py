@@ -13,13 +13,13 @@ from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.merging import Merging
 from fastcrf.objective.movable import MovablePart, slice_size
 from fastcrf.objective.penalised import Penalised
-from fastcrf.objective.regulariser import make_regulariser
+from fastcrf.objective.regulariser import make_regulariser, sparsity
 from fastcrf.types import Corpus, FeatureMap, Floats
 from fastcrf.vectors import dot
 
 
 class MergedProblem(Penalised):
-    """Minimise  F(v) = sum_i s_i * -log p(y_i | x_i, roots * v) + c2 |v|^2.
+    """Minimise  F(v) = sum_i s_i * -log p(y_i | x_i, roots * v) + c1 |roots * v|_1 + c2 |v|^2,   c2 > 0.
 
     whole: the features of the model that v stands for.
 
@@ -29,9 +29,10 @@ class MergedProblem(Penalised):
 
     provides = frozenset({"gradient", "sequences"})
 
-    def __init__(self, merging: Merging, whole: FeatureMap, c2: float, n_jobs: int = 1) -> None:
+    def __init__(self, merging: Merging, whole: FeatureMap, c1: float, c2: float, n_jobs: int = 1) -> None:
         self.merging, self.features, self.whole = merging, merging.features, whole
-        self.regulariser = make_regulariser(0.0, c2)
+        self.c1_factors = merging.roots
+        self.regulariser = make_regulariser(c1, c2)
         self.likelihood = Likelihood(merging.corpus, merging.features, n_jobs)
         self.asked_to_stop: Callable[[], bool] = lambda: False
 
@@ -53,10 +54,11 @@ class MergedProblem(Penalised):
 
     def value(self, weights: Floats) -> float:
         """F(v). One pass, forward recursions only."""
-        return self.likelihood.value(self.merging.roots * weights) + self.regulariser.value(weights)
+        penalty = sparsity(weights, self.c1, self.c1_factors) + self.c2 * dot(weights, weights)
+        return self.likelihood.value(self.merging.roots * weights) + penalty
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """F(v) and its gradient (a fresh array). One pass."""
+        """The smooth part, loss + c2 |v|^2, and its gradient (a fresh array). One pass."""
         loss, gradient, _ = self.likelihood.gradient(self.merging.roots * weights)
         gradient *= self.merging.roots
         gradient += 2.0 * self.c2 * weights
@@ -77,7 +79,7 @@ class MergedProblem(Penalised):
         return MovablePart(self.features, np.empty(0, np.int64), blocks)
 
     def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
-        raise ValueError("A problem of merged attributes has no L1 penalty; use `Problem`.")
+        raise ValueError("A problem of merged attributes has an L2 penalty; use `Problem`.")
 
     @property
     def model_features(self) -> FeatureMap:

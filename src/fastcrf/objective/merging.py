@@ -7,7 +7,9 @@ with the weight W = k u does as well, and costs c2 W^2 / k. In terms of v = W / 
 
     loss(.., u, .., u, ..) + c2 k u^2  =  loss'(.., sqrt(k) v, ..) + c2 v^2,        v = sqrt(k) u
 
-Lengths and gaps stay what they are: |v|^2 is the sum of the squares, and the gradient's norm is the same, too.
+Lengths and gaps stay what they are: |v|^2 is the sum of the squares, and the gradient's norm is the same, too. With an
+L1 penalty besides, c1 k |u| = c1 sqrt(k) |v|: c1 counts sqrt(k) times. With an L1 penalty alone the weights of a group
+need not be equal, so such problems are left as they are.
 """
 
 from __future__ import annotations

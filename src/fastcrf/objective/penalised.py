@@ -8,15 +8,21 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from fastcrf.objective.certificate import Certificate, strongly_convex_gap
-from fastcrf.objective.regulariser import Regulariser
+from fastcrf.objective.regulariser import Regulariser, sparsity
 from fastcrf.types import FeatureMap, Floats
+
+NO_FACTORS: Floats = np.empty(0)
 
 
 class Penalised(ABC):
-    """F(w) = loss(w) + c1 |w|_1 + c2 |w|^2, with a weight for each feature."""
+    """F(w) = loss(w) + c1 |w|_1 + c2 |w|^2, with a weight for each feature.
+
+    c1_factors: how many times c1 counts for each weight, where that is not once for all.
+    """
 
     regulariser: Regulariser
     features: FeatureMap
+    c1_factors: Floats = NO_FACTORS
 
     @property
     def c1(self) -> float:
@@ -57,9 +63,10 @@ class Penalised(ABC):
         """An upper bound on F(w) - F*; `objective` is F(w), `gradient` that of the smooth part, if they are known."""
         if gradient is None or objective is None:
             smooth, gradient = self.gradient(weights)
-            objective = smooth + self.c1 * float(np.abs(weights).sum())
+            objective = smooth + sparsity(weights, self.c1, self.c1_factors)
         if self.c2 > 0:
-            return Certificate(objective, objective - strongly_convex_gap(weights, gradient, self.c1, self.c2))
+            gap = strongly_convex_gap(weights, gradient, self.c1, self.c1_factors, self.c2)
+            return Certificate(objective, objective - gap)
         if self.c1 > 0:
             return Certificate(objective, self.sparse_bound(weights, float(np.abs(gradient).max())))
         return Certificate(objective, -math.inf)

@@ -31,20 +31,32 @@ class Laid(NamedTuple):
     rounded: float  # row . point
     error_square: float  # |slopes - row|^2
     largest_error: float  # max |slopes - row|
-    excess: float  # sum_f max(|row_f| - c1, 0)^2
+    excess: float  # sum_f max(|row_f| - c1, 0)^2, where c1 stands for what is allowed
     largest: float  # max |row|
 
 
-def lay_plane(point: Floats, gradient: Floats, ridge: float, c1: float, row: Singles) -> Laid:
+class Allowed(NamedTuple):
+    """How large a slope may be for nothing: c1, so many times for each weight if there are factors."""
+
+    c1: float
+    factors: Floats
+
+    def at(self, stretch: slice) -> Floats | float:
+        return self.c1 * self.factors[stretch] if len(self.factors) else self.c1
+
+
+def lay_plane(point: Floats, gradient: Floats, ridge: float, allowed: Allowed, row: Singles) -> Laid:
     """row = gradient - ridge * point, the slopes of the loss alone. Writes: row."""
-    return lay(gradient, ridge, point, c1, row)
+    figures = np.zeros(len(Laid._fields))
+    round_slopes(gradient, ridge, point, allowed, row, figures)
+    return Laid(*figures.tolist())
 
 
-def lay_mixture(rows: Singles, order: Longs, shares: Floats, point: Floats, c1: float, row: Singles) -> Laid:
+def lay_mixture(rows: Singles, order: Longs, shares: Floats, point: Floats, allowed: Allowed, row: Singles) -> Laid:
     """row = sum_k shares[k] rows[order[k]]; `row` is none of them. Writes: row."""
     slopes = np.zeros(len(point))
     mix_rows(rows, order, shares, slopes)
-    return lay(slopes, 0.0, point, c1, row)
+    return lay_plane(point, slopes, 0.0, allowed, row)
 
 
 @borrowing_kernel
@@ -58,27 +70,24 @@ def mix_rows(rows: Singles, order: Longs, shares: Floats, slopes: Floats) -> Non
                 slopes[f] += share * rows[row, f]
 
 
-def lay(gradient: Floats, ridge: float, point: Floats, c1: float, row: Singles) -> Laid:
-    """row = gradient - ridge * point. Writes: row."""
-    figures = np.zeros(len(Laid._fields))
-    round_slopes(gradient, ridge, point, c1, row, figures)
-    return Laid(*figures.tolist())
-
-
 @borrowing_kernel
-def round_slopes(gradient: Floats, ridge: float, point: Floats, c1: float, row: Singles, figures: Floats) -> None:
+def round_slopes(
+    gradient: Floats, ridge: float, point: Floats, allowed: Allowed, row: Singles, figures: Floats
+) -> None:
     """row = gradient - ridge * point, and what becomes of these slopes. Writes: row, figures (those of Laid).
 
     Maxima are those of the numbers' bits, which are in the order of the numbers if none is negative: the compiler makes
     vector code of whole numbers' maxima, but not of others', where one might be a NaN.
     """
+    c1, factors = allowed
     exact, rounded, square, excess = 0.0, 0.0, 0.0, 0.0
     largest_error, largest = np.int64(0), np.int64(0)
     for f in range(len(point)):
         slope = gradient[f] - ridge * point[f]
         row[f] = slope
         kept = np.float64(row[f])
-        error, above = slope - kept, max(abs(kept) - c1, 0.0)
+        free = c1 * factors[f] if len(factors) > 0 else c1
+        error, above = slope - kept, max(abs(kept) - free, 0.0)
         exact += slope * point[f]
         rounded += kept * point[f]
         square += error * error
@@ -89,23 +98,24 @@ def round_slopes(gradient: Floats, ridge: float, point: Floats, c1: float, row: 
     figures[3], figures[4], figures[5] = float_from_bits(largest_error), excess, float_from_bits(largest)
 
 
-def curvature(rows: Singles, order: Longs, c1: float) -> tuple[Floats, Floats]:
+def curvature(rows: Singles, order: Longs, allowed: Allowed) -> tuple[Floats, Floats]:
     """(gram, offset): what a mixture of the planes `order` does to the excess of the first of them.
 
     Where |slope| >= c1 in the first row, with s its sign, the excess of a mixture is (s slope - c1)^2, as long as no
-    slope crosses c1. So gram sums the products of pairs of rows there, and offset the products of rows with s, which
-    nobody needs for c1 = 0.
+    slope crosses c1. So gram sums the products of pairs of rows there, and offset those of rows with s c1.
     """
     gram, offset = np.zeros((len(order), len(order))), np.zeros(len(order))
     for start in range(0, rows.shape[1], BLOCK):
-        some = rows[order, start : start + BLOCK].astype(np.float64)  # in the best mixture large products cancel
-        if c1 == 0.0:
+        stretch = slice(start, start + BLOCK)
+        some = rows[order, stretch].astype(np.float64)  # in the best mixture large products cancel
+        if allowed.c1 == 0.0:
             gram += some @ some.T
             continue
-        signs = np.where(some[0] >= 0.0, 1.0, -1.0) * (np.abs(some[0]) >= c1)
+        free = allowed.at(stretch)
+        signs = np.where(some[0] >= 0.0, 1.0, -1.0) * (np.abs(some[0]) >= free)
         turned = some * signs
         gram += turned @ turned.T
-        offset += turned.sum(axis=1)
+        offset += (turned * free).sum(axis=1)
     return gram, offset
 
 

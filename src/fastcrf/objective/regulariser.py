@@ -37,6 +37,13 @@ class Regulariser(NamedTuple):
         return self.c1 / n, 2.0 * self.c2 / n
 
 
+def sparsity(weights: Floats, c1: float, factors: Floats) -> float:
+    """c1 |w|_1, where c1 counts `factors` times for each weight, if there are any."""
+    if c1 == 0.0:
+        return 0.0
+    return c1 * (dot(np.abs(weights), factors) if len(factors) else float(np.abs(weights).sum()))
+
+
 def check_prior(c1: float, c2: float) -> None:
     """Raise one sentence where the penalty c2 |w - prior|^2 would not be what there is."""
     if c1 > 0.0:

@@ -138,7 +138,7 @@ def make_bundle(problem: Any, budget: int) -> Bundle | None:
     n = problem.n_weights
     capacity = Bundle.capacity_within(budget, n)
     if capacity >= LEAST:
-        return Bundle(n, problem.c1, problem.c2, capacity)
+        return Bundle(n, problem.c1, problem.c2, capacity, problem.c1_factors)
     logger.warning(
         "The gradients that make a certificate tight would take %.3g GB for %s weights, and may take %.3g GB; without "
         "them the certified gap may be a hundred times the true one.",

@@ -20,13 +20,13 @@ def choose_problem(
     n_jobs: int = 1,
     prior: Floats | None = None,
 ) -> Problem | MergedProblem:
-    """Attributes that always go together are one for `auto` under an L2 penalty (`objective/merging.py`).
+    """Attributes that always go together are one for `auto`, where c2 > 0 (`objective/merging.py`).
 
     Other solvers stand for what is published under their names, and take the data as they are. So do problems with a
     prior, whose means may differ where the data do not, and corpora in files, which need not fit into memory.
     """
-    if solver.name == AUTO and c1 == 0.0 < c2 and prior is None and folder_of(corpus.attributes) is None:
+    if solver.name == AUTO and c2 > 0.0 and prior is None and folder_of(corpus.attributes) is None:
         merging = merge_equal(corpus, features)
         if merging is not None:
-            return MergedProblem(merging, features, c2, n_jobs)
+            return MergedProblem(merging, features, c1, c2, n_jobs)
     return Problem(corpus, features, c1, c2, n_jobs, prior)

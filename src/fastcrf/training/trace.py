@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastcrf.orthant import pseudo_gradient
+from fastcrf.orthant import shortest_subgradient
 from fastcrf.solvers.batch.line_search import evaluate
 from fastcrf.types import Floats, Step
 from fastcrf.vectors import norm
@@ -96,7 +96,7 @@ class Point:
     def _shortest_gradient(self) -> Floats:
         gradient = self.evaluation[1]
         if self.problem.c1 > 0.0:
-            return pseudo_gradient(self.weights, gradient, float(self.problem.c1))
+            return shortest_subgradient(self.weights, gradient, float(self.problem.c1), self.problem.c1_factors)
         return gradient
 
     @cached_property

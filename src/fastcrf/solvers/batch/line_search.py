@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fastcrf.objective.capabilities import GradientProblem
+from fastcrf.objective.regulariser import sparsity
 from fastcrf.orthant import step_within_orthant
 from fastcrf.types import Diverged, Floats
 from fastcrf.vectors import dot
@@ -62,7 +63,7 @@ class Ray(Protocol):
 def evaluate(problem: GradientProblem, weights: Floats) -> tuple[float, Floats]:
     """F(w), all penalties included, and the gradient of its smooth part. One pass."""
     smooth, gradient = problem.gradient(weights)
-    return smooth + problem.c1 * float(np.abs(weights).sum()) if problem.c1 > 0.0 else smooth, gradient
+    return smooth + sparsity(weights, problem.c1, problem.c1_factors), gradient
 
 
 class Start(NamedTuple):

@@ -30,7 +30,7 @@ import numpy as np
 
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import GradientProblem
-from fastcrf.orthant import pseudo_gradient
+from fastcrf.orthant import shortest_subgradient
 from fastcrf.solvers.batch import curvature_pairs, sparse_model
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.line_search import Search, Start, Trial, backtrack, evaluate
@@ -88,7 +88,7 @@ def descend(
         info = {"step_size": found.step, "trials": passes, "non_zeros": int(np.count_nonzero(w))}
     if passes:  # what the last, vain search cost
         yield Step(w, passes, value, g, info | {"step_size": 0.0, "trials": passes}, state)
-    steepest = norm(pseudo_gradient(w, g, float(problem.c1)))
+    steepest = norm(shortest_subgradient(w, g, float(problem.c1), problem.c1_factors))
     return (
         f"{name} has nothing left to gain: there is no lower point, and the pseudo-gradient's norm is {steepest:.3g}."
     )
@@ -98,7 +98,7 @@ def search(
     problem: GradientProblem, w: Floats, value: float, g: Floats, model: SparseModel, max_linesearch: int
 ) -> Search:
     """Along the step to the model's lowest point; if that fails, again without the pairs, then without the metric."""
-    step = model.lowest(w, g, float(problem.c1))
+    step = model.lowest(w, g, float(problem.c1), problem.c1_factors)
     found, trials = Search(None, 0)
     if step is not None:
         found, trials = backtrack(ProximalRay(problem, w, *step), value, 1.0, max_trials=max_linesearch)

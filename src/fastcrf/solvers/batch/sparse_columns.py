@@ -136,7 +136,7 @@ def turn_over(basis, candidates, before, columns_before, newest, first, last, co
 
 
 @borrowing_kernel
-def find_candidates(weights, gradient, c1, scale, newest, places, room):
+def find_candidates(weights, gradient, c1, factors, scale, newest, places, room):
     """(how many weights can move, the length of the pseudo-gradient in the variables w / scale).
 
     A weight can move if it is not zero or pulled away from there; those that the newest pair has moved count, too.
@@ -144,12 +144,12 @@ def find_candidates(weights, gradient, c1, scale, newest, places, room):
     """
     n, square = 0, 0.0
     for f in range(len(weights)):
-        w, g = weights[f], gradient[f]
+        w, g, threshold = weights[f], gradient[f], c1 * factors[f] if len(factors) > 0 else c1
         sign = np.float64(w > 0.0) - np.float64(w < 0.0)
-        steepest = g + c1 * sign if sign != 0.0 else g - min(max(g, -c1), c1)
+        steepest = g + threshold * sign if sign != 0.0 else g - min(max(g, -threshold), threshold)
         if sign != 0.0 or steepest != 0.0 or (len(newest) > 0 and newest[f] != 0.0):
             places[n] = f
-            room[0, n], room[1, n], room[2, n], room[3, n] = g * scale[f], w / scale[f], c1 * scale[f], sign
+            room[0, n], room[1, n], room[2, n], room[3, n] = g * scale[f], w / scale[f], threshold * scale[f], sign
             square += (steepest * scale[f]) ** 2
             n += 1
     return n, math.sqrt(square)

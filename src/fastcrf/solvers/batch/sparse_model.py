@@ -37,6 +37,7 @@ from fastcrf.types import NOTHING, Floats
 
 MOST_ROUNDS = 8
 ENOUGH = 0.2  # of the gain: a round that adds less is the last. A smaller share takes more rounds for as many steps
+NONE = np.empty(0)
 KEEPS = {"inner": Kept(n_axes=2, optional=True)}
 
 
@@ -69,11 +70,12 @@ class SparseModel:
         self.columns.clear()
         self.inner = np.empty((0, 0))
 
-    def lowest(self, weights: Floats, gradient: Floats, c1: float) -> SparseStep | None:
-        """The step to the model's lowest point; None if it promises no gain."""
+    def lowest(self, weights: Floats, gradient: Floats, c1: float, factors: Floats = NONE) -> SparseStep | None:
+        """The step to the model's lowest point; None if it promises no gain. factors: how many times c1 counts for each
+        weight, if there are any."""
         pairs = self.pairs
         newest = pairs.basis[2 * pairs.order[-1]] if pairs.order else pairs.basis[0, :0]
-        n, length = find_candidates(weights, gradient, c1, pairs.scale, newest, self._places, self._room)
+        n, length = find_candidates(weights, gradient, c1, factors, pairs.scale, newest, self._places, self._room)
         if not length > 0.0:
             return None
         figures = Figures(*(row[:n] for row in self._room))
