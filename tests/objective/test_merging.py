@@ -20,9 +20,9 @@ from reference.random_corpora import random_corpus
 COPIES = (1, 3, 1, 2, 4)  # how many attributes each of five becomes
 
 
-def with_copies(seed, values=False):
+def with_copies(seed, values=False, n_labels=3):
     """A random corpus in which attribute a is there COPIES[a] times, and its features."""
-    corpus = random_corpus(seed, n_attributes=len(COPIES), values=values)
+    corpus = random_corpus(seed, n_attributes=len(COPIES), values=values, n_labels=n_labels)
     first = np.concatenate(([0], np.cumsum(COPIES)))
     times = np.array(COPIES)[corpus.attributes]
     copies = np.concatenate([np.arange(first[a], first[a + 1]) for a in corpus.attributes])
@@ -31,11 +31,11 @@ def with_copies(seed, values=False):
         attributes=copies.astype(np.int32),
         values=np.repeat(corpus.values, times) if len(corpus.values) else corpus.values,
     )
-    return grown, build_feature_map(grown, int(first[-1]), 3)
+    return grown, build_feature_map(grown, int(first[-1]), n_labels)
 
 
-def both(seed, values=False, c1=0.0, c2=0.3):
-    corpus, features = with_copies(seed, values)
+def both(seed, values=False, c1=0.0, c2=0.3, n_labels=3):
+    corpus, features = with_copies(seed, values, n_labels)
     merged = choose_problem(make("auto"), corpus, features, c1, c2)
     assert isinstance(merged, MergedProblem)
     return merged, Problem(corpus, features, c1, c2)
@@ -96,14 +96,18 @@ def test_weights_that_differ_within_a_group_are_joined_by_their_sum():
 
 
 @pytest.mark.parametrize("values", [False, True])
-def test_solvers_that_draw_see_the_same_problem(values):
-    merged, _ = both(7, values)
+@pytest.mark.parametrize("n_labels", [3, 24])  # with 24, attributes of few labels are cells of the table
+def test_solvers_that_draw_see_the_same_problem(values, n_labels):
+    merged, _ = both(7, values, n_labels=n_labels)
     drawn = Problem(merged.corpus, merged.features, c2=0.3)
     v = np.random.default_rng(2).normal(size=merged.n_weights)
     (value, gradient), (expected, slopes) = merged.gradient(v), drawn.gradient(v)
     assert value == pytest.approx(expected, rel=1e-13)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-10, atol=1e-12)
-    np.testing.assert_array_equal(merged.part(v).blocks.local.row_values, drawn.part(v).blocks.local.row_values)
+    seen, expected = merged.part(v).blocks.local, drawn.part(v).blocks.local
+    assert (len(seen.cell_values) > 0) == (n_labels == 24)
+    np.testing.assert_allclose(seen.row_values, expected.row_values, rtol=1e-15)
+    np.testing.assert_allclose(seen.cell_values, expected.cell_values, rtol=1e-15)
 
 
 @pytest.mark.parametrize("when", ["always", "never"])

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from fastcrf.chain.blocks import make_blocks
-from fastcrf.chain.layout import make_positions
+from fastcrf.chain.layout import Layout, Positions
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.merging import Merging
 from fastcrf.objective.movable import MovablePart, slice_size
@@ -73,9 +73,8 @@ class MergedProblem(Penalised):
     @cached_property
     def _part(self) -> MovablePart:
         layout = self.likelihood.layout
-        blocks = make_blocks(
-            self.corpus, self.features, make_positions(self.corpus, self.features, layout), layout, None
-        )
+        positions = times_roots(self.likelihood.positions, layout, self.merging.roots)
+        blocks = make_blocks(self.merging.corpus, self.features, positions, layout)
         return MovablePart(self.features, np.empty(0, np.int64), blocks)
 
     def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
@@ -91,3 +90,15 @@ class MergedProblem(Penalised):
 
     def solver_weights(self, weights: Floats) -> Floats:
         return self.merging.join(weights)
+
+
+def times_roots(positions: Positions, layout: Layout, roots: Floats) -> Positions:
+    """The positions with the roots of their weights as part of the values."""
+    corner, place = layout.n_row_slots, layout.place
+    in_row, of_row, of_cell = place < corner, np.ones(layout.n_rows), np.ones(layout.n_cells)
+    of_row[place[in_row] // layout.padded] = roots[: len(place)][in_row]
+    of_cell[place[~in_row] - corner] = roots[: len(place)][~in_row]
+    row_values, cell_values = of_row[positions.rows], of_cell[positions.cells]
+    if len(positions.row_values) or len(positions.cell_values):
+        row_values, cell_values = row_values * positions.row_values, cell_values * positions.cell_values
+    return positions._replace(row_values=row_values, cell_values=cell_values)
