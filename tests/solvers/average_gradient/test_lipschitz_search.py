@@ -19,23 +19,25 @@ class Aimed:
         self.ground, self.i, layout = ground, i, ground.layout
         table, edge_change = ground.spread(i, g)
         self.square = mask_change(ground.blocks.support, i, table, edge_change, layout.n_labels, ground.lanes)
-        self.direction = make_direction(ground.blocks)
+        self.direction = make_direction(ground.blocks, ground.space)
         scores = brute_force.label_scores(ground.corpus, ground.features, w, i)
         self.direction.scores[:] = ground.space.lattice.bias[0]
         self.direction.scores[: len(scores), : layout.n_labels] = scores
         score_block(ground.blocks.local, table, self.direction.bias, i, i + 1, self.direction.slopes, ground.lanes)
         self.direction.edge_slopes[:] = edge_change
-        self.edges = make_edges(brute_force.transition_scores(ground.features, w), layout.padded).scores
-
-    def rest(self):
-        return self.direction, self.edges, self.ground.space.lattice, self.ground.layout.n_labels, self.ground.lanes
+        self.direction.edge_scores[:] = make_edges(
+            brute_force.transition_scores(ground.features, w), layout.padded
+        ).scores
 
     def loss(self, step, weight=1.0):
-        weights = np.full(self.ground.n_sequences, weight)
-        return loss_along(self.ground.blocks.chains._replace(weights=weights), self.i, step, *self.rest())
+        blocks = self.ground.blocks
+        chains = blocks.chains._replace(weights=np.full(self.ground.n_sequences, weight))
+        return loss_along(blocks._replace(chains=chains), self.i, step, self.direction, self.ground.lanes)
 
     def search(self, loss, L, down):
-        return search_lipschitz(self.ground.blocks.chains, self.i, loss, self.square, L, down, *self.rest())
+        return search_lipschitz(
+            self.ground.blocks, self.i, loss, self.square, L, down, self.direction, self.ground.lanes
+        )
 
 
 @pytest.fixture

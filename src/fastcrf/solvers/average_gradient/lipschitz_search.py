@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, gold_score, refresh_edges
+from fastcrf.chain.blocks import Blocks, Workspace, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
-from fastcrf.chain.orders import AnyEdges, edges_from
+from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 EPSILON = 2.220446049250313e-16
@@ -30,22 +30,32 @@ class Direction(NamedTuple):
     """Scores at the start and scores of the direction, of labels and of transitions, and room for a trial's."""
 
     scores: np.ndarray  # [T, Kp] label scores at w
+    edge_scores: np.ndarray  # [histories, Kp] transition scores at w: those of the work space
     slopes: np.ndarray  # [T, Kp] label scores of the direction; padding 0
     edge_slopes: np.ndarray  # [histories, Kp] transition scores of the direction
-    trial: AnyEdges  # transition scores at the trial point
     bias: np.ndarray  # [1, Kp] zeros, on which slopes are summed up
+    trial: AnyEdges  # transition scores at the trial point
+    lattice: AnyLattice  # of the work space: label scores at the trial point, and its recursions
 
 
-def make_direction(blocks: Blocks) -> Direction:
+def make_direction(blocks: Blocks, space: Workspace) -> Direction:
     longest, layout, Kp = blocks.widest[2], blocks.layout, blocks.layout.padded
-    trial = edges_from(layout.order, np.zeros((layout.n_histories, layout.n_labels)), Kp)
-    areas = aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), aligned_zeros(*layout.edge_shape)
-    return Direction(*areas, trial, aligned_zeros(1, Kp))
+    return Direction(
+        scores=aligned_zeros(longest, Kp),
+        edge_scores=space.edges.scores,
+        slopes=aligned_zeros(longest, Kp),
+        edge_slopes=aligned_zeros(*layout.edge_shape),
+        bias=aligned_zeros(1, Kp),
+        trial=edges_from(layout.order, np.zeros((layout.n_histories, layout.n_labels)), Kp),
+        lattice=space.lattice,
+    )
 
 
 @standing_kernel
-def loss_along(chains, i, step, direction, edge_scores, lattice, n_labels, lanes):
-    """Weighted loss of block i at w - step * direction, by forward recursions. Writes: lattice, ray.trial."""
+def loss_along(blocks, i, step, direction, lanes):
+    """Weighted loss of block i at w - step * direction, by forward recursions. Writes: direction.lattice, .trial."""
+    chains, n_labels = blocks.chains, blocks.layout.n_labels
+    edge_scores, lattice = direction.edge_scores, direction.lattice
     Kp, W, starts = edge_scores.shape[1], len(lanes), chains.starts
     base = starts[chains.bounds[i]]
     for t in range(starts[chains.bounds[i + 1]] - base):
@@ -67,21 +77,21 @@ def loss_along(chains, i, step, direction, edge_scores, lattice, n_labels, lanes
 
 
 @borrowing_kernel
-def holds(chains, i, loss, square, L, direction, edge_scores, lattice, n_labels, lanes):
-    """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: lattice, ray.trial."""
-    there = loss_along(chains, i, 1.0 / L, direction, edge_scores, lattice, n_labels, lanes)
+def holds(blocks, i, loss, square, L, direction, lanes):
+    """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: direction.lattice, .trial."""
+    there = loss_along(blocks, i, 1.0 / L, direction, lanes)
     return not there > loss - square / (2.0 * L) + 4.0 * EPSILON * max(1.0, abs(loss))
 
 
 @borrowing_kernel
-def search_lipschitz(chains, i, loss, square, L, down, direction, edge_scores, lattice, n_labels, lanes):
+def search_lipschitz(blocks, i, loss, square, L, down, direction, lanes):
     """(L that satisfies Algorithm 2, trials spent); `down`: the last such of L, L/2, L/4, ..., if L does.
 
-    Loss and its gradient's square norm are sums over block i, and so is L. Writes: lattice, ray.trial.
+    Loss and its gradient's square norm are sums over block i, and so is L. Writes: direction.lattice, .trial.
     """
     falling = False
     for trials in range(1, MOST_DOUBLINGS + 1):  # one call of `holds`: each is inlined, recursion and all
-        if holds(chains, i, loss, square, L, direction, edge_scores, lattice, n_labels, lanes):
+        if holds(blocks, i, loss, square, L, direction, lanes):
             if not down:
                 return L, trials
             falling = True
