@@ -67,7 +67,7 @@ def seen(worth, *calls):
     return {kinds(signature) for signature in signatures}, found
 
 
-PRICE, BOLTS, LANES = np.ones(2), np.zeros(3), (0, 0)
+PRICE, BOLTS, LANES = np.ones(4), np.zeros(3), (0, 0)
 
 
 def test_types_of_data_lane_widths_and_precisions_count_as_one(worth):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, Workspace, gold_score, refresh_edges
+from fastcrf.chain.blocks import Blocks, Chains, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
 from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from
@@ -30,32 +30,37 @@ class Direction(NamedTuple):
     """Scores at the start and scores of the direction, of labels and of transitions, and room for a trial's."""
 
     scores: np.ndarray  # [T, Kp] label scores at w
-    edge_scores: np.ndarray  # [histories, Kp] transition scores at w: those of the work space
     slopes: np.ndarray  # [T, Kp] label scores of the direction; padding 0
     edge_slopes: np.ndarray  # [histories, Kp] transition scores of the direction
-    bias: np.ndarray  # [1, Kp] zeros, on which slopes are summed up
     trial: AnyEdges  # transition scores at the trial point
-    lattice: AnyLattice  # of the work space: label scores at the trial point, and its recursions
+    bias: np.ndarray  # [1, Kp] zeros, on which slopes are summed up
 
 
-def make_direction(blocks: Blocks, space: Workspace) -> Direction:
+class Ray(NamedTuple):
+    """The way from w along a direction, for the blocks of `chains`."""
+
+    chains: Chains
+    direction: Direction
+    edge_scores: np.ndarray  # [histories, Kp] transition scores at w
+    lattice: AnyLattice  # for the recursions of a trial
+    n_labels: int
+
+
+def make_direction(blocks: Blocks) -> Direction:
     longest, layout, Kp = blocks.widest[2], blocks.layout, blocks.layout.padded
-    return Direction(
-        scores=aligned_zeros(longest, Kp),
-        edge_scores=space.edges.scores,
-        slopes=aligned_zeros(longest, Kp),
-        edge_slopes=aligned_zeros(*layout.edge_shape),
-        bias=aligned_zeros(1, Kp),
-        trial=edges_from(layout.order, np.zeros((layout.n_histories, layout.n_labels)), Kp),
-        lattice=space.lattice,
-    )
+    trial = edges_from(layout.order, np.zeros((layout.n_histories, layout.n_labels)), Kp)
+    areas = aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), aligned_zeros(*layout.edge_shape)
+    return Direction(*areas, trial, aligned_zeros(1, Kp))
 
 
 @standing_kernel
-def loss_along(blocks, i, step, direction, lanes):
-    """Weighted loss of block i at w - step * direction, by forward recursions. Writes: direction.lattice, .trial."""
-    chains, n_labels = blocks.chains, blocks.layout.n_labels
-    edge_scores, lattice = direction.edge_scores, direction.lattice
+def loss_along(ray, i, step, lanes):
+    """Weighted loss of block i at w - step * direction, by forward recursions.
+
+    Writes: ray.lattice, ray.direction.trial.
+    """
+    chains, direction, lattice = ray.chains, ray.direction, ray.lattice
+    edge_scores, n_labels = ray.edge_scores, ray.n_labels
     Kp, W, starts = edge_scores.shape[1], len(lanes), chains.starts
     base = starts[chains.bounds[i]]
     for t in range(starts[chains.bounds[i + 1]] - base):
@@ -77,21 +82,21 @@ def loss_along(blocks, i, step, direction, lanes):
 
 
 @borrowing_kernel
-def holds(blocks, i, loss, square, L, direction, lanes):
-    """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: direction.lattice, .trial."""
-    there = loss_along(blocks, i, 1.0 / L, direction, lanes)
+def holds(ray, i, loss, square, L, lanes):
+    """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: ray.lattice, ray.direction.trial."""
+    there = loss_along(ray, i, 1.0 / L, lanes)
     return not there > loss - square / (2.0 * L) + 4.0 * EPSILON * max(1.0, abs(loss))
 
 
 @borrowing_kernel
-def search_lipschitz(blocks, i, loss, square, L, down, direction, lanes):
+def search_lipschitz(ray, i, loss, square, L, down, lanes):
     """(L that satisfies Algorithm 2, trials spent); `down`: the last such of L, L/2, L/4, ..., if L does.
 
-    Loss and its gradient's square norm are sums over block i, and so is L. Writes: direction.lattice, .trial.
+    Loss and its gradient's square norm are sums over block i, and so is L. Writes: ray.lattice, ray.direction.trial.
     """
     falling = False
     for trials in range(1, MOST_DOUBLINGS + 1):  # one call of `holds`: each is inlined, recursion and all
-        if holds(blocks, i, loss, square, L, direction, lanes):
+        if holds(ray, i, loss, square, L, lanes):
             if not down:
                 return L, trials
             falling = True

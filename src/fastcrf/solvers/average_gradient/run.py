@@ -22,7 +22,7 @@ from fastcrf.objective.certificate import dual_bound
 from fastcrf.objective.movable import MovablePart
 from fastcrf.proximal import proximal_step
 from fastcrf.solvers.average_gradient.lipschitz_search import make_direction
-from fastcrf.solvers.average_gradient.loop import State, average_gradient_draws, fill_gradients
+from fastcrf.solvers.average_gradient.loop import Average, State, average_gradient_draws, fill_gradients
 from fastcrf.solvers.average_gradient.scheme import Scheme, restore, step_size
 from fastcrf.types import Diverged, Floats, Step
 from fastcrf.vectors import norm
@@ -86,21 +86,25 @@ class Run:
             self._restore(memory)
         self.snapshot = np.array(memory["snapshot"]) if memory and "snapshot" in memory else np.zeros_like(weights)
         if self.recomputing:
-            take_snapshot(self.state.gradients, self.part, self.snapshot)
+            take_snapshot(self.state.average.gradients, self.part, self.snapshot)
 
     def _state(self, method: Method) -> State:
         blocks, problem = self.part.blocks, self.problem
-        space = make_workspace(blocks)
         stored = None if self.recomputing else make_gradients(blocks, method.storage, method.precision)
-        return State(
+        direction = make_direction(blocks)
+        average = Average(
             blocks,
             vector=self.lazy.vector,
             gradients=stored or make_recomputed(self.part),
             figures=np.zeros((self.n_blocks, 2)),  # at first gold's
+            space=make_workspace(blocks),
+            scores=direction.scores,
+        )
+        return State(
+            average,
             scheme=method.scheme,
             covered=np.array([problem.n_sequences if self.filling or problem.c1 > 0.0 else 0]),
-            space=space,
-            direction=make_direction(blocks, space),
+            direction=direction,
             lam=problem.regulariser.mean_scale(problem.n_sequences)[1],
             growth=method.growth,
             correction=method.correction,
@@ -115,7 +119,7 @@ class Run:
         if self.filled.done == 0:
             self._begin_fill()
         for some in self.filled:
-            self.loss += fill_gradients(self.state, some.start, some.stop, self.lazy.lanes)
+            self.loss += fill_gradients(self.state.average, some.start, some.stop, self.lazy.lanes)
             self.evaluations += int(self.sizes[some].sum())
 
     def _begin_fill(self) -> None:
@@ -123,7 +127,7 @@ class Run:
         if self.recomputing:
             self.lazy.clear_drift()
             np.copyto(self.snapshot, self.lazy.weights)
-            take_snapshot(self.state.gradients, self.part, self.snapshot)
+            take_snapshot(self.state.average.gradients, self.part, self.snapshot)
 
     def draw(self, advance: Draws | None = None, per_draw: int = 1) -> None:
         """What is left of the draws before the next Step, or less if told to stop, each from `per_draw` uniforms."""
@@ -161,12 +165,12 @@ class Run:
     def _info(self, square: float) -> dict[str, float]:
         a, c1 = float(step_size(self.state.scheme, self.state.lam)), self.problem.c1
         known = self.filled.finished if self.filling else bool(self.state.scheme.seen.all())  # something of every block
-        kept = (self.snapshot,) if self.recomputing else stored_arrays(self.state.gradients).values()
+        kept = (self.snapshot,) if self.recomputing else stored_arrays(self.state.average.gradients).values()
         stored = sum(array.nbytes for array in kept)
         seen = self.problem.n_sequences if self.filling else int(self.sizes[self.state.scheme.seen > 0].sum())
         info = {"seen": seen, "step_size": a, "memory_bytes": stored}
         if known and self.moved:  # losses of the last visits, the oldest of which are about an epoch old
-            losses = float(self.state.figures[:, LOSS].sum())
+            losses = float(self.state.average.figures[:, LOSS].sum())
             info["objective_estimate"] = losses + self.problem.regulariser.value(self.lazy.weights)
         near = known and (self.state.growth > 0.0 or not self.moved)  # d is a gradient near w, not one at w~
         info["largest_slope_estimate"] = self._largest_slope(c1) if near else math.inf
@@ -178,7 +182,7 @@ class Run:
         """What the table of gradients proves of the optimum: it is a dual point, d its gradient (certificate.py)."""
         if not self.provable:
             return None
-        entropy = float(self.state.figures[:, ENTROPY].sum())
+        entropy = float(self.state.average.figures[:, ENTROPY].sum())
         return dual_bound(entropy, self.lazy.settled[1], self.problem.c1, self.problem.c2)
 
     def _proximal_norm(self, a: float, c1: float) -> float:
@@ -200,12 +204,13 @@ class Run:
         numbers = {"epoch": self.epoch, "drawn": self.draws.done, "filled": self.filled.done, "loss": self.loss}
         flags = {"moved": self.moved, "filling": self.filling, "whole": not len(self.part.places)}
         numbers |= {"covered": int(self.state.covered[0])} | {name: int(flag) for name, flag in flags.items()}
-        kept = {"snapshot": self.snapshot} if self.recomputing else stored_arrays(self.state.gradients)
-        return {**self.lazy.state(), **kept, "figures": self.state.figures, **self.state.scheme.state(), **numbers}
+        kept = {"snapshot": self.snapshot} if self.recomputing else stored_arrays(self.state.average.gradients)
+        known = {**kept, "figures": self.state.average.figures, **self.state.scheme.state()}
+        return {**self.lazy.state(), **known, **numbers}
 
     def _restore(self, memory: Mapping[str, Any]) -> None:
-        restore_gradients(self.state.gradients, memory)
-        take(self.name, "figures", memory, self.state.figures)
+        restore_gradients(self.state.average.gradients, memory)
+        take(self.name, "figures", memory, self.state.average.figures)
         restore(self.state.scheme, memory, partial(take, self.name))
         self.epoch, self.loss, self.moved = int(memory["epoch"]), float(memory["loss"]), bool(memory["moved"])
         self.draws.done = min(int(memory["drawn"]), self.draws.n)

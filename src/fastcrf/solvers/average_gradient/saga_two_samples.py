@@ -75,7 +75,7 @@ class SAGATwoSamples(AverageGradient):
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         run = self.run(problem, weights, memory)
-        aside = with_room_of_its_own(run.state.gradients)
+        aside = with_room_of_its_own(run.state.average.gradients)
 
         def draw_two(uniforms: Floats) -> int:
             return two_sample_draws(run.state, aside, uniforms, run.lazy.lanes)
@@ -96,14 +96,15 @@ def two_sample_draws(state, aside, uniforms, lanes):
 
     Blocks j, for the step, and r, for the stored gradients, are evaluated at the same w; `aside` has room for r's.
     """
-    vector, gradients, scheme, lam = state.vector, state.gradients, state.scheme, state.lam
-    chains, support, H = state.blocks.chains, state.blocks.support, state.blocks.layout.n_histories
+    average, scheme, lam = state.average, state.scheme, state.lam
+    vector, gradients, figures = average.vector, average.gradients, average.figures
+    chains, support, H = average.blocks.chains, average.blocks.support, average.blocks.layout.n_histories
     bounds, n, evaluations = chains.bounds, len(chains.starts) - 1, 0
     for k in range(len(uniforms)):
         (j, p), r = draw(scheme, uniforms[k, 0], lam), draw_uniform(uniforms[k, 1], len(bounds) - 1)
         loss, _, trials, _ = visit(state, j, 0.0, lanes)
-        state.figures[j, LOSS] = loss
-        store_gradient(state, aside, r, lanes)
+        figures[j, LOSS] = loss
+        store_gradient(average, aside, r, lanes)
         evaluations += (bounds[j + 1] - bounds[j]) * (1 + trials) + bounds[r + 1] - bounds[r]
         a = step_size(scheme, lam)
         shrink = 1.0 - a * lam
