@@ -2,7 +2,7 @@
 
 A second signature (an int where the others pass a float, a read-only or strided array, a literal where the others pass
 a variable) means that some user waits for the compiler again. Only the type of `lanes`, the lane width, may differ, the
-type of data that generic functions have a meaning for, and the precision of stored gradients.
+type of data that generic functions have a meaning for, and the precision of stored gradients (signatures.py).
 
 Hypothesis tries the same examples in every run, so that the same code has the same verdict; HYPOTHESIS_PROFILE=explore
 tries new ones.
@@ -19,17 +19,16 @@ from collections import defaultdict
 
 import hypothesis
 import pytest
-from numba import types
 
-from fastcrf.machine_code import MEANINGS
 from fastcrf.solvers import registry
+from signatures import forms, kinds
 
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 FORGIVEN = defaultdict(set)  # {kernel: signatures that a test caused on purpose}
-COMPILED = defaultdict(set)  # {kernel: its signatures apart from the lane width}, of all processes of the session
+COMPILED = defaultdict(set)  # {kernel, or type of data: its signatures}, of all processes of the session
 
 
 def compiled_kernels():
@@ -48,23 +47,14 @@ def signatures_of(kernel):
     return set(kernel.signatures) | set(kernel.for_python.signatures if "for_python" in vars(kernel) else ())
 
 
-def kind(argument):
-    """The type of an argument; all lane widths count as one, all types of a generic function, and both precisions."""
-    if any(getattr(argument, "instance_class", None) in meanings for meanings in MEANINGS.values()):
-        return "data of a generic function"
-    if hasattr(argument, "instance_class"):  # a NamedTuple may hold such data: the work space of either order of chain
-        return f"{argument.instance_class.__name__}({', '.join(map(kind, argument.types))})"
-    if isinstance(argument, types.UniTuple) and argument.dtype == types.int64:
-        return "lanes"
-    return str(argument).replace("float32", "float64")
-
-
 def signatures_that_count():
-    """{kernel: its signatures apart from the lane width}, of this process."""
-    found = {}
+    """{kernel, or type of data: its signatures}, of this process."""
+    found = defaultdict(set)
     for name, kernel in compiled_kernels().items():
-        counted = signatures_of(kernel) - FORGIVEN[name]
-        found[name] = {", ".join(map(kind, signature)) for signature in counted}
+        for signature in signatures_of(kernel) - FORGIVEN[name]:
+            found[name].add(kinds(signature))
+            for data, form in forms(signature):
+                found[f"{data.__module__}.{data.__qualname__}"].add(form)
     return found
 
 

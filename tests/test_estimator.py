@@ -383,3 +383,23 @@ def test_idioms_of_the_sklearn_crfsuite_tutorial_work(crf):
     assert best in crf.transition_features_
     assert weight == max(crf.transition_features_.values())
     assert len(Counter(crf.state_features_).most_common()[-30:]) <= 30
+
+
+class Unread:
+    """Data that nobody may look at."""
+
+    def __iter__(self):
+        raise AssertionError("the data are being read")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"algorithm": "sag", "c1": 1.0}, r"^sag is for the penalties none, l2, but here .* l1\+l2 \(c1=1, c2=1\)"),
+        ({"algorithm": "owlqn", "c1": 0.0, "c2": 1.0}, r"^owlqn is for the penalties l1, l1\+l2, but here .* l2 "),
+    ],
+    ids=["sag", "owlqn"],
+)
+def test_a_penalty_that_the_solver_cannot_handle_is_refused_before_any_data_are_read(parameters, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        CRF(**parameters).fit(Unread(), Unread())

@@ -7,6 +7,9 @@ is copied, and how it is optimised, is as Numba has it.
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import binding
@@ -22,7 +25,6 @@ class CopiedLibrary(JITCodeLibrary):  # type: ignore[misc]
     def finalize(self) -> None:
         """Link in what it calls and optimise, as for code that runs; that is all."""
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._optimize_final_module()
         self._finalize_dynamic_globals()
@@ -39,6 +41,29 @@ class CopiedLibrary(JITCodeLibrary):  # type: ignore[misc]
         library._finalize_dynamic_globals()
         library._finalized = True
         return library
+
+
+class CalledLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code that Python calls. What takes Python's objects apart runs once a call and may be longer than the kernel, so
+    it joins the kernel after that has been optimised, and is translated as it stands."""
+
+    wrapper: Any = None
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        if ir_module.name != "wrapper":
+            super().add_ir_module(ir_module)
+            return
+        for function in (each for each in ir_module.functions if not each.is_declaration):
+            function.attributes.add("noinline")
+            function.attributes.add("optnone")
+        self.wrapper = binding.parse_assembly(str(ir_module))
+
+    def _optimize_final_module(self) -> None:
+        super()._optimize_final_module()
+        if self.wrapper is not None:
+            self.wrapper.data_layout = self._codegen._data_layout
+            self._final_module.link_in(self.wrapper)
+            self.wrapper = None
 
 
 class KernelFlags(compiler.Flags):  # type: ignore[misc]
@@ -71,11 +96,34 @@ class KernelCompiler(_FunctionCompiler):  # type: ignore[misc]
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
         typing, target = self.targetdescr.typing_context, self.targetdescr.target_context
         flags.no_compile = self.copied
-        library = CopiedLibrary(target.codegen(), self.py_func.__qualname__) if self.copied else None
-        result = compiler.compile_extra(
-            typing, target, self.py_func, args, return_type, flags, self.locals, library, self.pipeline_class
-        )
+        library = self.library(target.codegen(), flags)
+        with no_collector():
+            result = compiler.compile_extra(
+                typing, target, self.py_func, args, return_type, flags, self.locals, library, self.pipeline_class
+            )
         return with_a_key(result, target) if self.copied else result
+
+    def library(self, codegen: Any, flags: compiler.Flags) -> Any:
+        """Where its code goes; None for Numba's way."""
+        if self.copied:
+            return CopiedLibrary(codegen, self.py_func.__qualname__)
+        if flags.nrt or flags.no_cpython_wrapper:  # what counts references calls what only the optimised kernel holds
+            return None
+        library = CalledLibrary(codegen, self.py_func.__qualname__)
+        library.enable_object_caching()
+        return library
+
+
+@contextmanager
+def no_collector() -> Iterator[None]:
+    """Without Python's collector of cycles, which goes through all that the compiler holds again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def with_a_key(result: Any, target: Any) -> Any:

@@ -354,7 +354,15 @@ def test_a_spoilt_memory_is_refused_with_a_sentence(name, kind, spoil):
         minimize(problem, solver, memory=memory, stop=[MaxSteps(1)])
 
 
-WITHIN_EPOCHS = [case for case in CASES if "steps_per_epoch" in registry.options_of(case[0])]
+@each_minimising_case
+def test_the_lower_bound_of_a_step_is_below_the_optimum(name, kind):
+    problem, lowest = small_problem(kind), optimum(kind)[1]
+    for step in islice(registry.make(name).iterate(problem, zeros(problem)), 6):
+        assert step.lower_bound is None or step.lower_bound <= lowest * (1.0 + 1e-9)
+
+
+ALL_AT_ONCE = "eg"  # a step is one update from all sequences: it has no steps within
+WITHIN_EPOCHS = [case for case in CASES if "drawn" in registry.solver_class(case[0]).keeps and case[0] != ALL_AT_ONCE]
 
 
 @pytest.mark.parametrize(("name", "kind"), WITHIN_EPOCHS)
@@ -439,6 +447,7 @@ def test_a_solver_that_hides_divergence_is_found_out():
 
 def test_problems_provide_what_they_say():
     problem = small_problem("l2").problem
+    assert problem.provides == set(CAPABILITIES)
     for capability in problem.provides:
         assert isinstance(problem, CAPABILITIES[capability])
     assert isinstance(problem, Objective)

@@ -5,13 +5,16 @@ The entropy of p(. | x_i) is log Z_i minus the expected score; p(y_i | x_i) is e
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from fastcrf.chain.blocks import gold_score
 from fastcrf.chain.expectations import end_of_block, infer, score_block
 from fastcrf.chain.forward_backward import Lattice
+from fastcrf.chain.orders import AnyEdges, AnyLattice
 from fastcrf.generic import generic
-from fastcrf.kernel import kernel, standing_kernel
+from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 
 @generic
@@ -20,6 +23,18 @@ def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels):  # t
 
     Writes: wide_edges (zeros).
     """
+
+
+class FigureRoom(NamedTuple):
+    """Arrays that one thread needs for these figures."""
+
+    lattice: AnyLattice
+    again: np.ndarray  # [B, Kp] the label scores a second time, because inference overwrites the first
+    wide_edges: np.ndarray  # as edges.scores: transitions of the log domain; zeros
+
+
+def make_figure_room(lattice: AnyLattice, edges: AnyEdges) -> FigureRoom:
+    return FigureRoom(lattice, np.empty_like(lattice.scores), np.zeros_like(edges.scores))
 
 
 @expected_edge_score.register(Lattice)
@@ -41,15 +56,14 @@ def expected_bigram_score(lattice, first, last, edges, wide_edges, n_labels):
     return expected
 
 
-@kernel
-def sequence_figures(positions, labels, first, last, table, edges, lattice, again, figures, n_labels, lanes):
-    """figures[i] = (log Z, expected score, gold score) of sequences first..last-1, unweighted.
+@borrowing_kernel
+def sequence_figures(sequences, labels, first, last, room, figures, n_labels, lanes):
+    """figures[i] = (log Z, expected score, gold score) of sequences first..last-1, unweighted; labels [P] are gold's.
 
-    `again` [B, Kp] receives the label scores a second time, because inference overwrites the first. Writes: figures,
-    lattice, again.
+    Writes: figures, room.
     """
-    starts = positions.starts
-    wide_edges = np.zeros(edges.scores.shape)
+    positions, table, edges = sequences.positions, sequences.table, sequences.edges
+    starts, lattice, again = positions.starts, room.lattice, room.again
     while first < last:
         end = end_of_block(starts, first, last)
         base = starts[first]
@@ -57,8 +71,8 @@ def sequence_figures(positions, labels, first, last, table, edges, lattice, agai
         score_block(positions, table, lattice.bias, first, end, again, lanes)
         for i in range(first, end):
             a, b = starts[i] - base, starts[i + 1] - base
-            figures[i, 0] = infer(lattice, a, b, edges, 1.0, wide_edges, n_labels, lanes)
-            figures[i, 1] = expected_edge_score(lattice, a, b, edges, wide_edges, n_labels)
+            figures[i, 0] = infer(lattice, a, b, edges, 1.0, room.wide_edges, n_labels, lanes)
+            figures[i, 1] = expected_edge_score(lattice, a, b, edges, room.wide_edges, n_labels)
             figures[i, 2] = gold_score(edges, labels[starts[i] : starts[i + 1]], again, a, n_labels)
             for t in range(a, b):
                 for k in range(n_labels):

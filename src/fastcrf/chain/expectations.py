@@ -19,7 +19,9 @@ import numpy as np
 from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import WIDEST_SPREAD, Lattice, backward, forward, shift_scores
 from fastcrf.chain.lanes import NARROW, add, add_scaled, flat_rows, load, store
+from fastcrf.chain.layout import Positions
 from fastcrf.chain.log_domain import log_backward, log_forward
+from fastcrf.chain.orders import AnyEdges
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
@@ -31,6 +33,15 @@ class Table(NamedTuple):
 
     rows: np.ndarray  # [n_rows, Kp]
     cells: np.ndarray  # [n_cells]
+
+
+class Sequences(NamedTuple):
+    """Sequences at a point: what inference reads, and never writes."""
+
+    positions: Positions
+    weights: np.ndarray  # [N] of the sequences, or [0] when all are 1
+    table: Table  # the state weights of the point
+    edges: AnyEdges  # its transition weights
 
 
 class Expected(NamedTuple):
@@ -171,52 +182,52 @@ def end_of_block(starts, first, last):
 
 
 @standing_kernel
-def expect_block(positions, weights, first, end, table, edges, lattice, expected, n_labels, lanes):
+def expect_block(sequences, first, end, lattice, expected, n_labels, lanes):
     """Weighted sum of log Z of the sequences first..end-1 of one block, and their expected counts.
 
     Writes: expected, lattice.
     """
-    starts, loss = positions.starts, 0.0
+    positions, weights, starts, loss = sequences.positions, sequences.weights, sequences.positions.starts, 0.0
     base = starts[first]
-    score_block(positions, table, lattice.bias, first, end, lattice.scores, lanes)
+    score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
     for i in range(first, end):
         weight = weights[i] if len(weights) > 0 else 1.0
         a, b = starts[i] - base, starts[i + 1] - base
-        loss += weight * infer(lattice, a, b, edges, weight, expected.wide_edges, n_labels, lanes)
+        loss += weight * infer(lattice, a, b, sequences.edges, weight, expected.wide_edges, n_labels, lanes)
     add_edges(lattice, starts[end] - base, n_labels, expected.edges, lanes)
     scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
     return loss
 
 
 @borrowing_kernel
-def expect(positions, weights, first, last, table, edges, lattice, expected, n_labels, lanes):
+def expect(sequences, first, last, lattice, expected, n_labels, lanes):
     """Weighted sum of log Z of sequences first..last-1, and their expected counts. Writes: expected, lattice."""
     loss = 0.0
     while first < last:
-        end = end_of_block(positions.starts, first, last)
-        loss += expect_block(positions, weights, first, end, table, edges, lattice, expected, n_labels, lanes)
+        end = end_of_block(sequences.positions.starts, first, last)
+        loss += expect_block(sequences, first, end, lattice, expected, n_labels, lanes)
         first = end
     return loss
 
 
 @borrowing_kernel
-def expect_some(positions, weights, sequences, first, last, table, edges, lattice, expected, n_labels, lanes):
-    """The same for sequences[first:last], in any order and as often as they are named. Writes: expected, lattice."""
+def expect_some(sequences, chosen, first, last, lattice, expected, n_labels, lanes):
+    """The same for chosen[first:last], in any order and as often as they are named. Writes: expected, lattice."""
     loss = 0.0
     for n in range(first, last):
-        i = sequences[n]
-        loss += expect_block(positions, weights, i, i + 1, table, edges, lattice, expected, n_labels, lanes)
+        i = chosen[n]
+        loss += expect_block(sequences, i, i + 1, lattice, expected, n_labels, lanes)
     return loss
 
 
 @borrowing_kernel
-def log_partitions(positions, first, last, table, edges, lattice, log_z, n_labels, lanes):
+def log_partitions(sequences, first, last, lattice, log_z, n_labels, lanes):
     """log Z of each of the sequences first..last-1, unweighted. Writes: log_z, lattice."""
-    starts = positions.starts
+    positions, starts = sequences.positions, sequences.positions.starts
     while first < last:
         end = end_of_block(starts, first, last)
-        score_block(positions, table, lattice.bias, first, end, lattice.scores, lanes)
+        score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
         for i in range(first, end):
             a, b = starts[i] - starts[first], starts[i + 1] - starts[first]
-            log_z[i] = log_partition(lattice, a, b, edges, n_labels, lanes)
+            log_z[i] = log_partition(lattice, a, b, sequences.edges, n_labels, lanes)
         first = end

@@ -9,7 +9,7 @@ frequency is at least `min_freq`. CRFsuite thereby drops pairs whose values sum 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,34 +51,10 @@ class Seen(NamedTuple):
 
 
 def build_feature_map(
-    corpus: Corpus,
-    n_attributes: int,
-    n_labels: int,
-    *,
-    all_states: bool = False,
-    all_transitions: bool = False,
-    min_freq: float = 0.0,
-    drop_negative: bool = False,
-    transitions: bool = True,
-    order: int = 1,
+    corpus: Corpus, n_attributes: int, n_labels: int, *, order: int = 1, **options: Any
 ) -> FeatureMap:
-    """The features of a training corpus.
-
-    `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram (in a chain
-    of order 2 every triple, too); what they add has frequency 0 and is subject to `min_freq` like the rest. Without
-    `transitions` there are no label bigrams.
-    """
-    counts = count_features(corpus, n_attributes, n_labels, order)
-    return choose_features(
-        counts,
-        n_labels,
-        all_states=all_states,
-        all_transitions=all_transitions,
-        min_freq=min_freq,
-        drop_negative=drop_negative,
-        transitions=transitions,
-        order=order,
-    )
+    """The features of a training corpus; options as of `choose_features`."""
+    return choose_features(count_features(corpus, n_attributes, n_labels, order), n_labels, order=order, **options)
 
 
 def count_features(corpus: Corpus, n_attributes: int, n_labels: int, order: int = 1) -> FeatureCounts:
@@ -98,7 +74,12 @@ def choose_features(
     transitions: bool = True,
     order: int = 1,
 ) -> FeatureMap:
-    """The features of counts, of one corpus or of several that were joined; options as of `build_feature_map`."""
+    """The features of counts, of one corpus or of several that were joined.
+
+    `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram (in a chain
+    of order 2 every triple, too); what they add has frequency 0 and is subject to `min_freq` like the rest. Without
+    `transitions` there are no label bigrams.
+    """
     threshold = float(min_freq) if min_freq > 0 or drop_negative else -np.inf
     pairs = with_every_label(counts.pairs, n_labels) if all_states else counts.pairs
     kept = pairs.frequencies >= threshold

@@ -18,11 +18,12 @@ from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 
 @standing_kernel
-def differentiate_forward(lattice, change, first, last, edges, direction, n_labels, lanes):
-    """alpha and its derivative. Writes: .alpha and .scaling of both: 1 / z_{t-1} and z'_{t-1} / z_{t-1}.
+def differentiate_forward(first, last, direction, bench, n_labels, lanes):
+    """alpha and its derivative. Writes: .alpha and .scaling of both lattices: 1 / z_{t-1} and z'_{t-1} / z_{t-1}.
 
     At the first position .scaling holds the last z and z', until `differentiate_backward` has read them.
     """
+    lattice, change, edges = bench.lattice, bench.change, direction.edges
     B, rU, W = lattice.scores, change.scores, len(lanes)
     z, moved_z = 0.0, 0.0
     for t in range(first, last):
@@ -51,8 +52,9 @@ def differentiate_forward(lattice, change, first, last, edges, direction, n_labe
 
 
 @standing_kernel
-def differentiate_backward(lattice, change, first, last, edges, direction, weight, n_labels, lanes):
+def differentiate_backward(first, last, direction, bench, weight, n_labels, lanes):
     """follow and its derivative, and node'. Writes: .follow of both, change.scores (node'), .scaling of both."""
+    lattice, change, edges = bench.lattice, bench.change, direction.edges
     B, rU, W = lattice.scores, change.scores, len(lanes)
     z, moved_z = lattice.scaling[first], change.scaling[first]
     lattice.scaling[first] = change.scaling[first] = 0.0  # no edge leads to the first position
@@ -80,7 +82,7 @@ def differentiate_backward(lattice, change, first, last, edges, direction, weigh
 @standing_kernel
 def differentiate_block(sequences, first, end, direction, bench, n_labels, lanes):
     """The product's share of the sequences of a block. Writes: bench."""
-    positions, weights, edges = sequences.positions, sequences.weights, sequences.edges
+    positions, weights = sequences.positions, sequences.weights
     lattice, change, left, product = bench.lattice, bench.change, bench.block, bench.product
     starts, Kp = positions.starts, lattice.scores.shape[1]
     base = starts[first]
@@ -90,19 +92,18 @@ def differentiate_block(sequences, first, end, direction, bench, n_labels, lanes
         weight = weights[i] if len(weights) > 0 else 1.0
         a, b = starts[i] - base, starts[i + 1] - base
         spread = shift_scores(lattice, a, b, lanes)[1]
-        if spread + edges.spread > WIDEST_SPREAD:
+        if spread + sequences.edges.spread > WIDEST_SPREAD:
             for t in range(a, b):
                 for k in range(Kp):
                     left.emission[t, k] = lattice.scores[t, k]
-            wide_edges = product.wide_edges
-            log_differentiate(left, a, lattice, change, a, b, edges, direction, weight, n_labels, wide_edges)
+            log_differentiate(a, a, b, direction, bench, weight, n_labels)
             for t in range(a, b):
                 for k in range(Kp):
                     lattice.alpha[t, k] = 0.0
         else:
             exponentiate(flat_rows(lattice.scores, a, b))
-            differentiate_forward(lattice, change, a, b, edges, direction, n_labels, lanes)
-            differentiate_backward(lattice, change, a, b, edges, direction, weight, n_labels, lanes)
+            differentiate_forward(a, b, direction, bench, n_labels, lanes)
+            differentiate_backward(a, b, direction, bench, weight, n_labels, lanes)
     n_positions, row = starts[end] - base, first - first
     add_edges(lattice, n_positions, n_labels, bench.point.edges, lanes)
     for t in range(n_positions):

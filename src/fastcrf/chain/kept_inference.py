@@ -18,23 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.expectations import Table, add_edges, end_of_block, infer, scatter_block, score_block
+from fastcrf.chain.expectations import add_edges, end_of_block, infer, scatter_block, score_block
 from fastcrf.chain.exponential import exponentiate
-from fastcrf.chain.forward_backward import WIDEST_SPREAD, Edges, forward, row_times, shift_scores
+from fastcrf.chain.forward_backward import WIDEST_SPREAD, Lattice, forward, row_times, shift_scores
 from fastcrf.chain.lanes import aligned_zeros, flat_rows, load, multiply, scale, store
-from fastcrf.chain.layout import Positions
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 ROWS = 3  # arrays of K numbers a position
-
-
-class Sequences(NamedTuple):
-    """Sequences at a point: what inference reads, and never writes."""
-
-    positions: Positions
-    weights: np.ndarray  # [N] of the sequences, or [0] when all are 1
-    table: Table  # the state weights of the point
-    edges: Edges  # its transition weights
 
 
 class Left(NamedTuple):
@@ -46,14 +36,23 @@ class Left(NamedTuple):
     wide: np.ndarray  # [R] bool, at the first position of a sequence: whether its scores are too wide
 
 
+class Keeping(NamedTuple):
+    """Where a thread infers, and what it leaves."""
+
+    lattice: Lattice
+    wide_edges: np.ndarray  # as in Expected
+    left: Left
+
+
 def make_left(n_positions: int, padded: int) -> Left:
     alpha, beta, emission = (aligned_zeros(n_positions, padded) for _ in range(ROWS))
     return Left(alpha, beta, emission, np.zeros(n_positions, np.bool_))
 
 
 @standing_kernel
-def infer_and_keep(lattice, first, last, edges, weight, wide_edges, left, row, n_labels, lanes):
-    """As `infer`, with rows row..row+last-first-1 of `left` written. Writes: left, lattice, wide_edges."""
+def infer_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes):
+    """As `infer`, with rows row..row+last-first-1 of what is left written. Writes: keeping."""
+    lattice, left = keeping.lattice, keeping.left
     maxima, spread = shift_scores(lattice, first, last, lanes)
     Kp = lattice.scores.shape[1]
     left.wide[row] = spread + edges.spread > WIDEST_SPREAD
@@ -62,16 +61,17 @@ def infer_and_keep(lattice, first, last, edges, weight, wide_edges, left, row, n
             for k in range(Kp):
                 left.alpha[row + t - first, k] = left.beta[row + t - first, k] = 0.0
                 left.emission[row + t - first, k] = lattice.scores[t, k]
-        return maxima + infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes)
+        return maxima + infer(lattice, first, last, edges, weight, keeping.wide_edges, n_labels, lanes)
     exponentiate(flat_rows(lattice.scores, first, last))
     log_z = forward(lattice, first, last, edges, n_labels, lanes)
-    backward_and_keep(lattice, first, last, edges, weight, left, row, n_labels, lanes)
+    backward_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes)
     return maxima + log_z + (last - first - 1) * edges.top
 
 
 @standing_kernel
-def backward_and_keep(lattice, first, last, edges, weight, left, row, n_labels, lanes):
-    """As `backward`, with what it passes by on its way. Writes: as `backward`, and left."""
+def backward_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes):
+    """As `backward`, with what it passes by on its way. Writes: keeping."""
+    lattice, left = keeping.lattice, keeping.left
     scores, alpha, follow, scaling, off = lattice.scores, lattice.alpha, lattice.follow, lattice.scaling, row - first
     beta_last = weight / scaling[first]
     scaling[first] = 0.0  # no edge leads to the first position
@@ -89,19 +89,19 @@ def backward_and_keep(lattice, first, last, edges, weight, left, row, n_labels, 
 
 
 @standing_kernel
-def infer_and_keep_block(sequences, first, end, lattice, wide_edges, left, row, n_labels, lanes):
+def infer_and_keep_block(sequences, first, end, keeping, row, n_labels, lanes):
     """As `expect_block` before it sums up edges and scatters, with what is left of its positions from `row` on.
 
-    Writes: left, wide_edges, lattice (whose scores are the posteriors).
+    Writes: keeping (the scores of whose lattice are the posteriors).
     """
     positions, weights, edges = sequences.positions, sequences.weights, sequences.edges
-    starts, loss = positions.starts, 0.0
+    starts, lattice, loss = positions.starts, keeping.lattice, 0.0
     base = starts[first]
     score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
     for i in range(first, end):
         weight = weights[i] if len(weights) > 0 else 1.0
         a, b = starts[i] - base, starts[i + 1] - base
-        loss += weight * infer_and_keep(lattice, a, b, edges, weight, wide_edges, left, row + a, n_labels, lanes)
+        loss += weight * infer_and_keep(keeping, a, b, row + a, edges, weight, n_labels, lanes)
     return loss
 
 
@@ -109,10 +109,10 @@ def infer_and_keep_block(sequences, first, end, lattice, wide_edges, left, row, 
 def expect_and_keep(sequences, first, last, lattice, expected, left, n_labels, lanes):
     """As `expect`, with what is left of the positions of sequences first..last-1. Writes: left, expected, lattice."""
     positions, starts, loss = sequences.positions, sequences.positions.starts, 0.0
-    begin = starts[first]
+    begin, keeping = starts[first], Keeping(lattice, expected.wide_edges, left)
     while first < last:
         end, row = end_of_block(starts, first, last), starts[first] - begin
-        loss += infer_and_keep_block(sequences, first, end, lattice, expected.wide_edges, left, row, n_labels, lanes)
+        loss += infer_and_keep_block(sequences, first, end, keeping, row, n_labels, lanes)
         add_edges(lattice, starts[end] - starts[first], n_labels, expected.edges, lanes)
         scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
         first = end

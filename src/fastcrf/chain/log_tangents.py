@@ -13,13 +13,14 @@ from fastcrf.kernel import ordered_kernel
 
 
 @ordered_kernel
-def log_differentiate(left, row, lattice, change, first, last, edges, direction, weight, n_labels, edge_changes):
-    """node' and edges' of one sequence, times its weight; left.emission holds its shifted label scores.
+def log_differentiate(row, first, last, direction, bench, weight, n_labels):
+    """node' and edges' of one sequence, times its weight; bench.block.emission holds its shifted label scores.
 
-    Writes: change.scores (rU, then node'), edge_changes (added to), lattice; change.alpha, change.follow and
+    Writes: change.scores (rU, then node'), product.wide_edges (added to), lattice; change.alpha, change.follow and
     lattice.follow end as zeros, so that the block's shared sum of edges adds nothing for this sequence.
     """
-    nothing = 0.0 * weight
+    left, lattice, change, edge_changes = bench.block, bench.lattice, bench.change, bench.product.wide_edges
+    edges, nothing = direction.edges, 0.0 * weight
     for t in range(first, last):
         for k in range(lattice.scores.shape[1]):
             lattice.scores[t, k] = left.emission[row + t - first, k]

@@ -26,7 +26,7 @@ import numpy as np
 
 from fastcrf.chain.expectations import Expected, Table, add_edges, end_of_block, scatter_block, score_block
 from fastcrf.chain.forward_backward import Edges, Lattice, make_lattice, row_times
-from fastcrf.chain.kept_inference import Left, infer_and_keep_block
+from fastcrf.chain.kept_inference import Keeping, Left, infer_and_keep_block
 from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, load, multiply, scale, store, total, zeros
 from fastcrf.chain.log_tangents import log_differentiate
 from fastcrf.kernel import borrowing_kernel, standing_kernel
@@ -37,14 +37,15 @@ class Bench(NamedTuple):
 
     lattice: Lattice
     change: Lattice  # of the same quantities along r
-    block: Left  # of one block
+    block: Left  # what inference left, of one block or of all that was kept
     point: Expected  # only its sums of edges are used
     product: Expected
 
 
 class Direction(NamedTuple):
-    """The vector r that the Hessian is multiplied with."""
+    """The vector r that the Hessian is multiplied with, and M."""
 
+    edges: Edges  # the transition weights of the point
     table: Table  # its state weights
     scores: np.ndarray  # [Kp, Kp] rV; 0 where there is no weight
     forward: np.ndarray  # [Kp, Kp] M rV, element by element
@@ -58,7 +59,7 @@ def make_direction(table: Table, scores: np.ndarray, edges: Edges) -> Direction:
     wide[:K, :K] = scores
     forward[:K, :K] = edges.forward[:K, :K] * scores
     backward[:K, :K] = forward[:K, :K].T
-    return Direction(table, wide, forward, backward)
+    return Direction(edges, table, wide, forward, backward)
 
 
 def make_change(n_positions: int, n_labels: int, padded: int) -> Lattice:
@@ -69,11 +70,12 @@ def make_change(n_positions: int, n_labels: int, padded: int) -> Lattice:
 
 
 @standing_kernel
-def differentiate(left, row, lattice, change, first, last, edges, direction, n_labels, lanes):
-    """The recursions above for one sequence, whose rU is in change.scores, and what is left of it from `row` on.
+def differentiate(row, first, last, direction, bench, n_labels, lanes):
+    """The recursions above for one sequence, whose rU is in bench.change.scores, and bench.block from `row` on.
 
-    Writes: change.scores (node'), change.alpha, change.follow, lattice.follow.
+    Writes: bench.change (.scores: node'; .alpha, .follow), bench.lattice.follow.
     """
+    left, lattice, change, edges = bench.block, bench.lattice, bench.change, direction.edges
     alpha, rU, Kp, W, off = change.alpha, change.scores, change.scores.shape[1], len(lanes), row - first
     changes, sums = zeros(lanes), zeros(lanes)
     for t in range(first, last):
@@ -126,45 +128,48 @@ def add_changed_edges(left, row, lattice, change, n_positions, n_labels, sums, l
 
 
 @standing_kernel
-def multiply_block(sequences, first, end, left, row, direction, bench, n_labels, lanes):
-    """The product's share of sequences first..end-1, of which `left` holds the rows from `row` on.
+def multiply_block(sequences, first, end, row, direction, bench, n_labels, lanes):
+    """The product's share of sequences first..end-1, of which bench.block holds the rows from `row` on.
 
     Writes: bench.product (all but the last sum above), .change, .lattice.
     """
-    positions, weights, edges = sequences.positions, sequences.weights, sequences.edges
-    lattice, change, starts = bench.lattice, bench.change, sequences.positions.starts
+    positions, weights, starts = sequences.positions, sequences.weights, sequences.positions.starts
+    left, lattice, change = bench.block, bench.lattice, bench.change
     base = starts[first]
     score_block(positions, direction.table, change.bias, first, end, change.scores, lanes)
     for i in range(first, end):
         a, b = starts[i] - base, starts[i + 1] - base
         if left.wide[row + a]:
-            weight, wide_edges = weights[i] if len(weights) > 0 else 1.0, bench.product.wide_edges
-            log_differentiate(left, row + a, lattice, change, a, b, edges, direction, weight, n_labels, wide_edges)
+            weight = weights[i] if len(weights) > 0 else 1.0
+            log_differentiate(row + a, a, b, direction, bench, weight, n_labels)
         else:
-            differentiate(left, row + a, lattice, change, a, b, edges, direction, n_labels, lanes)
+            differentiate(row + a, a, b, direction, bench, n_labels, lanes)
     add_changed_edges(left, row, lattice, change, starts[end] - base, n_labels, bench.product.edges, lanes)
     scatter_block(positions, first, end, change.scores, bench.product.table, lanes)
 
 
 @borrowing_kernel
-def multiply_kept(sequences, first, last, left, direction, bench, n_labels, lanes):
-    """The product's share of sequences first..last-1 from what `expect_and_keep` left. Writes: as `multiply_block`."""
+def multiply_kept(sequences, first, last, direction, bench, n_labels, lanes):
+    """The product's share of sequences first..last-1, of all of which `expect_and_keep` left bench.block.
+
+    Writes: as `multiply_block`.
+    """
     starts = sequences.positions.starts
     begin = starts[first]
     while first < last:
         end, row = end_of_block(starts, first, last), starts[first] - begin
-        multiply_block(sequences, first, end, left, row, direction, bench, n_labels, lanes)
+        multiply_block(sequences, first, end, row, direction, bench, n_labels, lanes)
         first = end
 
 
 @borrowing_kernel
 def multiply_fresh(sequences, first, last, direction, bench, n_labels, lanes):
     """The same for sequences of which nothing was left. Writes: as `multiply_block`; bench.block."""
-    block, wide_edges = bench.block, bench.point.wide_edges
+    keeping = Keeping(bench.lattice, bench.point.wide_edges, bench.block)
     while first < last:
         end, row = end_of_block(sequences.positions.starts, first, last), first - first
-        infer_and_keep_block(sequences, first, end, bench.lattice, wide_edges, block, row, n_labels, lanes)
-        multiply_block(sequences, first, end, block, row, direction, bench, n_labels, lanes)
+        infer_and_keep_block(sequences, first, end, keeping, row, n_labels, lanes)
+        multiply_block(sequences, first, end, row, direction, bench, n_labels, lanes)
         first = end
 
 
@@ -174,10 +179,10 @@ def multiply_some(sequences, chosen, first, last, direction, bench, n_labels, la
 
     Writes: as `multiply_fresh`; bench.point (sums of edges).
     """
-    starts, lattice, block, wide_edges = sequences.positions.starts, bench.lattice, bench.block, bench.point.wide_edges
+    starts, keeping = sequences.positions.starts, Keeping(bench.lattice, bench.point.wide_edges, bench.block)
     for n in range(first, last):
         i = chosen[n]
         end, row = i + 1, i - i
-        infer_and_keep_block(sequences, i, end, lattice, wide_edges, block, row, n_labels, lanes)
-        add_edges(lattice, starts[end] - starts[i], n_labels, bench.point.edges, lanes)
-        multiply_block(sequences, i, end, block, row, direction, bench, n_labels, lanes)
+        infer_and_keep_block(sequences, i, end, keeping, row, n_labels, lanes)
+        add_edges(bench.lattice, starts[end] - starts[i], n_labels, bench.point.edges, lanes)
+        multiply_block(sequences, i, end, row, direction, bench, n_labels, lanes)

@@ -1,11 +1,10 @@
-"""One block of sequences at the weights of a lazy vector: gather, score, infer, and compare with what is stored."""
+"""One block of sequences at the weights of a lazy vector: gather, score, infer."""
 
 from __future__ import annotations
 
 from fastcrf.chain.blocks import copy_rows, infer_block, refresh_edges
 from fastcrf.chain.expectations import score_block
-from fastcrf.draws.lazy_vector import gather, turn
-from fastcrf.draws.stored_gradients import exchange
+from fastcrf.draws.lazy_vector import gather
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 LOSS, ENTROPY = range(2)  # columns of what is known of each block
@@ -39,26 +38,3 @@ def infer_current(blocks, i, edges, space, scores, lanes):
         for k in range(K):
             slope += space.edge_sums[h, k] * edges.scores[h, k]
     return loss, loss - slope
-
-
-@borrowing_kernel
-def evaluate(blocks, i, growth, vector, gradients, space, scores, lanes):
-    """Evaluate block i: `growth` of its change is stored; (loss, entropy). Writes: all but the weights."""
-    edges = score_current(blocks, i, vector, space, lanes)
-    found = infer_current(blocks, i, edges, space, scores, lanes)
-    exchange(gradients, blocks, i, growth, space, lanes)
-    return found
-
-
-@borrowing_kernel
-def fill_gradients(blocks, first, last, vector, gradients, figures, space, scores, lanes):
-    """Store the gradients of blocks first..last-1 in the place of the old ones, in d too; their loss.
-
-    Writes: all but w.
-    """
-    H, total = blocks.layout.n_histories, 0.0
-    for i in range(first, last):
-        figures[i, LOSS], figures[i, ENTROPY] = evaluate(blocks, i, 1.0, vector, gradients, space, scores, lanes)
-        turn(vector, blocks.support, i, 1.0, 0.0, gradients.change, gradients.edge_change, H, lanes)
-        total += figures[i, LOSS]
-    return total

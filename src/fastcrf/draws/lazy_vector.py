@@ -91,17 +91,6 @@ def places_of(layout: Layout, features: FeatureMap, parts: int, columns: int) ->
     return np.concatenate((np.where(place < layout.n_row_slots, row, cell), transitions))
 
 
-def settle(
-    vector: LazyVector, places: Places, ridge: float, weights: Floats, drift: Floats, lanes: tuple[int, ...]
-) -> float:
-    """Bring everything up to date and copy it out as compact vectors; |drift + ridge * weights|^2, which comes free.
-
-    Writes: vector, weights, drift.
-    """
-    flush(vector, lanes)
-    return collect_values(places, ridge, weights, drift)
-
-
 @borrowing_kernel
 def spread_values(weights, drift, places):
     """Compact vectors to v and d. Writes: places.flat."""
@@ -122,6 +111,17 @@ def collect_values(places, ridge, weights, drift):
         slope = drift[f] + ridge * weights[f]
         square += slope * slope
     return square
+
+
+@borrowing_kernel
+def settle(vector, places, ridge, weights, drift, lanes):
+    """Bring everything up to date and copy it out as compact vectors; |drift + ridge * weights|^2, which comes free.
+
+    For Python, which thereby needs no `flush` of its own: that would be compiled a second time. Writes: vector,
+    weights, drift.
+    """
+    flush(vector, lanes)
+    return collect_values(places, ridge, weights, drift)
 
 
 @borrowing_kernel

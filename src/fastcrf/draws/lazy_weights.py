@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fastcrf.draws.lazy_vector import LazyVector, Places, collect_values, flush, settle, spread_values
+from fastcrf.draws.lazy_vector import LazyVector, Places, settle, spread_values
 from fastcrf.objective.movable import MovablePart
 from fastcrf.types import Floats
 
@@ -51,14 +51,13 @@ class LazyWeights:
 
     def current(self) -> Floats:
         """A copy of the movable weights as they are; `weights` and `settled` stay."""
-        flush(self.vector, self.lanes)
         weights, drift = np.empty((2, len(self.settled[0])))
-        collect_values(self.places, 0.0, weights, drift)
+        settle(self.vector, self.places, 0.0, weights, drift, self.lanes)
         return weights
 
     def restore(self) -> None:
         """Go back to where `settle` was last called, or to the start."""
-        flush(self.vector, self.lanes)
+        self.current()
         spread_values(*self.settled, self.places)
 
     def clear_drift(self) -> None:

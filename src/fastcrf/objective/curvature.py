@@ -14,10 +14,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fastcrf.chain.expectations import Expected, expect
+from fastcrf.chain.expectations import Expected, Sequences, expect
 from fastcrf.chain.forward_backward import Edges
 from fastcrf.chain.forward_mode import multiply_by_differentiation
-from fastcrf.chain.kept_inference import ROWS, Sequences, expect_and_keep, make_left
+from fastcrf.chain.kept_inference import ROWS, expect_and_keep, make_left
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import expand_weights
 from fastcrf.chain.tangents import (
@@ -53,7 +53,6 @@ class HessianProducts:
         self.flat = aligned_zeros(1, layout.table_size)[0]
         self.table = split(layout, self.flat)
         self.nothing = np.zeros(likelihood.features.n_weights)
-        self.shape = layout.n_labels, likelihood.lanes  # what kernels ask for last
 
     def product(self, weights: Floats, direction: Floats, ridge: float = 0.0) -> Floats:
         """(Hessian at `weights` + ridge I) direction."""
@@ -61,25 +60,22 @@ class HessianProducts:
 
     def differentiated_product(self, weights: Floats, direction: Floats, ridge: float = 0.0) -> Floats:
         """The same by algorithmic differentiation (chain/forward_mode.py)."""
+        this = self.likelihood
 
         def multiply_shard(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
-            multiply_by_differentiation(sequences, *self.likelihood.shard(k), along, bench, *self.shape)
+            multiply_by_differentiation(sequences, *this.shard(k), along, bench, *this.shape)
 
         return self.multiply_by(multiply_shard, weights, direction, ridge)
 
     def product_of_some(self, weights: Floats, direction: Floats, chosen: Longs, ridge: float = 0.0) -> Floats:
         """The same for the loss of some sequences, in any order and as often as they are named."""
-        n, n_jobs = len(chosen), self.likelihood.n_jobs
+        this, n = self.likelihood, len(chosen)
 
         def multiply_share(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
-            multiply_some(sequences, chosen, n * k // n_jobs, n * (k + 1) // n_jobs, along, bench, *self.shape)
+            share = n * k // this.n_jobs, n * (k + 1) // this.n_jobs
+            multiply_some(sequences, chosen, *share, along, bench, *this.shape)
 
         return self.multiply_by(multiply_share, weights, direction, ridge)
-
-    def sequences(self, edges: Edges) -> Sequences:
-        """All sequences, at the point that the likelihood's table holds."""
-        this = self.likelihood
-        return Sequences(this.positions, this.corpus.weights, this.table, edges)
 
     def multiply_by(
         self,
@@ -107,7 +103,7 @@ class HessianProducts:
             multiply_shard(k, sequences, along, bench)
 
         this.on_threads(prepare)
-        sequences = self.sequences(this.edges(absolute))
+        sequences = this.sequences(this.edges(absolute))
         along = make_direction(self.table, transition_matrix(this.features, direction), sequences.edges)
         this.on_threads(multiply)
         changed = room.edge_sums[:, 0].sum(axis=0) * sequences.edges.forward + room.edge_sums[:, 1].sum(axis=0)
@@ -161,10 +157,10 @@ class Curvature:
         this = self.products.likelihood
 
         def expect_shard(k: int, edges: Edges, expected: Expected) -> float:
-            (first, last), middle, shape = this.shard(k), int(self.middles[k]), self.products.shape
-            sequences, lattice = self.products.sequences(edges), this.lattices[k]
+            (first, last), middle, shape = this.shard(k), int(self.middles[k]), this.shape
+            sequences, lattice = this.sequences(edges), this.lattices[k]
             log_z = expect_and_keep(sequences, first, middle, lattice, expected, self.left[k], *shape)
-            log_z += expect(*sequences[:2], middle, last, *sequences[2:], lattice, expected, *shape)
+            log_z += expect(sequences, middle, last, lattice, expected, *shape)
             self.edges[k] = expected.edges
             return log_z
 
@@ -180,8 +176,8 @@ class Curvature:
         this = self.products.likelihood
 
         def multiply_shard(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
-            (first, last), middle, shape = this.shard(k), int(self.middles[k]), self.products.shape
-            multiply_kept(sequences, first, middle, self.left[k], along, bench, *shape)
+            (first, last), middle, shape = this.shard(k), int(self.middles[k]), this.shape
+            multiply_kept(sequences, first, middle, along, bench._replace(block=self.left[k]), *shape)
             multiply_fresh(sequences, middle, last, along, bench, *shape)
 
         known, all_known = self.edges.sum(axis=0), self.n_kept == this.corpus.n_sequences

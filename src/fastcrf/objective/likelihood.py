@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.entropy import sequence_figures
-from fastcrf.chain.expectations import BLOCK, Expected, Table, expect, expect_some, log_partitions
+from fastcrf.chain.entropy import make_figure_room, sequence_figures
+from fastcrf.chain.expectations import BLOCK, Expected, Sequences, Table, expect, expect_some, log_partitions
 from fastcrf.chain.feature_map import count_gold
 from fastcrf.chain.histories import and_as_bigrams
 from fastcrf.chain.lanes import aligned_zeros
@@ -72,9 +72,10 @@ class Likelihood:
         self.weight_bounds = np.linspace(0, features.n_state, self.n_jobs + 1).astype(np.int64)
         self.pool = ThreadPoolExecutor(self.n_jobs - 1, "fastcrf") if self.n_jobs > 1 else None
         self.lanes = (0,) * self.layout.width
+        self.shape = features.n_labels, self.lanes  # what kernels ask for last
         longest = max(BLOCK, int(np.diff(corpus.starts).max(initial=0)))
-        shape = features.order, longest, features.n_labels, self.layout.padded
-        self.lattices = [lattice_of(*shape) for _ in range(self.n_jobs)]
+        lattice = features.order, longest, features.n_labels, self.layout.padded
+        self.lattices = [lattice_of(*lattice) for _ in range(self.n_jobs)]
         self.flat = aligned_zeros(1, self.layout.table_size)[0]
         self.table = split(self.layout, self.flat)
         self._room: Room | None = None
@@ -110,17 +111,14 @@ class Likelihood:
 
     def expect_shard(self, k: int, edges: AnyEdges, expected: Expected) -> float:
         """The share of thread k in all sequences."""
-        arrays = self.table, edges, self.lattices[k], expected
-        return expect(self.positions, self.corpus.weights, *self.shard(k), *arrays, self.layout.n_labels, self.lanes)
+        return expect(self.sequences(edges), *self.shard(k), self.lattices[k], expected, *self.shape)
 
-    def expecting(self, sequences: Longs) -> ExpectShard:
+    def expecting(self, chosen: Longs) -> ExpectShard:
         """The shares of threads in some sequences."""
 
         def expect_share(k: int, edges: AnyEdges, expected: Expected) -> float:
-            share = len(sequences) * k // self.n_jobs, len(sequences) * (k + 1) // self.n_jobs
-            arrays = self.table, edges, self.lattices[k], expected
-            chosen = self.positions, self.corpus.weights, sequences, *share
-            return expect_some(*chosen, *arrays, self.layout.n_labels, self.lanes)
+            share = len(chosen) * k // self.n_jobs, len(chosen) * (k + 1) // self.n_jobs
+            return expect_some(self.sequences(edges), chosen, *share, self.lattices[k], expected, *self.shape)
 
         return expect_share
 
@@ -164,11 +162,10 @@ class Likelihood:
     def log_partitions(self, weights: Floats) -> Floats:
         """log Z of each sequence, [N]."""
         log_z = np.empty(self.corpus.n_sequences)
-        edges = self._load(self.absolute(weights))
+        sequences = self._load(self.absolute(weights))
 
         def shard(k: int) -> None:
-            arrays = self.table, edges, self.lattices[k], log_z
-            log_partitions(self.positions, *self.shard(k), *arrays, self.layout.n_labels, self.lanes)
+            log_partitions(sequences, *self.shard(k), self.lattices[k], log_z, *self.shape)
 
         self.on_threads(shard)
         return log_z
@@ -176,21 +173,22 @@ class Likelihood:
     def sequence_figures(self, weights: Floats) -> Floats:
         """(log Z, expected score, gold score) of each sequence, [N, 3]."""
         figures = np.empty((self.corpus.n_sequences, 3))
-        edges = self._load(self.absolute(weights))
+        sequences = self._load(self.absolute(weights))
 
         def shard(k: int) -> None:
-            lattice = self.lattices[k]
-            arrays = self.table, edges, lattice, np.empty_like(lattice.scores), figures
-            sequence_figures(
-                self.positions, self.corpus.labels, *self.shard(k), *arrays, self.layout.n_labels, self.lanes
-            )
+            room = make_figure_room(self.lattices[k], sequences.edges)
+            sequence_figures(sequences, self.corpus.labels, *self.shard(k), room, figures, *self.shape)
 
         self.on_threads(shard)
         return figures
 
-    def _load(self, weights: Floats) -> AnyEdges:
+    def _load(self, weights: Floats) -> Sequences:
         expand_weights(weights, self.layout.place, 0, self.features.n_state, self.flat)
-        return self.edges(weights)
+        return self.sequences(self.edges(weights))
+
+    def sequences(self, edges: AnyEdges) -> Sequences:
+        """All sequences, at the point whose state weights the table holds."""
+        return Sequences(self.positions, self.corpus.weights, self.table, edges)
 
     def edges(self, weights: Floats) -> AnyEdges:
         return edges_of(self.features, weights, self.layout.padded)

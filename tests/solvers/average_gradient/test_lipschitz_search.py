@@ -6,7 +6,7 @@ import pytest
 from fastcrf.chain.expectations import score_block
 from fastcrf.chain.forward_backward import make_edges
 from fastcrf.draws.local_change import mask_change
-from fastcrf.solvers.average_gradient.lipschitz_search import loss_along, make_direction, search_lipschitz
+from fastcrf.solvers.average_gradient.lipschitz_search import Ray, loss_along, make_direction, search_lipschitz
 from reference import brute_force
 from reference.dense_sag import SequenceLoss, line_search
 from reference.lazy_ground import Ground
@@ -19,23 +19,21 @@ class Aimed:
         self.ground, self.i, layout = ground, i, ground.layout
         table, edge_change = ground.spread(i, g)
         self.square = mask_change(ground.blocks.support, i, table, edge_change, layout.n_labels, ground.lanes)
-        self.direction = make_direction(ground.blocks)
+        direction = make_direction(ground.blocks)
         scores = brute_force.label_scores(ground.corpus, ground.features, w, i)
-        self.direction.scores[:] = ground.space.lattice.bias[0]
-        self.direction.scores[: len(scores), : layout.n_labels] = scores
-        score_block(ground.blocks.local, table, self.direction.bias, i, i + 1, self.direction.slopes, ground.lanes)
-        self.direction.edge_slopes[:] = edge_change
-        self.edges = make_edges(brute_force.transition_scores(ground.features, w), layout.padded).scores
-
-    def rest(self):
-        return self.direction, self.edges, self.ground.space.lattice, self.ground.layout.n_labels, self.ground.lanes
+        direction.scores[:] = ground.space.lattice.bias[0]
+        direction.scores[: len(scores), : layout.n_labels] = scores
+        score_block(ground.blocks.local, table, direction.bias, i, i + 1, direction.slopes, ground.lanes)
+        direction.edge_slopes[:] = edge_change
+        edges = make_edges(brute_force.transition_scores(ground.features, w), layout.padded).scores
+        self.ray = Ray(ground.blocks.chains, direction, edges, ground.space.lattice, layout.n_labels)
 
     def loss(self, step, weight=1.0):
-        weights = np.full(self.ground.n_sequences, weight)
-        return loss_along(self.ground.blocks.chains._replace(weights=weights), self.i, step, *self.rest())
+        chains = self.ray.chains._replace(weights=np.full(self.ground.n_sequences, weight))
+        return loss_along(self.ray._replace(chains=chains), self.i, step, self.ground.lanes)
 
     def search(self, loss, L, down):
-        return search_lipschitz(self.ground.blocks.chains, self.i, loss, self.square, L, down, *self.rest())
+        return search_lipschitz(self.ray, self.i, loss, self.square, L, down, self.ground.lanes)
 
 
 @pytest.fixture

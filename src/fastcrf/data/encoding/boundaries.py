@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.data.encoding.attributes import Attributes, Gatherer, Learner
-from fastcrf.mapped import empty_beside
+from fastcrf.data.encoding.occurrences import Occurrences, with_occurrences
 from fastcrf.types import Corpus, Ints
 
 START, END = 0, 1
@@ -99,29 +99,22 @@ def bounded(corpus: Corpus, attributes: Attributes) -> tuple[Corpus, Attributes]
 def with_boundaries(corpus: Corpus) -> Corpus:
     """The corpus with the start before the attributes of each first position, and the end behind those of each last.
 
-    What is -1 (unknown) stays; of a mapped corpus it is mapped, too.
+    What is -1 (unknown) stays.
     """
     n_sequences = int(np.count_nonzero(np.diff(corpus.starts)))
-    n_occurrences, home = len(corpus.attributes) + NUMBER * n_sequences, corpus.attributes
-    more = corpus._replace(
-        offsets=empty_beside(home, corpus.n_positions + 1, np.int64),
-        attributes=empty_beside(home, n_occurrences, np.int32),
-        values=empty_beside(home, n_occurrences if len(corpus.values) else 0, np.float64),
-    )
-    more.offsets[0] = p = o = 0
-    for stretch in corpus.stretches():
-        offsets, places, starts, ends = places_with_boundaries(stretch)
-        held = slice(o, o + int(offsets[-1]))
-        more.offsets[p + 1 : p + len(offsets)] = o + offsets[1:]
-        attributes, known = more.attributes[held], stretch.attributes
-        attributes[places] = np.where(known < 0, known, known + NUMBER)
-        attributes[starts], attributes[ends] = START, END
-        if len(corpus.values):
-            values = more.values[held]
-            values[places] = stretch.values
-            values[starts] = values[ends] = 1.0
-        p, o = p + stretch.n_positions, held.stop
-    return more
+    return with_occurrences(corpus, len(corpus.attributes) + NUMBER * n_sequences, bound)
+
+
+def bound(stretch: Corpus) -> Occurrences:
+    """What occurs in some sequences, and their boundaries."""
+    offsets, places, starts, ends = places_with_boundaries(stretch)
+    attributes, values = np.empty(offsets[-1], np.int32), np.empty(offsets[-1] if len(stretch.values) else 0)
+    attributes[places] = np.where(stretch.attributes < 0, stretch.attributes, stretch.attributes + NUMBER)
+    attributes[starts], attributes[ends] = START, END
+    if len(values):
+        values[places] = stretch.values
+        values[starts] = values[ends] = 1.0
+    return Occurrences(offsets, attributes, values)
 
 
 def places_with_boundaries(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.mapped import empty_beside
+from fastcrf.data.encoding.occurrences import Occurrences, with_occurrences
 from fastcrf.types import Corpus
 
 
@@ -22,20 +22,11 @@ def without_rare(
     used = counts >= min_count
     used[:n_known] = True
     numbers = (np.cumsum(used) - 1).astype(np.int32)
-    n_kept, home = int(counts[used].sum()), corpus.attributes
-    fewer = corpus._replace(
-        offsets=empty_beside(home, corpus.n_positions + 1, np.int64),
-        attributes=empty_beside(home, n_kept, np.int32),
-        values=empty_beside(home, n_kept if len(corpus.values) else 0, np.float64),
-    )
-    fewer.offsets[0] = p = o = 0
-    for stretch in corpus.stretches():
+
+    def without(stretch: Corpus) -> Occurrences:
         kept = used[stretch.attributes]
         kept_before = np.concatenate(([0], np.cumsum(kept)))
-        place = slice(o, o + int(kept_before[-1]))
-        fewer.offsets[p + 1 : p + stretch.n_positions + 1] = o + kept_before[stretch.offsets[1:]]
-        fewer.attributes[place] = numbers[stretch.attributes[kept]]
-        if len(corpus.values):
-            fewer.values[place] = stretch.values[kept]
-        p, o = p + stretch.n_positions, place.stop
-    return fewer, used
+        values = stretch.values[kept] if len(stretch.values) else stretch.values
+        return Occurrences(kept_before[stretch.offsets], numbers[stretch.attributes[kept]], values)
+
+    return with_occurrences(corpus, int(counts[used].sum()), without), used

@@ -21,6 +21,16 @@ class Slots(NamedTuple):
     after: int
 
 
+class Pairing(NamedTuple):
+    """Which tracks make pairs: left at a slot, right `shift` slots on, from `first` to `last` beside the sentence."""
+
+    first: int
+    last: int
+    left: Ints
+    right: Ints
+    shift: int
+
+
 class Pairs(NamedTuple):
     """An exact open-addressing table: pair -> id, ids by first appearance. Two pairs never share an id."""
 

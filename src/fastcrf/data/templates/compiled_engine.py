@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fastcrf.data.templates.blocks import Slots
-from fastcrf.data.templates.engines import Pairing
+from fastcrf.data.templates.blocks import Pairing, Slots
 from fastcrf.data.templates.kernels import combine, find_sources, give_out, show
 from fastcrf.data.templates.tables import PairTable, Tables
 from fastcrf.types import Ints, Longs
@@ -16,7 +15,7 @@ class CompiledEngine:
     def combine(self, slots: Slots, pairing: Pairing, table: PairTable, growing: bool, track: Ints) -> None:
         if growing or not len(table.pairs.slots):
             table.reserve(len(track) if growing else 0)
-        n = combine(slots, *pairing, table.pairs, table.n, growing, track)
+        n = combine(slots, pairing, table.pairs, table.n, growing, track)
         if growing:
             table.n = n
 

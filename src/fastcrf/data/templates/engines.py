@@ -8,24 +8,14 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from fastcrf.data.templates.blocks import Slots
+from fastcrf.data.templates.blocks import Pairing, Slots
 from fastcrf.types import Ints, Longs
 
 COMPILED = "fastcrf.data.templates.compiled_engine"
 ENOUGH = 300_000  # slots, of which each block counts BLOCK more for its calls: some 0.3 s in NumPy
 BLOCK = 2_000
-
-
-class Pairing(NamedTuple):
-    """Which tracks make pairs: left at a slot, right `shift` slots on, from `first` to `last` beside the sentence."""
-
-    first: int
-    last: int
-    left: Ints
-    right: Ints
-    shift: int
 
 
 class Engine(Protocol):

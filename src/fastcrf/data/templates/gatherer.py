@@ -18,8 +18,8 @@ from fastcrf.data.encoding.item_gatherer import check_strings
 from fastcrf.data.encoding.items import describe
 from fastcrf.data.encoding.vocabulary import growing
 from fastcrf.data.errors import DataError
-from fastcrf.data.templates.blocks import NONE, Slots
-from fastcrf.data.templates.engines import Pairing, engine_for
+from fastcrf.data.templates.blocks import NONE, Pairing, Slots
+from fastcrf.data.templates.engines import engine_for
 from fastcrf.data.templates.programme import MarkTrack, PairTrack, StreamTrack
 from fastcrf.data.templates.tables import Tables
 from fastcrf.data.templates.template import Padding

@@ -83,16 +83,16 @@ def look_up(pairs, key, n, growing):
 
 
 @kernel
-def combine(slots, first, last, left, right, shift, pairs, n, growing, track):
-    """Ids of pairs in the slots from `first` before each sentence to `last` after it; NONE where one part is NONE.
+def combine(slots, pairing, pairs, n, growing, track):
+    """Ids of pairs in the slots of a pairing; NONE where one part is NONE.
 
     Returns the number of pairs there are then. Writes: track, pairs.
     """
-    slot = np.int64(0)
+    left, right, shift, slot = pairing.left, pairing.right, pairing.shift, np.int64(0)
     for i in range(len(slots.starts) - 1):
         begin = slot + slots.before
         end = begin + slots.starts[i + 1] - slots.starts[i]
-        for s in range(begin + first, end + last):
+        for s in range(begin + pairing.first, end + pairing.last):
             if left[s] < 0 or right[s + shift] < 0:
                 track[s] = NONE
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.data.templates.blocks import NONE, Outputs, Slots
+from fastcrf.data.templates.blocks import NONE, Outputs, Pairing, Slots
 from fastcrf.types import Ints, Longs
 
 
@@ -35,15 +35,13 @@ def show(sources: Ints, tokens: Ints, ids: Ints, padding: Ints, track: Ints) -> 
     track[~inside] = padding[-1 - sources[~inside]]
 
 
-def combine(
-    slots: Slots, first: int, last: int, left: Ints, right: Ints, shift: int, keys: Longs, order: Longs, track: Ints
-) -> None:
-    """Ids of pairs in the slots from `first` before each sentence to `last` after it; NONE where one part is NONE.
+def combine(slots: Slots, pairing: Pairing, keys: Longs, order: Longs, track: Ints) -> None:
+    """Ids of pairs in the slots of a pairing; NONE where one part is NONE.
 
     `keys` are those of the known pairs in ascending order, and `order` their ids. Writes: track.
     """
-    within = spans(slots, first, last)
-    lefts, rights = left[within].astype(np.int64), right[within + shift].astype(np.int64)
+    within = spans(slots, pairing.first, pairing.last)
+    lefts, rights = pairing.left[within].astype(np.int64), pairing.right[within + pairing.shift].astype(np.int64)
     wanted = lefts << 32 | rights
     track[within] = NONE
     if len(keys):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fastcrf.data.templates.blocks import Slots
-from fastcrf.data.templates.engines import Pairing
+from fastcrf.data.templates.blocks import Pairing, Slots
 from fastcrf.data.templates.plain import combine, find_sources, give_out, show
 from fastcrf.data.templates.tables import PairTable, Tables
 from fastcrf.types import Ints, Longs
@@ -14,7 +13,7 @@ class PlainEngine:
     show = staticmethod(show)
 
     def combine(self, slots: Slots, pairing: Pairing, table: PairTable, growing: bool, track: Ints) -> None:
-        combine(slots, *pairing, *table.in_order(), track)
+        combine(slots, pairing, *table.in_order(), track)
 
     def give_out(
         self, slots: Slots, tracks: Ints, tables: Tables, growing: bool, attributes: Ints, ends: Longs

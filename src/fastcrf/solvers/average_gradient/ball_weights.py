@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.draws.ball_vector import D_D, RADIUS, SUMMED, make_ball
-from fastcrf.draws.lazy_vector import collect_values, flush, settle, spread_values
+from fastcrf.draws.lazy_vector import collect_values, settle, spread_values
 from fastcrf.memory import COUNT, WEIGHTS, Kept
 from fastcrf.objective.movable import MovablePart
 from fastcrf.types import Floats
@@ -73,7 +73,7 @@ class BallWeights:
         """Set the radius from the gradient at the centre, or halve its square; no ball without `project`, nor a ridge
         to bound distances.
         """
-        flush(self.vector, self.lanes)
+        self._collect()
         state = self.vector.state
         if not project or self.ridge == 0.0:
             state[RADIUS] = np.inf

@@ -46,9 +46,9 @@ from fastcrf.solvers.average_gradient import ball_weights, lipschitz, run
 from fastcrf.solvers.average_gradient.ball_weights import BallWeights
 from fastcrf.solvers.average_gradient.lipschitz import Constants, known_constant, one_constant
 from fastcrf.solvers.average_gradient.options import STORED_OR_NOT, check_drawing
-from fastcrf.solvers.average_gradient.periods import advance_period
+from fastcrf.solvers.average_gradient.periods import advance_period, draws_of_a_period, in_periods
 from fastcrf.solvers.average_gradient.run import Run
-from fastcrf.solvers.options import check_choice, check_positive, check_truth
+from fastcrf.solvers.options import check_choice, check_truth
 from fastcrf.types import Floats, Step
 
 
@@ -78,21 +78,14 @@ class EMGD:
     def __post_init__(self) -> None:
         check_choice(self.name, "step", self.step, ("search", "theory"))
         check_truth(self.name, "project", self.project)
-        for option in ("inner_passes", "first_lipschitz"):
-            check_positive(self.name, option, getattr(self, option))
         check_drawing(self, STORED_OR_NOT)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         n = -(-problem.n_sequences // self.batch)
-        n_draws = max(1, round(self.inner_passes * n))
         in_a_ball = partial(BallWeights, memory=memory, ridge=2.0 * problem.c2)
-        run = Run(
-            self.name, problem, weights, memory, self.scheme(problem, n, n_draws), in_a_ball, seed=self.seed,
-            filling=True, growth=0.0, correction=1.0, n_draws=n_draws, steps=self.steps_per_epoch,
-            storage=self.storage, precision=self.precision,
-        )  # fmt: skip
+        run = Run(in_periods(self, self.scheme(problem, n), in_a_ball), problem, weights, memory)
         ball = cast(BallWeights, run.lazy)
 
         def advance() -> Step:
@@ -110,8 +103,8 @@ class EMGD:
         while True:
             yield advance()
 
-    def scheme(self, problem: SequenceProblem, n: int, n_draws: int) -> Constants:
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         if self.step == "search":
             return one_constant(n, self.first_lipschitz)
         largest = bounds_of_blocks(problem.corpus, problem.features, n, self.seed).max() or 1.0
-        return known_constant(n, largest, caution=np.sqrt(n_draws))
+        return known_constant(n, largest, caution=np.sqrt(draws_of_a_period(self.inner_passes, n)))

@@ -43,12 +43,12 @@ class Constants(NamedTuple):
     sums: np.ndarray  # tree over the estimates of seen blocks
     maxima: np.ndarray  # tree over the same
     n_seen: np.ndarray  # [1]
-    first: float
-    again: float
-    keep: float
-    skipping: bool
-    share: float
-    caution: float  # divides the step size
+    first: float = 1.0
+    again: float = 1.0
+    keep: float = 1.0
+    skipping: bool = False
+    share: float = 1.0
+    caution: float = 1.0  # divides the step size
 
     def state(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in KEEPS}
@@ -59,18 +59,8 @@ class Constants(NamedTuple):
         self.n_seen[0] = self.seen.sum()
 
 
-def make_constants(
-    n_blocks: int,
-    shared: bool,
-    start: float,
-    *,
-    first: float = 1.0,
-    again: float = 1.0,
-    keep: float = 1.0,
-    skipping: bool = False,
-    share: float = 1.0,
-    caution: float = 1.0,
-) -> Constants:
+def make_constants(n_blocks: int, shared: bool, start: float) -> Constants:
+    """One estimate, or one for each block, of which none has been seen."""
     n = 1 if shared else n_blocks
     constants = Constants(
         estimates=np.full(n, start),
@@ -80,12 +70,6 @@ def make_constants(
         sums=np.zeros(2 * leaves_of(n)),
         maxima=np.zeros(2 * leaves_of(n)),
         n_seen=np.zeros(1, np.int64),
-        first=first,
-        again=again,
-        keep=keep,
-        skipping=skipping,
-        share=share,
-        caution=caution,
     )
     constants.rebuild()
     return constants
@@ -93,12 +77,12 @@ def make_constants(
 
 def one_constant(n_blocks: int, start: float, caution: float = 1.0) -> Constants:
     """One for all blocks, drawn uniformly: schmidt2015, Algorithm 1."""
-    return make_constants(n_blocks, True, start, keep=2.0 ** (-1.0 / n_blocks), caution=caution)
+    return make_constants(n_blocks, True, start)._replace(keep=2.0 ** (-1.0 / n_blocks), caution=caution)
 
 
 def known_constant(n_blocks: int, constant: float, caution: float = 1.0) -> Constants:
     """One for all blocks, drawn uniformly, that is known: no visit searches."""
-    constants = make_constants(n_blocks, True, constant, caution=caution)
+    constants = make_constants(n_blocks, True, constant)._replace(caution=caution)
     constants.seen[:] = 1
     constants.rests[:] = np.iinfo(np.int64).max
     constants.rebuild()
@@ -107,7 +91,8 @@ def known_constant(n_blocks: int, constant: float, caution: float = 1.0) -> Cons
 
 def own_constants(n_blocks: int, start: float, skipping: bool, caution: float = 1.0) -> Constants:
     """One for each block, half of the draws by them: schmidt2015, section 5 (NUS*)."""
-    return make_constants(n_blocks, False, start, first=0.5, again=0.9, skipping=skipping, share=0.5, caution=caution)
+    constants = make_constants(n_blocks, False, start)
+    return constants._replace(first=0.5, again=0.9, skipping=skipping, share=0.5, caution=caution)
 
 
 @borrowing_kernel

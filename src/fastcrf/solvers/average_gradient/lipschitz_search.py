@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, gold_score, refresh_edges
+from fastcrf.chain.blocks import Blocks, Chains, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
-from fastcrf.chain.orders import AnyEdges, edges_from
+from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 EPSILON = 2.220446049250313e-16
@@ -36,6 +36,16 @@ class Direction(NamedTuple):
     bias: np.ndarray  # [1, Kp] zeros, on which slopes are summed up
 
 
+class Ray(NamedTuple):
+    """The way from w along a direction, for the blocks of `chains`."""
+
+    chains: Chains
+    direction: Direction
+    edge_scores: np.ndarray  # [histories, Kp] transition scores at w
+    lattice: AnyLattice  # for the recursions of a trial
+    n_labels: int
+
+
 def make_direction(blocks: Blocks) -> Direction:
     longest, layout, Kp = blocks.widest[2], blocks.layout, blocks.layout.padded
     trial = edges_from(layout.order, np.zeros((layout.n_histories, layout.n_labels)), Kp)
@@ -44,8 +54,13 @@ def make_direction(blocks: Blocks) -> Direction:
 
 
 @standing_kernel
-def loss_along(chains, i, step, direction, edge_scores, lattice, n_labels, lanes):
-    """Weighted loss of block i at w - step * direction, by forward recursions. Writes: lattice, ray.trial."""
+def loss_along(ray, i, step, lanes):
+    """Weighted loss of block i at w - step * direction, by forward recursions.
+
+    Writes: ray.lattice, ray.direction.trial.
+    """
+    chains, direction, lattice = ray.chains, ray.direction, ray.lattice
+    edge_scores, n_labels = ray.edge_scores, ray.n_labels
     Kp, W, starts = edge_scores.shape[1], len(lanes), chains.starts
     base = starts[chains.bounds[i]]
     for t in range(starts[chains.bounds[i + 1]] - base):
@@ -67,21 +82,21 @@ def loss_along(chains, i, step, direction, edge_scores, lattice, n_labels, lanes
 
 
 @borrowing_kernel
-def holds(chains, i, loss, square, L, direction, edge_scores, lattice, n_labels, lanes):
-    """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: lattice, ray.trial."""
-    there = loss_along(chains, i, 1.0 / L, direction, edge_scores, lattice, n_labels, lanes)
+def holds(ray, i, loss, square, L, lanes):
+    """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: ray.lattice, ray.direction.trial."""
+    there = loss_along(ray, i, 1.0 / L, lanes)
     return not there > loss - square / (2.0 * L) + 4.0 * EPSILON * max(1.0, abs(loss))
 
 
 @borrowing_kernel
-def search_lipschitz(chains, i, loss, square, L, down, direction, edge_scores, lattice, n_labels, lanes):
+def search_lipschitz(ray, i, loss, square, L, down, lanes):
     """(L that satisfies Algorithm 2, trials spent); `down`: the last such of L, L/2, L/4, ..., if L does.
 
-    Loss and its gradient's square norm are sums over block i, and so is L. Writes: lattice, ray.trial.
+    Loss and its gradient's square norm are sums over block i, and so is L. Writes: ray.lattice, ray.direction.trial.
     """
     falling = False
     for trials in range(1, MOST_DOUBLINGS + 1):  # one call of `holds`: each is inlined, recursion and all
-        if holds(chains, i, loss, square, L, direction, edge_scores, lattice, n_labels, lanes):
+        if holds(ray, i, loss, square, L, lanes):
             if not down:
                 return L, trials
             falling = True

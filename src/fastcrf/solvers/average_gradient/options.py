@@ -18,17 +18,20 @@ from fastcrf.draws.storage import FORMS, PRECISIONS
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import lipschitz, run
-from fastcrf.solvers.average_gradient.run import Draws, Run
+from fastcrf.solvers.average_gradient.run import Draws, Method, Run
 from fastcrf.solvers.average_gradient.scheme import Scheme
-from fastcrf.solvers.options import check_choice, check_whole
+from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.types import Floats, Step
 
+POSITIVE = ("first_lipschitz", "caution", "inner_passes")  # options that not all solvers have
 STORED = ("auto", *FORMS)
 STORED_OR_NOT = ("none", *STORED)
 
 
 def check_drawing(solver: Any, storages: tuple[str, ...]) -> None:
-    """Raise one sentence where an option of the whole family is wrong; `storages` are those that this solver has."""
+    """Raise one sentence where an option of the family is wrong; `storages` are those that this solver has."""
+    for option in (name for name in POSITIVE if hasattr(solver, name)):
+        check_positive(solver.name, option, getattr(solver, option))
     for option, least in (("batch", 1), ("seed", 0), ("steps_per_epoch", 1)):
         check_whole(solver.name, option, getattr(solver, option), least)
     check_choice(solver.name, "storage", solver.storage, storages)
@@ -72,12 +75,18 @@ class AverageGradient:
 
     def run(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> Run:
         n = -(-problem.n_sequences // self.batch)
-        return Run(
-            self.name, problem, weights, memory, self.scheme(problem, n),
-            partial(LazyWeights, make=self.vector(problem, n)), seed=self.seed, correction=self.correction,
+        method = Method(
+            self.name,
+            self.scheme(problem, n),
+            partial(LazyWeights, make=self.vector(problem, n)),
+            seed=self.seed,
             filling=self.fills or bool(weights.any()),  # away from zero, a d whose parts are missing would lead astray
-            storage=self.storage, precision=self.precision, steps=self.steps_per_epoch,
-        )  # fmt: skip
+            storage=self.storage,
+            precision=self.precision,
+            correction=self.correction,
+            steps=self.steps_per_epoch,
+        )
+        return Run(method, problem, weights, memory)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from fastcrf.draws.lazy_weights import LazyWeights, Make
+from fastcrf.draws.lazy_weights import LazyWeights, Make, MovedWeights
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import lipschitz, run
 from fastcrf.solvers.average_gradient.lipschitz import Constants, one_constant, own_constants
 from fastcrf.solvers.average_gradient.options import STORED_OR_NOT, check_drawing
-from fastcrf.solvers.average_gradient.run import Run
-from fastcrf.solvers.options import check_choice, check_positive
+from fastcrf.solvers.average_gradient.run import Method, Run
+from fastcrf.solvers.average_gradient.scheme import Scheme
+from fastcrf.solvers.options import check_choice
 from fastcrf.types import Floats, Step
 
 
@@ -50,8 +51,6 @@ class VarianceReduced:
 
     def __post_init__(self) -> None:
         check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
-        for option in ("inner_passes", "caution", "first_lipschitz"):
-            check_positive(self.name, option, getattr(self, option))
         check_drawing(self, STORED_OR_NOT)
 
     @abstractmethod
@@ -68,18 +67,35 @@ class VarianceReduced:
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         n = -(-problem.n_sequences // self.batch)
-        run = Run(
-            self.name, problem, weights, memory, self.scheme(n),
-            partial(LazyWeights, make=self.vector(problem, n)), seed=self.seed, filling=True, growth=0.0,
-            correction=1.0, n_draws=max(1, round(self.inner_passes * n)), steps=self.steps_per_epoch,
-            storage=self.storage, precision=self.precision,
-        )  # fmt: skip
+        method = in_periods(self, self.scheme(n), partial(LazyWeights, make=self.vector(problem, n)))
+        run = Run(method, problem, weights, memory)
         if not memory:
             advance_period(run)
         yield run.step()
         while True:
             advance_period(run)
             yield run.step()
+
+
+def in_periods(solver: Any, scheme: Scheme, lazy: Callable[..., MovedWeights]) -> Method:
+    """The method of a solver with these options: between two snapshots, stored gradients stay and steps are SAGA's."""
+    return Method(
+        solver.name,
+        scheme,
+        lazy,
+        seed=solver.seed,
+        filling=True,
+        storage=solver.storage,
+        precision=solver.precision,
+        growth=0.0,
+        correction=1.0,
+        n_draws=draws_of_a_period(solver.inner_passes, len(scheme.seen)),
+        steps=solver.steps_per_epoch,
+    )
+
+
+def draws_of_a_period(inner_passes: float, n: int) -> int:
+    return max(1, round(inner_passes * n))
 
 
 def nothing() -> None:

@@ -50,7 +50,7 @@ class Proportional(NamedTuple):
 
 def proportional(bounds: Floats, searching: bool) -> Proportional:
     """`bounds` are the L_i, or where the searches for them start."""
-    constants = make_constants(len(bounds), False, 1.0, again=0.9, skipping=True)
+    constants = make_constants(len(bounds), False, 1.0)._replace(again=0.9, skipping=True)
     constants.estimates[:] = bounds
     constants.seen[:] = 1
     constants.rebuild()

@@ -33,7 +33,7 @@ from fastcrf.draws.lazy_weights import Make
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, one_constant, own_constants
 from fastcrf.solvers.average_gradient.options import AverageGradient, soft_thresholds
-from fastcrf.solvers.options import check_choice, check_positive
+from fastcrf.solvers.options import check_choice
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,7 @@ class ProxSAGA(AverageGradient):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
-        check_positive(self.name, "caution", self.caution)
 
     def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         if self.sampling == "nus":

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastcrf.chain.blocks import make_workspace
-from fastcrf.draws.evaluation import ENTROPY, LOSS, fill_gradients
+from fastcrf.draws.evaluation import ENTROPY, LOSS
 from fastcrf.draws.lazy_weights import MovedWeights
 from fastcrf.draws.recomputed_gradients import make_recomputed, take_snapshot
 from fastcrf.draws.sampling import epoch_uniforms
@@ -22,7 +22,7 @@ from fastcrf.objective.certificate import dual_bound
 from fastcrf.objective.movable import MovablePart
 from fastcrf.proximal import proximal_step
 from fastcrf.solvers.average_gradient.lipschitz_search import make_direction
-from fastcrf.solvers.average_gradient.loop import average_gradient_draws
+from fastcrf.solvers.average_gradient.loop import Average, State, average_gradient_draws, fill_gradients
 from fastcrf.solvers.average_gradient.scheme import Scheme, restore, step_size
 from fastcrf.types import Diverged, Floats, Step
 from fastcrf.vectors import norm
@@ -42,61 +42,73 @@ KEEPS = {
 }
 
 
-class Run:
-    """One run; a solver of the family says which scheme it follows, and when it fills and when it draws.
-
-    name:       of the solver, for messages;
-    lazy:       makes the weights that draws move (draws/lazy_weights.py);
-    filling:    whether the gradients of all blocks are stored before the first draw;
-    n_draws:    of an epoch, if not as many as there are blocks; steps: that are due in an epoch;
-    growth, correction: see loop.py; storage, precision: see draws/storage.py.
+class Method(NamedTuple):
+    """What a solver of the family decides about a run. growth, correction: see loop.py; storage, precision: see
+    draws/storage.py.
     """
 
+    name: str  # of the solver, for messages
+    scheme: Scheme
+    lazy: Callable[[MovablePart, Floats, Floats], MovedWeights]  # makes the weights that draws move
+    seed: int
+    filling: bool  # whether the gradients of all blocks are stored before the first draw
+    storage: str
+    precision: str
+    growth: float = 1.0
+    correction: float = 0.0
+    n_draws: int | None = None  # of an epoch, if not as many as there are blocks
+    steps: int = 1  # that are due in an epoch
+
+
+class Run:
+    """One run by a method; a solver of the family says when it fills and when it draws."""
+
     def __init__(
-        self,
-        name: str,
-        problem: SequenceProblem,
-        weights: Floats,
-        memory: Mapping[str, Any] | None,
-        scheme: Scheme,
-        lazy: Callable[[MovablePart, Floats, Floats], MovedWeights],
-        *,
-        seed: int,
-        filling: bool,
-        growth: float = 1.0,
-        correction: float = 0.0,
-        storage: str = "auto",
-        precision: str = "double",
-        n_draws: int | None = None,
-        steps: int = 1,
+        self, method: Method, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None
     ) -> None:
-        self.name, self.problem, self.scheme, self.seed = name, problem, scheme, seed
-        self.filling = filling = bool(memory["filling"]) if memory else filling
-        self.growth, self.correction = growth, correction
-        self.lam, self.ridge = problem.regulariser.mean_scale(problem.n_sequences)[1], 2.0 * problem.c2
-        n_blocks = len(scheme.seen)
+        self.name, self.problem, self.seed = method.name, problem, method.seed
+        self.filling = filling = bool(memory["filling"]) if memory else method.filling
+        self.ridge = 2.0 * problem.c2
+        n_blocks = len(method.scheme.seen)
         weights = np.array(memory["weights"]) if memory else weights
         drift = np.array(memory["drift"]) if memory else np.zeros_like(weights)
-        self.part = problem.part(weights, n_blocks, seed, whole=bool(memory and memory["whole"]))
-        self.blocks = self.part.blocks
-        self.sizes = np.diff(self.blocks.chains.bounds)  # sequences of each block
-        self.space, self.direction = make_workspace(self.blocks), make_direction(self.blocks)
-        self.recomputing = storage == "none"
-        stored = None if self.recomputing else make_gradients(self.blocks, storage, precision)
-        self.gradients = cast(Any, stored or make_recomputed(self.part))
-        self.figures = np.zeros((n_blocks, 2))  # loss and entropy of each block at its last visit; at first gold's, 0
-        self.provable = precision == "double" and growth > 0.0  # rounded gradients prove nothing
+        self.part = problem.part(weights, n_blocks, self.seed, whole=bool(memory and memory["whole"]))
+        self.sizes = np.diff(self.part.blocks.chains.bounds)  # sequences of each block
+        self.recomputing = method.storage == "none"
+        self.lazy = method.lazy(self.part, weights, drift)
+        self.state = self._state(method)
+        self.provable = method.precision == "double" and method.growth > 0.0  # rounded gradients prove nothing
         size = max(1, problem.slice_size * n_blocks // problem.n_sequences)
-        self.draws = Slices(problem, n_blocks if n_draws is None else n_draws, size, steps)
+        self.draws = Slices(problem, n_blocks if method.n_draws is None else method.n_draws, size, method.steps)
         self.filled = Slices(problem, n_blocks, size, done=0 if filling else n_blocks)
-        self.covered = np.array([problem.n_sequences if filling or problem.c1 > 0.0 else 0])  # sequences in d
         self.epoch, self.evaluations, self.loss, self.moved = 0, 0, 0.0, not filling
         if memory:
             self._restore(memory)
-        self.lazy = lazy(self.part, weights, drift)
         self.snapshot = np.array(memory["snapshot"]) if memory and "snapshot" in memory else np.zeros_like(weights)
         if self.recomputing:
-            take_snapshot(self.gradients, self.part, self.snapshot)
+            take_snapshot(self.state.average.gradients, self.part, self.snapshot)
+
+    def _state(self, method: Method) -> State:
+        blocks, problem = self.part.blocks, self.problem
+        stored = None if self.recomputing else make_gradients(blocks, method.storage, method.precision)
+        direction = make_direction(blocks)
+        average = Average(
+            blocks,
+            vector=self.lazy.vector,
+            gradients=stored or make_recomputed(self.part),
+            figures=np.zeros((self.n_blocks, 2)),  # at first gold's
+            space=make_workspace(blocks),
+            scores=direction.scores,
+        )
+        return State(
+            average,
+            scheme=method.scheme,
+            covered=np.array([problem.n_sequences if self.filling or problem.c1 > 0.0 else 0]),
+            direction=direction,
+            lam=problem.regulariser.mean_scale(problem.n_sequences)[1],
+            growth=method.growth,
+            correction=method.correction,
+        )
 
     @property
     def n_blocks(self) -> int:
@@ -107,10 +119,7 @@ class Run:
         if self.filled.done == 0:
             self._begin_fill()
         for some in self.filled:
-            self.loss += fill_gradients(
-                self.blocks, some.start, some.stop, self.lazy.vector, self.gradients, self.figures, self.space,
-                self.direction.scores, self.lazy.lanes,
-            )  # fmt: skip
+            self.loss += fill_gradients(self.state.average, some.start, some.stop, self.lazy.lanes)
             self.evaluations += int(self.sizes[some].sum())
 
     def _begin_fill(self) -> None:
@@ -118,7 +127,7 @@ class Run:
         if self.recomputing:
             self.lazy.clear_drift()
             np.copyto(self.snapshot, self.lazy.weights)
-            take_snapshot(self.gradients, self.part, self.snapshot)
+            take_snapshot(self.state.average.gradients, self.part, self.snapshot)
 
     def draw(self, advance: Draws | None = None, per_draw: int = 1) -> None:
         """What is left of the draws before the next Step, or less if told to stop, each from `per_draw` uniforms."""
@@ -130,10 +139,7 @@ class Run:
 
     def average_gradient_draws(self, uniforms: Floats) -> int:
         """A draw for each of the uniforms, by the loop of loop.py; the number of recursions."""
-        return average_gradient_draws(
-            self.blocks, uniforms, self.lam, self.growth, self.correction, self.lazy.vector, self.gradients,
-            self.figures, self.scheme, self.covered, self.space, self.direction, self.lazy.lanes,
-        )  # fmt: skip
+        return average_gradient_draws(self.state, uniforms, self.lazy.lanes)
 
     def begin_epoch(self) -> None:
         self.epoch += 1
@@ -146,7 +152,7 @@ class Run:
             raise Diverged(f"The weights or the losses of {self.name} are not finite after {self.epoch} epochs.")
         passes, self.evaluations = self.evaluations / self.problem.n_sequences, 0
         step = Step(
-            self.lazy.weights, passes, info=self._info(square), memory=self.state(), lower_bound=self._lower_bound()
+            self.lazy.weights, passes, info=self._info(square), memory=self.memory(), lower_bound=self._lower_bound()
         )
         if self.moved or not self.filled.finished:
             return step
@@ -157,16 +163,16 @@ class Run:
         return step._replace(objective=objective, gradient=gradient)
 
     def _info(self, square: float) -> dict[str, float]:
-        a, c1 = float(step_size(self.scheme, self.lam)), self.problem.c1
-        known = self.filled.finished if self.filling else bool(self.scheme.seen.all())  # something of every block
-        kept = (self.snapshot,) if self.recomputing else stored_arrays(self.gradients).values()
+        a, c1 = float(step_size(self.state.scheme, self.state.lam)), self.problem.c1
+        known = self.filled.finished if self.filling else bool(self.state.scheme.seen.all())  # something of every block
+        kept = (self.snapshot,) if self.recomputing else stored_arrays(self.state.average.gradients).values()
         stored = sum(array.nbytes for array in kept)
-        seen = self.problem.n_sequences if self.filling else int(self.sizes[self.scheme.seen > 0].sum())
+        seen = self.problem.n_sequences if self.filling else int(self.sizes[self.state.scheme.seen > 0].sum())
         info = {"seen": seen, "step_size": a, "memory_bytes": stored}
         if known and self.moved:  # losses of the last visits, the oldest of which are about an epoch old
-            losses = float(self.figures[:, LOSS].sum())
+            losses = float(self.state.average.figures[:, LOSS].sum())
             info["objective_estimate"] = losses + self.problem.regulariser.value(self.lazy.weights)
-        near = known and (self.growth > 0.0 or not self.moved)  # d is a gradient near w, not one at w~
+        near = known and (self.state.growth > 0.0 or not self.moved)  # d is a gradient near w, not one at w~
         info["largest_slope_estimate"] = self._largest_slope(c1) if near else math.inf
         if c1 > 0.0:
             return info | {"proximal_gradient_norm_estimate": self._proximal_norm(a, c1) if near else math.inf}
@@ -176,7 +182,8 @@ class Run:
         """What the table of gradients proves of the optimum: it is a dual point, d its gradient (certificate.py)."""
         if not self.provable:
             return None
-        return dual_bound(float(self.figures[:, ENTROPY].sum()), self.lazy.settled[1], self.problem.c1, self.problem.c2)
+        entropy = float(self.state.average.figures[:, ENTROPY].sum())
+        return dual_bound(entropy, self.lazy.settled[1], self.problem.c1, self.problem.c2)
 
     def _proximal_norm(self, a: float, c1: float) -> float:
         """|w - soft(w - s (d + 2 c2 w), s c1)| / s, with s = a / n: what the gradient's norm is without thresholds."""
@@ -192,19 +199,20 @@ class Run:
             sizes[w == 0.0] = np.maximum(sizes[w == 0.0] - c1, 0.0)
         return float(sizes.max(initial=0.0))
 
-    def state(self) -> dict[str, Any]:
+    def memory(self) -> dict[str, Any]:
         """The memory of a Step: KEEPS, what the weights and the scheme add to it."""
         numbers = {"epoch": self.epoch, "drawn": self.draws.done, "filled": self.filled.done, "loss": self.loss}
         flags = {"moved": self.moved, "filling": self.filling, "whole": not len(self.part.places)}
-        numbers |= {"covered": int(self.covered[0])} | {name: int(flag) for name, flag in flags.items()}
-        kept = {"snapshot": self.snapshot} if self.recomputing else stored_arrays(self.gradients)
-        return {**self.lazy.state(), **kept, "figures": self.figures, **self.scheme.state(), **numbers}
+        numbers |= {"covered": int(self.state.covered[0])} | {name: int(flag) for name, flag in flags.items()}
+        kept = {"snapshot": self.snapshot} if self.recomputing else stored_arrays(self.state.average.gradients)
+        known = {**kept, "figures": self.state.average.figures, **self.state.scheme.state()}
+        return {**self.lazy.state(), **known, **numbers}
 
     def _restore(self, memory: Mapping[str, Any]) -> None:
-        restore_gradients(self.gradients, memory)
-        take(self.name, "figures", memory, self.figures)
-        restore(self.scheme, memory, partial(take, self.name))
+        restore_gradients(self.state.average.gradients, memory)
+        take(self.name, "figures", memory, self.state.average.figures)
+        restore(self.state.scheme, memory, partial(take, self.name))
         self.epoch, self.loss, self.moved = int(memory["epoch"]), float(memory["loss"]), bool(memory["moved"])
         self.draws.done = min(int(memory["drawn"]), self.draws.n)
         self.filled.done = min(int(memory["filled"]), self.filled.n)
-        self.covered[0] = min(int(memory["covered"]), self.problem.n_sequences)
+        self.state.covered[0] = min(int(memory["covered"]), self.problem.n_sequences)

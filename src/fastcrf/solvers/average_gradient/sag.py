@@ -28,7 +28,6 @@ from typing import ClassVar
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, one_constant
 from fastcrf.solvers.average_gradient.options import AverageGradient
-from fastcrf.solvers.options import check_positive
 
 
 @dataclass(frozen=True)
@@ -38,10 +37,6 @@ class SAG(AverageGradient):
     name: ClassVar[str] = "sag"
 
     first_lipschitz: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
 
     def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         return one_constant(n, self.first_lipschitz)

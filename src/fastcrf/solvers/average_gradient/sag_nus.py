@@ -31,7 +31,6 @@ from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import run, unseen_first
 from fastcrf.solvers.average_gradient.options import AverageGradient
 from fastcrf.solvers.average_gradient.unseen_first import UnseenFirst
-from fastcrf.solvers.options import check_positive
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,6 @@ class SAGNUS(AverageGradient):
     keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | unseen_first.KEEPS
 
     first_lipschitz: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
 
     def scheme(self, problem: SequenceProblem, n: int) -> UnseenFirst:
         return unseen_first.unseen_first(first_order(self.seed, n), self.first_lipschitz)

@@ -27,7 +27,7 @@ from typing import ClassVar
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, own_constants
 from fastcrf.solvers.average_gradient.options import AverageGradient
-from fastcrf.solvers.options import check_positive, check_truth
+from fastcrf.solvers.options import check_truth
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,6 @@ class SAGNUSStar(AverageGradient):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_truth(self.name, "skipping", self.skipping)
 
     def scheme(self, problem: SequenceProblem, n: int) -> Constants:

@@ -26,7 +26,6 @@ from typing import ClassVar
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, one_constant
 from fastcrf.solvers.average_gradient.options import AverageGradient
-from fastcrf.solvers.options import check_positive
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,6 @@ class SAGA(AverageGradient):
 
     first_lipschitz: float = 1.0
     caution: float = 3.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
-        check_positive(self.name, "caution", self.caution)
 
     def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         return one_constant(n, self.first_lipschitz, self.caution)

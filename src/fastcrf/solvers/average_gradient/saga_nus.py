@@ -27,7 +27,6 @@ from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient import run, unseen_first
 from fastcrf.solvers.average_gradient.options import AverageGradient
 from fastcrf.solvers.average_gradient.unseen_first import UnseenFirst
-from fastcrf.solvers.options import check_positive
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,6 @@ class SAGANUS(AverageGradient):
 
     first_lipschitz: float = 1.0
     caution: float = 3.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
-        check_positive(self.name, "caution", self.caution)
 
     def scheme(self, problem: SequenceProblem, n: int) -> UnseenFirst:
         return unseen_first.unseen_first(first_order(self.seed, n), self.first_lipschitz, self.caution)

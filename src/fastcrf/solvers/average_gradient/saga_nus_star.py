@@ -26,7 +26,7 @@ from typing import ClassVar
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.average_gradient.lipschitz import Constants, own_constants
 from fastcrf.solvers.average_gradient.options import AverageGradient
-from fastcrf.solvers.options import check_positive, check_truth
+from fastcrf.solvers.options import check_truth
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,7 @@ class SAGANUSStar(AverageGradient):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_positive(self.name, "first_lipschitz", self.first_lipschitz)
         check_truth(self.name, "skipping", self.skipping)
-        check_positive(self.name, "caution", self.caution)
 
     def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         return own_constants(n, self.first_lipschitz, self.skipping, self.caution)

@@ -37,7 +37,7 @@ import numpy as np
 
 from fastcrf.chain.expectations import Table
 from fastcrf.chain.lanes import aligned_zeros
-from fastcrf.draws.evaluation import ENTROPY, LOSS, evaluate
+from fastcrf.draws.evaluation import LOSS
 from fastcrf.draws.lazy_vector import advance, turn
 from fastcrf.draws.sampling import draw_uniform
 from fastcrf.draws.storage import StoredGradients
@@ -46,7 +46,7 @@ from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
 from fastcrf.solvers.average_gradient import run
-from fastcrf.solvers.average_gradient.loop import visit
+from fastcrf.solvers.average_gradient.loop import store_gradient, visit
 from fastcrf.solvers.average_gradient.options import AverageGradient, epochs
 from fastcrf.solvers.average_gradient.proportional import KEEPS, Proportional, proportional
 from fastcrf.solvers.average_gradient.scheme import draw, step_size
@@ -75,13 +75,10 @@ class SAGATwoSamples(AverageGradient):
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         run = self.run(problem, weights, memory)
-        aside = with_room_of_its_own(run.gradients)
+        aside = with_room_of_its_own(run.state.average.gradients)
 
         def draw_two(uniforms: Floats) -> int:
-            return two_sample_draws(
-                run.blocks, uniforms, run.lam, run.lazy.vector, run.gradients, aside, run.figures, run.scheme,
-                run.space, run.direction, run.lazy.lanes,
-            )  # fmt: skip
+            return two_sample_draws(run.state, aside, uniforms, run.lazy.lanes)
 
         yield from epochs(run, resumed=bool(memory), draws=draw_two, uniforms=2)
 
@@ -94,18 +91,20 @@ def with_room_of_its_own(gradients: StoredGradients) -> StoredGradients:
 
 
 @borrowing_kernel
-def two_sample_draws(blocks, uniforms, lam, vector, gradients, aside, figures, scheme, space, direction, lanes):
-    """A draw for each pair of uniforms; the number of forward(-backward) recursions. Writes: all state.
+def two_sample_draws(state, aside, uniforms, lanes):
+    """A draw for each pair of uniforms; the number of forward(-backward) recursions. Writes: state, aside.
 
-    Blocks j, for the step, and r, for the stored gradients, are evaluated at the same w.
+    Blocks j, for the step, and r, for the stored gradients, are evaluated at the same w; `aside` has room for r's.
     """
-    support, bounds, H = blocks.support, blocks.chains.bounds, blocks.layout.n_histories
-    n, evaluations = len(blocks.chains.starts) - 1, 0
+    average, scheme, lam = state.average, state.scheme, state.lam
+    vector, gradients, figures = average.vector, average.gradients, average.figures
+    chains, support, H = average.blocks.chains, average.blocks.support, average.blocks.layout.n_histories
+    bounds, n, evaluations = chains.bounds, len(chains.starts) - 1, 0
     for k in range(len(uniforms)):
         (j, p), r = draw(scheme, uniforms[k, 0], lam), draw_uniform(uniforms[k, 1], len(bounds) - 1)
-        loss, _, trials, _ = visit(blocks, j, 0.0, vector, gradients, scheme, space, direction, lanes)
+        loss, _, trials, _ = visit(state, j, 0.0, lanes)
         figures[j, LOSS] = loss
-        figures[r, LOSS], figures[r, ENTROPY] = evaluate(blocks, r, 1.0, vector, aside, space, direction.scores, lanes)
+        store_gradient(average, aside, r, lanes)
         evaluations += (bounds[j + 1] - bounds[j]) * (1 + trials) + bounds[r + 1] - bounds[r]
         a = step_size(scheme, lam)
         shrink = 1.0 - a * lam

@@ -72,6 +72,15 @@ class Block(NamedTuple):
     curvatures: Floats  # [K]
 
 
+class Known(NamedTuple):
+    """The corpus by attribute, and what is known of it at the current weights."""
+
+    occurrences: Occurrences
+    block: Block
+    chain: Chain
+    inferred: Inferred
+
+
 class AttributeBlocks:
     """The corpus of a problem by attribute, at weights that move."""
 
@@ -112,8 +121,8 @@ class AttributeBlocks:
     def descend(self, first: int, last: int, weights: Floats, penalty: Penalty) -> int:
         """A step for each of the blocks first..last-1; how many sequences were inferred. Writes: weights."""
         n, shape = self.features.n_attributes, (self.features.n_labels, self.lanes)
-        arrays = self.occurrences, self.block, self.chain, self.inferred
-        spent = int(descend_blocks(first, min(last, n), *arrays, penalty, weights, *shape))
+        known = Known(self.occurrences, self.block, self.chain, self.inferred)
+        spent = int(descend_blocks(known, first, min(last, n), penalty, weights, *shape))
         if last > n:
             self.descend_transitions(weights, penalty)
             spent += self.corpus.n_sequences
@@ -170,8 +179,9 @@ def infer_scored(chain, scores, i, weight, n_labels, lanes):
 
 
 @borrowing_kernel
-def descend_blocks(first, last, occurrences, block, chain, inferred, penalty, weights, n_labels, lanes):
-    """A step for each attribute; the number of sequences inferred. Writes: weights, inferred, room."""
+def descend_blocks(known, first, last, penalty, weights, n_labels, lanes):
+    """A step for each attribute; the number of sequences inferred. Writes: weights, known."""
+    occurrences, block, chain, inferred = known
     starts, posteriors, labels, spent = occurrences.starts, inferred.posteriors, block.labels, 0
     for a in range(first, last):
         begin, size = block.offsets[a], block.offsets[a + 1] - block.offsets[a]

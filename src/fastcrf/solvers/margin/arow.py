@@ -29,21 +29,20 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.draws.local_change import dot_change
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.margin import run
-from fastcrf.solvers.margin.mistakes import learn, weight_of
-from fastcrf.solvers.margin.run import MistakeRun
-from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.solvers.margin.mistakes import learn, slope_along, weight_of
+from fastcrf.solvers.margin.run import MistakeRun, check_visits
+from fastcrf.solvers.options import check_positive
 from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
 class AROW:
     """variance: of each weight at the start; gamma: how little the weights follow a single sequence; seed: of the
-    order.
+    order; steps_per_epoch: Steps in a pass.
     """
 
     name: ClassVar[str] = "arow"
@@ -55,18 +54,19 @@ class AROW:
     variance: float = 1.0
     gamma: float = 1.0
     seed: int = 0
+    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
         check_positive(self.name, "variance", self.variance)
         check_positive(self.name, "gamma", self.gamma)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_visits(self)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         rule = ByVariance(float(self.gamma))
         beside = "variances", float(self.variance)
-        run = MistakeRun(self.name, problem, weights, memory, rule, self.seed, beside)
+        run = MistakeRun(self, problem, weights, memory, rule, beside)
         yield run.step()
         while True:
             yield run.run_epoch()
@@ -79,20 +79,19 @@ class ByVariance(NamedTuple):
 
 
 @learn.register(ByVariance)
-def learn_by_variance(rule, blocks, i, wrong, square, visits, vector, beside, space, lanes):
-    support, H, weight = blocks.support, blocks.layout.n_histories, weight_of(blocks.chains, i)
-    change, edge_change = space.change, space.edge_change
-    cost = wrong + dot_change(support, i, change, edge_change, space.weights, space.edges.scores, H, lanes)
-    spread = weight * weight * variance_along(beside, support, i, change, edge_change, H)
-    step, narrowing = weight * cost / (rule.gamma + spread), weight * weight / rule.gamma
-    move_by_variance(vector, beside, support, i, step, narrowing, change, edge_change, H)
+def learn_by_variance(rule, state, mistake, lanes):
+    i, weight = mistake.i, weight_of(state.blocks.chains, mistake.i)
+    cost = mistake.wrong + slope_along(state, i, lanes)
+    spread = weight * weight * variance_along(state, i)
+    move_by_variance(state, i, weight * cost / (rule.gamma + spread), weight * weight / rule.gamma)
     return weight * cost
 
 
 @standing_kernel
-def variance_along(variances, support, i, change, edge_change, n_histories):
-    """D . (v o D)."""
-    found, Kp = 0.0, variances.rows.shape[1]
+def variance_along(state, i):
+    """D . (v o D) of sequence i."""
+    variances, support, n_histories = state.beside, state.blocks.support, state.blocks.layout.n_histories
+    change, edge_change, found, Kp = state.space.change, state.space.edge_change, 0.0, state.beside.rows.shape[1]
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         for k in range(Kp):
@@ -108,8 +107,10 @@ def variance_along(variances, support, i, change, edge_change, n_histories):
 
 
 @standing_kernel
-def move_by_variance(vector, variances, support, i, step, narrowing, change, edge_change, n_histories):
-    """w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: vector, variances."""
+def move_by_variance(state, i, step, narrowing):
+    """w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: state.vector, .beside."""
+    vector, variances, support = state.vector, state.beside, state.blocks.support
+    change, edge_change, n_histories = state.space.change, state.space.edge_change, state.blocks.layout.n_histories
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         move_row(vector, variances, np.int64(support.rows[r]), step, narrowing, change.rows, r - first)

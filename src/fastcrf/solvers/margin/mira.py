@@ -32,15 +32,15 @@ from typing import Any, ClassVar
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.margin import run
-from fastcrf.solvers.margin.run import Average, MistakeRun
+from fastcrf.solvers.margin.run import Average, MistakeRun, check_visits
 from fastcrf.solvers.margin.towards_margin import TowardsMargin
-from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.solvers.options import check_positive
 from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
 class MIRA:
-    """c: the largest step, or None for no limit; seed: of the order."""
+    """c: the largest step, or None for no limit; seed: of the order; steps_per_epoch: Steps in a pass."""
 
     name: ClassVar[str] = "mira"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
@@ -50,17 +50,18 @@ class MIRA:
 
     c: float | None = None
     seed: int = 0
+    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
         if self.c is not None:
             check_positive(self.name, "c", self.c)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_visits(self)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         rule = TowardsMargin(power=1.0, largest=math.inf if self.c is None else float(self.c), slack=0.0)
-        run = MistakeRun(self.name, problem, weights, memory, rule, self.seed)
+        run = MistakeRun(self, problem, weights, memory, rule)
         average = Average(problem.n_weights)
         yield average.of(run.step())
         while True:

@@ -13,38 +13,59 @@ in a vector of its own, because decoding does not look at it.
 
 from __future__ import annotations
 
-from fastcrf.chain.blocks import add_labelling, clear_rows, collect_change
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.chain.blocks import Blocks, Workspace, add_labelling, clear_rows, collect_change
 from fastcrf.chain.expectations import score_block
 from fastcrf.chain.lane_viterbi import best_labelling
-from fastcrf.draws.local_change import mask_change
-from fastcrf.draws.scaled_vector import descend_edges_scaled, descend_scaled, gather_scaled
+from fastcrf.draws.local_change import dot_change, mask_change
+from fastcrf.draws.scaled_vector import ScaledVector, descend_edges_scaled, descend_scaled, gather_scaled
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 
-@generic
-def learn(rule, blocks, i, wrong, square, visits, vector, beside, space, lanes):  # type: ignore[no-untyped-def]
-    """Learn from the best labelling of sequence i, which has so many wrong labels; what that counts as loss.
+class State(NamedTuple):
+    """What visits read and move."""
 
-    space.change and space.edge_change are D, |D|^2 = square, and space.weights and space.edges.scores the weights;
-    `visits` counts the sequences so far, this one included. Writes: vector, beside.
+    blocks: Blocks  # of one sequence each
+    vector: ScaledVector  # w
+    beside: ScaledVector  # the number beside each weight
+    space: Workspace
+    labels: np.ndarray  # [T] room for the best labelling of a sequence
+
+
+class Mistake(NamedTuple):
+    """A sequence whose best labelling is not the right one."""
+
+    i: int
+    wrong: int  # how many of its labels are wrong
+    square: float  # |D|^2
+    visits: int  # sequences visited so far, this one included
+
+
+@generic
+def learn(rule, state, mistake, lanes):  # type: ignore[no-untyped-def]
+    """Learn from a mistake; what it counts as loss.
+
+    space.change and space.edge_change are D, space.weights and space.edges.scores the weights.
+    Writes: state.vector, .beside.
     """
 
 
 @borrowing_kernel
-def visit_sequences(blocks, order, visits, rule, vector, beside, space, labels, lanes):
-    """Visit the sequences of `order`, after so many visits; the sum of their losses.
-
-    Writes: vector, beside, space, labels, which has room for the longest sequence.
-    """
-    loss = 0.0
+def visit_sequences(rule, state, order, visits, lanes):
+    """Visit the sequences of `order`, after so many visits; the sum of their losses. Writes: state."""
+    blocks, space, labels, loss = state.blocks, state.space, state.labels, 0.0
+    H = blocks.layout.n_histories
     for k in range(len(order)):
         i = order[k]
-        gather_scaled(vector, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_histories, lanes)
+        gather_scaled(state.vector, blocks.support, i, space.weights, space.edges.scores, H, lanes)
         wrong = decode(blocks, i, space, labels, lanes)
         if wrong > 0:
             square = compare(blocks, i, space, labels, lanes)
-            loss += learn(rule, blocks, i, wrong, square, visits + k + 1, vector, beside, space, lanes)
+            loss += learn(rule, state, Mistake(i, wrong, square, visits + k + 1), lanes)
     return loss
 
 
@@ -78,10 +99,18 @@ def compare(blocks, i, space, labels, lanes):
 
 
 @borrowing_kernel
-def move(vector, blocks, i, step, space, lanes):
-    """w <- w - step D. Writes: vector."""
+def move(vector, state, i, step, lanes):
+    """w <- w - step D, for one of the two vectors. Writes: vector."""
+    blocks, space = state.blocks, state.space
     descend_edges_scaled(vector, blocks.support.masks, step, space.edge_change, blocks.layout.n_histories, lanes)
     descend_scaled(vector, blocks.support, i, step, space.change, lanes)
+
+
+@borrowing_kernel
+def slope_along(state, i, lanes):
+    """w . D of sequence i."""
+    space, support, H = state.space, state.blocks.support, state.blocks.layout.n_histories
+    return dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, H, lanes)
 
 
 @borrowing_kernel

@@ -35,7 +35,7 @@ from typing import Any, ClassVar
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.margin import run
-from fastcrf.solvers.margin.run import Average, MistakeRun
+from fastcrf.solvers.margin.run import Average, MistakeRun, check_visits
 from fastcrf.solvers.margin.towards_margin import TowardsMargin
 from fastcrf.solvers.options import check_positive, check_truth, check_whole
 from fastcrf.types import Floats, Step
@@ -47,7 +47,7 @@ TYPES = (0, 1, 2)
 class PassiveAggressive:
     """pa_type: 0 without slack, 1 for PA-I, 2 for PA-II; c: aggressiveness, of PA-I the largest step; error_sensitive:
     whether the margin grows with the number of wrong labels; averaging: whether weights are averaged; seed: of the
-    order.
+    order; steps_per_epoch: Steps in a pass.
     """
 
     name: ClassVar[str] = "pa"
@@ -61,6 +61,7 @@ class PassiveAggressive:
     error_sensitive: bool = True
     averaging: bool = True
     seed: int = 0
+    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
         check_whole(self.name, "pa_type", self.pa_type, 0)
@@ -69,12 +70,12 @@ class PassiveAggressive:
         check_positive(self.name, "c", self.c)
         check_truth(self.name, "error_sensitive", self.error_sensitive)
         check_truth(self.name, "averaging", self.averaging)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_visits(self)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        run = MistakeRun(self.name, problem, weights, memory, self._rule(), self.seed)
+        run = MistakeRun(self, problem, weights, memory, self._rule())
         average = Average(problem.n_weights) if self.averaging else None
         yield run.step() if average is None else average.of(run.step())
         while True:

@@ -30,14 +30,13 @@ from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.margin import run
 from fastcrf.solvers.margin.mistakes import learn, move, weight_of
-from fastcrf.solvers.margin.run import Average, MistakeRun
-from fastcrf.solvers.options import check_whole
+from fastcrf.solvers.margin.run import Average, MistakeRun, check_visits
 from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
 class Perceptron:
-    """seed: of the order."""
+    """seed: of the order; steps_per_epoch: Steps in a pass."""
 
     name: ClassVar[str] = "perceptron"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
@@ -46,14 +45,15 @@ class Perceptron:
     keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | run.SUMS
 
     seed: int = 0
+    steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
-        check_whole(self.name, "seed", self.seed, 0)
+        check_visits(self)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        run = MistakeRun(self.name, problem, weights, memory, ByOne(1.0), self.seed)
+        run = MistakeRun(self, problem, weights, memory, ByOne(1.0))
         average = Average(problem.n_weights)
         yield average.of(run.step())
         while True:
@@ -67,9 +67,9 @@ class ByOne(NamedTuple):
 
 
 @learn.register(ByOne)
-def learn_by_one(rule, blocks, i, wrong, square, visits, vector, beside, space, lanes):
-    chains = blocks.chains
+def learn_by_one(rule, state, mistake, lanes):
+    i, chains = mistake.i, state.blocks.chains
     step = rule.step * weight_of(chains, i)
-    move(vector, blocks, i, step, space, lanes)
-    move(beside, blocks, i, visits * step, space, lanes)
-    return step * wrong / (chains.starts[i + 1] - chains.starts[i])
+    move(state.vector, state, i, step, lanes)
+    move(state.beside, state, i, mistake.visits * step, lanes)
+    return step * mistake.wrong / (chains.starts[i + 1] - chains.starts[i])

@@ -14,7 +14,8 @@ from fastcrf.draws.slices import Slices
 from fastcrf.memory import COUNT, WEIGHTS, Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.movable import MovablePart
-from fastcrf.solvers.margin.mistakes import visit_sequences
+from fastcrf.solvers.margin.mistakes import State, visit_sequences
+from fastcrf.solvers.options import check_whole
 from fastcrf.types import NOTHING, Diverged, Floats, Step
 from fastcrf.vectors import norm
 
@@ -36,20 +37,25 @@ class Numbers:
         return self.values
 
 
+def check_visits(solver: Any) -> None:
+    """Raise one sentence where an option of the whole family is wrong."""
+    check_whole(solver.name, "seed", solver.seed, 0)
+    check_whole(solver.name, "steps_per_epoch", solver.steps_per_epoch, 1)
+
+
 class MistakeRun:
-    """A rule at work. beside: name and first value of the number beside each weight."""
+    """A rule at work for a solver. beside: name and first value of the number beside each weight."""
 
     def __init__(
         self,
-        name: str,
+        solver: Any,
         problem: SequenceProblem,
         weights: Floats,
         memory: Mapping[str, Any] | None,
         rule: Any,
-        seed: int,
         beside: tuple[str, float] = ("sums", 0.0),
     ) -> None:
-        self.name, self.problem, self.rule, self.seed = name, problem, rule, seed
+        self.name, self.problem, self.rule, self.seed = solver.name, problem, rule, solver.seed
         self.name_beside, fill = beside
         known = memory or {"epoch": 0, "drawn": 0, "visits": 0, "loss": 0.0}
         weights = np.array(memory["weights"]) if memory else weights
@@ -57,21 +63,22 @@ class MistakeRun:
         self.epoch, self.visits, self.loss = int(known["epoch"]), int(known["visits"]), float(known["loss"])
         self.part = problem.part(weights)
         self.weights, self.beside = Numbers(self.part, weights), Numbers(self.part, numbers)
-        self.space = make_workspace(self.part.blocks)
-        self.labels = np.zeros(self.part.blocks.widest[2], np.int32)  # the best ones of one sequence
+        blocks = self.part.blocks
+        labels = np.zeros(blocks.widest[2], np.int32)
+        self.state = State(blocks, self.weights.vector, self.beside.vector, make_workspace(blocks), labels)
+        self.lanes = (0,) * blocks.layout.width
         n = problem.n_sequences
-        self.draws = Slices(problem, n, problem.slice_size, done=min(int(known["drawn"]), n))
+        done = min(int(known["drawn"]), n)
+        self.draws = Slices(problem, n, problem.slice_size, solver.steps_per_epoch, done=done)
         self.visited = 0  # since the last Step
 
     def run_epoch(self) -> Step:
-        """All sequences in random order, or what is left of them, in slices short enough for Ctrl-C."""
+        """All sequences in random order, or what is left of them before the next Step, in slices short enough for
+        Ctrl-C."""
         n = self.problem.n_sequences
         order = epoch_permutation(self.seed, self.epoch, n)
         for some in self.draws:
-            self.loss += visit_sequences(
-                self.part.blocks, order[some], self.visits, self.rule, self.weights.vector, self.beside.vector,
-                self.space, self.labels, (0,) * self.part.blocks.layout.width,
-            )  # fmt: skip
+            self.loss += visit_sequences(self.rule, self.state, order[some], self.visits, self.lanes)
             self.visits += some.stop - some.start
             self.visited += some.stop - some.start
         info: dict[str, float] = {}

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fastcrf.draws.local_change import dot_change
-from fastcrf.solvers.margin.mistakes import learn, move, weight_of
+from fastcrf.solvers.margin.mistakes import learn, move, slope_along, weight_of
 
 
 class TowardsMargin(NamedTuple):
@@ -22,13 +21,12 @@ class TowardsMargin(NamedTuple):
 
 
 @learn.register(TowardsMargin)
-def learn_a_margin(rule, blocks, i, wrong, square, visits, vector, beside, space, lanes):
-    support, H = blocks.support, blocks.layout.n_histories
-    if square == 0.0:  # no feature tells the labellings apart, so there is nothing to move
+def learn_a_margin(rule, state, mistake, lanes):
+    i, weight = mistake.i, weight_of(state.blocks.chains, mistake.i)
+    if mistake.square == 0.0:  # no feature tells the labellings apart, so there is nothing to move
         return 0.0
-    slope = dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, H, lanes)
-    cost = slope + float(wrong) ** rule.power
-    step = weight_of(blocks.chains, i) * min(rule.largest, cost / (square + rule.slack))
-    move(vector, blocks, i, step, space, lanes)
-    move(beside, blocks, i, visits * step, space, lanes)
-    return weight_of(blocks.chains, i) * cost
+    cost = slope_along(state, i, lanes) + float(mistake.wrong) ** rule.power
+    step = weight * min(rule.largest, cost / (mistake.square + rule.slack))
+    move(state.vector, state, i, step, lanes)
+    move(state.beside, state, i, mistake.visits * step, lanes)
+    return weight * cost

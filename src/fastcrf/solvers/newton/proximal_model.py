@@ -12,7 +12,7 @@ number of weights; no data are looked at.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class ProximalModel:
         step, twisted, own = np.zeros(len(free)), np.empty_like(basis), np.empty(len(free))
         sums = np.zeros(basis.shape[1])
         prepare_rows(basis, inverse, D, twisted, own)
-        taken = descend(w[free], g[free], c1, D, own, basis, twisted, sweeps, tolerance, sums, step)
+        taken = descend(Coordinates(w[free], g[free], D, own, basis, twisted, c1), sweeps, tolerance, sums, step)
         direction = np.zeros(len(w))
         direction[free] = step
         return direction, int(taken)
@@ -133,33 +133,34 @@ def prepare_rows(basis: Floats, inverse: Floats, diagonal: Floats, twisted: Floa
         own[i] = max(diagonal[i] - less, LEAST_SHARE * diagonal[i])
 
 
+class Coordinates(NamedTuple):
+    """The model of the free weights, a row each: g.d + d.Bd / 2 + c1 |w + d|_1, with B = D - Q M^-1 Q^T."""
+
+    w: Floats
+    g: Floats
+    diagonal: Floats  # D
+    own: Floats  # the diagonal of B
+    basis: Floats  # Q
+    twisted: Floats  # Q M^-1
+    c1: float
+
+
 @kernel
-def descend(
-    w: Floats,
-    g: Floats,
-    c1: float,
-    diagonal: Floats,
-    own: Floats,
-    basis: Floats,
-    twisted: Floats,
-    sweeps: int,
-    tolerance: float,
-    sums: Floats,
-    step: Floats,
-) -> int:
+def descend(model, sweeps, tolerance, sums, step):  # type: ignore[no-untyped-def]
     """Coordinate descent from step = 0, until a sweep moves less than `tolerance` of the first one; returns the sweeps.
 
     Writes: step, sums (Q^T step).
     """
+    w, own, basis, twisted = model.w, model.own, model.basis, model.twisted
     first = 0.0
     for sweep in range(sweeps):
         moved = 0.0
         for i in range(len(w)):
-            slope = g[i] + diagonal[i] * step[i]
+            slope = model.g[i] + model.diagonal[i] * step[i]
             for a in range(len(sums)):
                 slope -= twisted[i, a] * sums[a]
             here = w[i] + step[i]
-            change = soft(here - slope / own[i], c1 / own[i]) - here
+            change = soft(here - slope / own[i], model.c1 / own[i]) - here
             if change != 0.0:
                 step[i] += change
                 moved += abs(change) * own[i]

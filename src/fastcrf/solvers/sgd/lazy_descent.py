@@ -30,34 +30,34 @@ from fastcrf.types import Floats
 
 
 @generic
-def descend(vector, support, i, step, share, change, edge_change, n_histories, lanes):  # type: ignore[no-untyped-def]
+def descend(vector, support, i, step, share, change, edge_change, lanes):  # type: ignore[no-untyped-def]
     """An update of step size `step` with the gradient share * change of block i. Writes: vector."""
 
 
 @descend.register(AdaptiveVector)
-def descend_adaptive(vector, support, i, step, share, change, edge_change, n_histories, lanes):
-    turn(vector, support, i, share * share, step * share, change, edge_change, n_histories, lanes)
+def descend_adaptive(vector, support, i, step, share, change, edge_change, lanes):
+    turn(vector, support, i, share * share, step * share, change, edge_change, len(support.edges), lanes)
     advance(vector, 1.0, step, lanes)
 
 
 @descend.register(ProximalVector, L1BallVector)
-def descend_then_penalise(vector, support, i, step, share, change, edge_change, n_histories, lanes):
-    turn(vector, support, i, 0.0, step * share, change, edge_change, n_histories, lanes)
+def descend_then_penalise(vector, support, i, step, share, change, edge_change, lanes):
+    turn(vector, support, i, 0.0, step * share, change, edge_change, len(support.edges), lanes)
     advance(vector, 1.0, step, lanes)
 
 
 @descend.register(NaiveVector, CumulativeVector)
-def penalise_then_descend(vector, support, i, step, share, change, edge_change, n_histories, lanes):
+def penalise_then_descend(vector, support, i, step, share, change, edge_change, lanes):
     """The sub-gradient of the naive penalty is that before the step; u of the cumulative one has grown before it."""
     advance(vector, 1.0, step, lanes)
-    turn(vector, support, i, 0.0, step * share, change, edge_change, n_histories, lanes)
+    turn(vector, support, i, 0.0, step * share, change, edge_change, len(support.edges), lanes)
 
 
 @descend.register(AveragedVector)
-def descend_and_sum(vector, support, i, step, share, change, edge_change, n_histories, lanes):
+def descend_and_sum(vector, support, i, step, share, change, edge_change, lanes):
     advance(vector, 1.0 - step * vector.lam, 0.0, lanes)
     weight = vector.state[A] * step * share / vector.state[BETA]
-    turn(vector, support, i, weight, step * share, change, edge_change, n_histories, lanes)
+    turn(vector, support, i, weight, step * share, change, edge_change, len(support.edges), lanes)
     vector.state[A] += vector.state[BETA]
     vector.state[SUMMED] += 1.0
 
@@ -77,9 +77,7 @@ def lazy_updates(blocks, order, steps, vector, space, lanes):
             continue
         collect_change(blocks.local, bounds, blocks.support, i, space.lattice.scores, space.change, lanes)
         share = 1.0 / (bounds[i + 1] - bounds[i])
-        descend(
-            vector, blocks.support, i, steps[k], share, space.change, space.edge_sums, blocks.layout.n_histories, lanes
-        )
+        descend(vector, blocks.support, i, steps[k], share, space.change, space.edge_sums, lanes)
     return loss
 
 

@@ -34,12 +34,13 @@ def make_transform(blocks: Blocks, update: Any, by_position: bool) -> Transform:
 
 
 @borrowing_kernel
-def natural_updates(blocks, order, steps, factors, update, by_position, observed, vector, space, lanes):
+def natural_updates(blocks, order, steps, factors, transform, vector, space, lanes):
     """One update for each sequence of `order`; the sum of their losses before their updates.
 
-    Update k multiplies w by factors[k] and descends by steps[k]; with steps of 0 the weights stay. Writes: observed,
-    vector, space.
+    Update k multiplies w by factors[k] and descends by steps[k]; with steps of 0 the weights stay. Writes:
+    transform.observed, vector, space.
     """
+    update, by_position, observed = transform
     local, support, bounds = blocks.local, blocks.support, blocks.chains.bounds
     K, H, lattice, loss = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice, 0.0
     for k in range(len(steps)):

@@ -11,7 +11,7 @@ one of which is 1. All sequences of an update see the same weights; their residu
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,13 +43,23 @@ from fastcrf.solvers.sgd.natural_gradient import Transform, make_transform, natu
 from fastcrf.types import Floats
 
 
+class Course(NamedTuple):
+    """Update k multiplies w by before[k], takes the gradient, multiplies by after[k] and descends by steps[k]. With
+    steps of 0 the weights stay, and the losses are those at one point.
+    """
+
+    steps: Floats
+    before: Floats
+    after: Floats
+
+
 @borrowing_kernel
-def scaled_updates(blocks, order, size, steps, before, after, vector, space, residuals, lanes):
+def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes):
     """One update for each `size` sequences of `order`; the sum of their losses before their updates.
 
-    Update k multiplies w by before[k], takes the gradient, multiplies by after[k] and descends by steps[k]. With steps
-    of 0 the weights stay, and the losses are those at one point. Writes: vector, space, residuals.
+    Writes: vector, space, residuals.
     """
+    steps, before, after = course
     local, support, starts = blocks.local, blocks.support, blocks.local.starts
     K, H, lattice, scores = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice, space.lattice.scores
     bounds, loss = blocks.chains.bounds, 0.0  # of one sequence each: an update takes the sequences of its batch
@@ -122,14 +132,12 @@ class ScaledDescent:
     def descend(self, order: np.ndarray, steps: Floats) -> float:
         """Updates over the sequences `order`; the sum of their losses, each before its update."""
         factors, ones = 1.0 - steps * self.lam, np.ones(len(steps))
-        before, after = (factors, ones) if self.shrink_first else (ones, factors)
         self.evaluations += len(order)
         lanes = (0,) * self.blocks.layout.width
         if self.transform is not None:
-            return natural_updates(self.blocks, order, steps, factors, *self.transform, self.vector, self.space, lanes)
-        return scaled_updates(
-            self.blocks, order, self.unit, steps, before, after, self.vector, self.space, self.residuals, lanes
-        )
+            return natural_updates(self.blocks, order, steps, factors, self.transform, self.vector, self.space, lanes)
+        course = Course(steps, factors, ones) if self.shrink_first else Course(steps, ones, factors)
+        return scaled_updates(self.blocks, order, self.unit, course, self.vector, self.space, self.residuals, lanes)
 
     def loss(self, order: np.ndarray) -> float:
         """Summed loss of the sequences `order` at the weights as they are."""

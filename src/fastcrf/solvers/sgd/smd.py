@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -94,15 +94,25 @@ class MetaDescent(DenseDescent):
         w, p, v = self.now["weights"], self.now["gains"], self.now["direction"]
         self.evaluations += len(members)
         bent = self.problem.sequence_hessian_product(w, v, members) / len(members)
-        move_and_learn(w, p, v, gradient, bent, self.lam, step, self.meta_rate, self.fading)
+        move_and_learn(w, p, v, gradient, bent, Rates(self.lam, step, self.meta_rate, self.fading))
+
+
+class Rates(NamedTuple):
+    """lambda, the step size, mu and the memory's share, as the paper calls them."""
+
+    lam: float
+    step: float
+    meta: float
+    fading: float
 
 
 @borrowing_kernel
-def move_and_learn(w, p, v, gradient, bent, lam, step, meta_rate, fading):
+def move_and_learn(w, p, v, gradient, bent, rates):
     """One update from the gradient of a batch and its Hessian times v, both without the penalty. Writes: w, p, v."""
+    lam, step, fading = rates.lam, rates.step, rates.fading
     for f in range(len(w)):
         g, h = gradient[f] + lam * w[f], bent[f] + lam * v[f]
-        factor = 1.0 - meta_rate * g * v[f]
+        factor = 1.0 - rates.meta * g * v[f]
         p[f] *= 0.5 if factor < 0.5 else factor
         w[f] -= step * p[f] * g
         v[f] = fading * v[f] - step * p[f] * (g + fading * h)

@@ -1,0 +1,41 @@
+"""What kernels have been compiled for, and whether that is more than it should be: see conftest.py.
+
+A kernel may have a signature for each lane width, for each type of data that generic functions have a meaning for, and
+for both precisions of stored gradients. So these are left out of its signatures. A type of such data must itself look
+the same wherever it occurs, and counts like a kernel: its fields are its signatures.
+"""
+
+from __future__ import annotations
+
+from numba import types
+
+from fastcrf.machine_code import MEANINGS
+
+
+def has_meaning(argument):
+    """Whether generic functions have a meaning for the type of an argument."""
+    return any(getattr(argument, "instance_class", None) in meanings for meanings in MEANINGS.values())
+
+
+def kind(argument):
+    """The type of an argument; all lane widths count as one, all types of a generic function, and both precisions."""
+    if has_meaning(argument):
+        return "data of a generic function"
+    if hasattr(argument, "instance_class"):  # a NamedTuple may hold such data: the work space of either order of chain
+        return f"{argument.instance_class.__name__}({kinds(argument.types)})"
+    if isinstance(argument, types.UniTuple) and argument.dtype == types.int64:
+        return "lanes"
+    return str(argument).replace("float32", "float64")
+
+
+def kinds(arguments):
+    return ", ".join(map(kind, arguments))
+
+
+def forms(arguments):
+    """(class, its fields) for all data of generic functions among the arguments and within them."""
+    for argument in arguments:
+        if has_meaning(argument):
+            yield argument.instance_class, kinds(argument.types)
+        if hasattr(argument, "instance_class"):
+            yield from forms(argument.types)
