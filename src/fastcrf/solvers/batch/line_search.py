@@ -63,6 +63,8 @@ class Ray(Protocol):
 def evaluate(problem: GradientProblem, weights: Floats) -> tuple[float, Floats]:
     """F(w), all penalties included, and the gradient of its smooth part. One pass."""
     smooth, gradient = problem.gradient(weights)
+    if problem.c1 == 0.0:
+        return smooth, gradient
     return smooth + sparsity(weights, problem.c1, problem.c1_factors), gradient
 
 
