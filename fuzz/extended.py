@@ -26,32 +26,27 @@ def by_longdouble(scores: np.ndarray, transitions: np.ndarray) -> Answers:
     ahead, log_z = [U[0] - U[0].max()], U[0].max()
     best = U[0]
     for row in U[1:]:
-        reached = log_sum(ahead[-1][:, None] + V, 0) + row
+        reached = log_sum_and_shares(ahead[-1] + V.T, 1)[0] + row
         ahead.append(reached - reached.max())
         log_z += reached.max()
-        best = (best[:, None] + V).max(axis=0) + row
-    log_z += log_sum(ahead[-1], 0)
+        best = (best + V.T).max(axis=1) + row
     behind = np.zeros(len(V), Extended)
     nodes, edges = np.empty(U.shape, Extended), np.zeros(V.shape, Extended)
-    for t in range(len(U) - 1, -1, -1):
-        nodes[t] = shares(ahead[t] + behind)
-        if t:
-            from_here = V + (U[t] + behind)[None, :]
-            edges += shares(ahead[t - 1][:, None] + from_here)
-            behind = log_sum(from_here, 1)
-            behind -= behind.max()
-    return Answers(log_z, nodes, edges, best.max())
+    rest, nodes[-1] = log_sum_and_shares(ahead[-1], 0)
+    for t in range(len(U) - 1, 0, -1):
+        behind, given = log_sum_and_shares(V + (U[t] + behind), 1)
+        behind -= behind.max()
+        nodes[t - 1] = log_sum_and_shares(ahead[t - 1] + behind, 0)[1]
+        edges += nodes[t - 1][:, None] * given  # p(j) p(k | j)
+    return Answers(log_z + rest, nodes, edges, best.max())
 
 
-def log_sum(x: np.ndarray, axis: int) -> np.ndarray:
-    top = x.max(axis=axis)
-    return top + np.log(np.exp(x - np.expand_dims(top, axis)).sum(axis=axis))
-
-
-def shares(x: np.ndarray) -> np.ndarray:
-    """exp(x), normalised."""
-    raised = np.exp(x - x.max())
-    return raised / raised.sum()
+def log_sum_and_shares(x: np.ndarray, axis: int) -> tuple[Any, np.ndarray]:
+    """log sum exp(x), and exp(x) / sum exp(x). Shares that would be 0 are 1e-4777: exp is slow where it underflows."""
+    top = x.max(axis=axis, keepdims=True)
+    raised = np.exp(np.maximum(x - top, Extended(-11_000)))
+    total = raised.sum(axis=axis, keepdims=True)
+    return (top + np.log(total)).squeeze(axis), raised / total
 
 
 def by_mpmath(scores: np.ndarray, transitions: np.ndarray, digits: int = 60) -> Answers:
