@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Extended = np.longdouble
+LEAST = Extended(-11_000)  # what is below counts as this: 1e-4777, as good as 0, and exp is slow where it underflows
 
 
 class Answers(NamedTuple):
@@ -21,32 +22,56 @@ class Answers(NamedTuple):
 
 
 def by_longdouble(scores: np.ndarray, transitions: np.ndarray) -> Answers:
-    """The answers of one chain with label scores [T, K] and transition scores [K, K]."""
+    """The answers of one chain with label scores [T, K] and transition scores [K, K]. All messages are logarithms."""
     U, V = scores.astype(Extended), transitions.astype(Extended)
-    ahead, log_z = [U[0] - U[0].max()], U[0].max()
-    best = U[0]
+    onwards, back = Terms(V.T), Terms(V)
+    ahead, log_z, best = [U[0] - U[0].max()], U[0].max(), U[0]
     for row in U[1:]:
-        reached = log_sum_and_shares(ahead[-1] + V.T, 1)[0] + row
+        terms, top = onwards(ahead[-1])
+        reached = np.log(terms.sum(axis=1)) + top + row
         ahead.append(reached - reached.max())
         log_z += reached.max()
         best = (best + V.T).max(axis=1) + row
     behind = np.zeros(len(V), Extended)
     nodes, edges = np.empty(U.shape, Extended), np.zeros(V.shape, Extended)
-    rest, nodes[-1] = log_sum_and_shares(ahead[-1], 0)
+    nodes[-1], total = shares(ahead[-1])
+    log_z += ahead[-1].max() + np.log(total)
     for t in range(len(U) - 1, 0, -1):
-        behind, given = log_sum_and_shares(V + (U[t] + behind), 1)
+        terms, top = back(U[t] + behind)
+        totals = terms.sum(axis=1)
+        behind = np.log(totals) + top
         behind -= behind.max()
-        nodes[t - 1] = log_sum_and_shares(ahead[t - 1] + behind, 0)[1]
-        edges += nodes[t - 1][:, None] * given  # p(j) p(k | j)
-    return Answers(log_z + rest, nodes, edges, best.max())
+        nodes[t - 1], _ = shares(ahead[t - 1] + behind)
+        edges += (nodes[t - 1] / totals)[:, None] * terms  # p(j) p(k | j)
+    return Answers(log_z, nodes, edges, best.max())
 
 
-def log_sum_and_shares(x: np.ndarray, axis: int) -> tuple[Any, np.ndarray]:
-    """log sum exp(x), and exp(x) / sum exp(x). Shares that would be 0 are 1e-4777: exp is slow where it underflows."""
-    top = x.max(axis=axis, keepdims=True)
-    raised = np.exp(np.maximum(x - top, Extended(-11_000)))
-    total = raised.sum(axis=axis, keepdims=True)
-    return (top + np.log(total)).squeeze(axis), raised / total
+class Terms:
+    """exp(M_jk + x_k - top_j) and top, for any x and the same M.
+
+    exp takes fifty times as long as a product, so that of M is taken once, where no product can underflow.
+    """
+
+    def __init__(self, M: np.ndarray) -> None:
+        self.M, self.top, self.width = M, M.max(), M.max() - M.min()
+        self.raised = exp(M - M.max())
+
+    def __call__(self, x: np.ndarray) -> tuple[np.ndarray, Any]:
+        if self.width + x.max() - x.min() < -LEAST:
+            return self.raised * exp(x - x.max()), self.top + x.max()
+        exponents = self.M + x
+        top = exponents.max(axis=1)
+        return exp(exponents - top[:, None]), top
+
+
+def shares(x: np.ndarray) -> tuple[np.ndarray, Any]:
+    """exp(x), normalised, and the sum of exp(x - max x)."""
+    raised = exp(x - x.max())
+    return raised / raised.sum(), raised.sum()
+
+
+def exp(x: np.ndarray) -> np.ndarray:
+    return np.exp(np.maximum(x, LEAST))
 
 
 def by_mpmath(scores: np.ndarray, transitions: np.ndarray, digits: int = 60) -> Answers:

@@ -74,6 +74,7 @@ def errors(scores: Floats, transitions: Floats, judge: Callable[[Floats, Floats]
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m fuzz.numbers")
     parser.add_argument("--models", type=int, default=10_000)
+    parser.add_argument("--skip", type=int, default=0, help="so many models that an earlier run has judged")
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mpmath", action="store_true", help="small models, against mpmath with 60 digits")
@@ -85,6 +86,8 @@ def main() -> None:
     for n in range(options.models):
         s = n % len(SIZES)
         chain = random_chain(rng, SIZES[s], most_labels, longest)
+        if n < options.skip:
+            continue
         worst[s] = np.maximum(worst[s], errors(*chain, by_mpmath if options.mpmath else by_longdouble))
         counts[s] += 1
         lengths.append(len(chain[0]))
