@@ -46,7 +46,10 @@ def connected(engine: str) -> Iterator[Any]:
     if local:
         with shielded(), at_full_speed():
             cluster = distributed.LocalCluster(
-                n_workers=int(local[1]), threads_per_worker=1, dashboard_address=None, silence_logs="ERROR"
+                n_workers=int(local[1]),
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs="CRITICAL",  # what fails in a task is raised here, as one sentence
             )
         with cluster, distributed.Client(cluster, direct_to_workers=True) as client:  # they are here: no detour
             yield client
