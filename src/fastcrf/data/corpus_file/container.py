@@ -45,13 +45,18 @@ class Spool:
 
     def __init__(self, folder: Path, dtype: DTypeLike) -> None:
         self.file, self.dtype, self.length, self.sha256 = scratch_file(folder), np.dtype(dtype), 0, hashlib.sha256()
+        self.folder = folder
 
     def __len__(self) -> int:
         return self.length
 
     def append(self, array: NDArray[Any]) -> None:
         content = np.ascontiguousarray(array, self.dtype).data.cast("B") if len(array) else b""
-        self.file.write(content)
+        try:
+            self.file.write(content)
+            self.file.flush()
+        except OSError as error:  # the file has no name that would say which disk is full
+            raise OSError(error.errno, error.strerror, str(self.folder)) from None
         self.sha256.update(content)
         self.length += len(array)
 
