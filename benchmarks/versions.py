@@ -1,7 +1,7 @@
 """Whether a change costs time: the same work by several versions of the sources, in turns.
 
-    git worktree add /tmp/before dba4f9d && git worktree add /tmp/after bddd93f
-    python benchmarks/versions.py /tmp/before /tmp/after . [--rounds 7] [--only gradient,epoch,tag,decode] [--data DIR]
+    git worktree add ../before dba4f9d && git worktree add ../after bddd93f
+    python benchmarks/versions.py ../before ../after . [--rounds 7] [--only gradient,epoch,tag,decode] [--data DIR]
 
 CoNLL-2000, one thread: a gradient; an epoch of sag-nus-star; tagging the test set from lists of strings; decoding the
 encoded training set. Each version is a process of its own, which has its kernels compiled before the first round; the
