@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Extended = np.longdouble
+LEAST = Extended(-11_000)  # what is below counts as this: 1e-4777, as good as 0, and exp is slow where it underflows
 
 
 class Answers(NamedTuple):
@@ -21,37 +22,56 @@ class Answers(NamedTuple):
 
 
 def by_longdouble(scores: np.ndarray, transitions: np.ndarray) -> Answers:
-    """The answers of one chain with label scores [T, K] and transition scores [K, K]."""
+    """The answers of one chain with label scores [T, K] and transition scores [K, K]. All messages are logarithms."""
     U, V = scores.astype(Extended), transitions.astype(Extended)
-    ahead, log_z = [U[0] - U[0].max()], U[0].max()
-    best = U[0]
+    onwards, back = Terms(V.T), Terms(V)
+    ahead, log_z, best = [U[0] - U[0].max()], U[0].max(), U[0]
     for row in U[1:]:
-        reached = log_sum(ahead[-1][:, None] + V, 0) + row
+        terms, top = onwards(ahead[-1])
+        reached = np.log(terms.sum(axis=1)) + top + row
         ahead.append(reached - reached.max())
         log_z += reached.max()
-        best = (best[:, None] + V).max(axis=0) + row
-    log_z += log_sum(ahead[-1], 0)
+        best = (best + V.T).max(axis=1) + row
     behind = np.zeros(len(V), Extended)
     nodes, edges = np.empty(U.shape, Extended), np.zeros(V.shape, Extended)
-    for t in range(len(U) - 1, -1, -1):
-        nodes[t] = shares(ahead[t] + behind)
-        if t:
-            from_here = V + (U[t] + behind)[None, :]
-            edges += shares(ahead[t - 1][:, None] + from_here)
-            behind = log_sum(from_here, 1)
-            behind -= behind.max()
+    nodes[-1], total = shares(ahead[-1])
+    log_z += ahead[-1].max() + np.log(total)
+    for t in range(len(U) - 1, 0, -1):
+        terms, top = back(U[t] + behind)
+        totals = terms.sum(axis=1)
+        behind = np.log(totals) + top
+        behind -= behind.max()
+        nodes[t - 1], _ = shares(ahead[t - 1] + behind)
+        edges += (nodes[t - 1] / totals)[:, None] * terms  # p(j) p(k | j)
     return Answers(log_z, nodes, edges, best.max())
 
 
-def log_sum(x: np.ndarray, axis: int) -> np.ndarray:
-    top = x.max(axis=axis)
-    return top + np.log(np.exp(x - np.expand_dims(top, axis)).sum(axis=axis))
+class Terms:
+    """exp(M_jk + x_k - top_j) and top, for any x and the same M.
+
+    exp takes fifty times as long as a product, so that of M is taken once, where no product can underflow.
+    """
+
+    def __init__(self, M: np.ndarray) -> None:
+        self.M, self.top, self.width = M, M.max(), M.max() - M.min()
+        self.raised = exp(M - M.max())
+
+    def __call__(self, x: np.ndarray) -> tuple[np.ndarray, Any]:
+        if self.width + x.max() - x.min() < -LEAST:
+            return self.raised * exp(x - x.max()), self.top + x.max()
+        exponents = self.M + x
+        top = exponents.max(axis=1)
+        return exp(exponents - top[:, None]), top
 
 
-def shares(x: np.ndarray) -> np.ndarray:
-    """exp(x), normalised."""
-    raised = np.exp(x - x.max())
-    return raised / raised.sum()
+def shares(x: np.ndarray) -> tuple[np.ndarray, Any]:
+    """exp(x), normalised, and the sum of exp(x - max x)."""
+    raised = exp(x - x.max())
+    return raised / raised.sum(), raised.sum()
+
+
+def exp(x: np.ndarray) -> np.ndarray:
+    return np.exp(np.maximum(x, LEAST))
 
 
 def by_mpmath(scores: np.ndarray, transitions: np.ndarray, digits: int = 60) -> Answers:

@@ -20,6 +20,7 @@ from fuzz.extended import Answers, by_longdouble, by_mpmath
 
 SIZES = (1e-3, 1.0, 30.0, 1e3, 1e6)
 COLUMNS = ("log Z", "marginals", "bigrams", "Viterbi")
+OFTEN = 1000  # models, after which the worst errors so far are shown: a run takes long
 
 
 def one_chain(scores: Floats, transitions: Floats) -> tuple[Corpus, FeatureMap, Floats]:
@@ -73,6 +74,7 @@ def errors(scores: Floats, transitions: Floats, judge: Callable[[Floats, Floats]
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m fuzz.numbers")
     parser.add_argument("--models", type=int, default=10_000)
+    parser.add_argument("--skip", type=int, default=0, help="so many models that an earlier run has judged")
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mpmath", action="store_true", help="small models, against mpmath with 60 digits")
@@ -82,17 +84,25 @@ def main() -> None:
     worst, counts, lengths = np.zeros((len(SIZES), 4)), np.zeros(len(SIZES), int), []
     end = time.monotonic() + 60 * options.minutes
     for n in range(options.models):
-        if time.monotonic() > end:
-            break
         s = n % len(SIZES)
         chain = random_chain(rng, SIZES[s], most_labels, longest)
+        if n < options.skip:
+            continue
         worst[s] = np.maximum(worst[s], errors(*chain, by_mpmath if options.mpmath else by_longdouble))
         counts[s] += 1
         lengths.append(len(chain[0]))
-    print(f"{sum(counts):,} models, 1 to {most_labels} labels, {min(lengths)} to {max(lengths):,} tokens")
+        last = n + 1 == options.models or time.monotonic() > end
+        if last or (n + 1) % OFTEN == 0:
+            print(f"1 to {most_labels} labels, {min(lengths)} to {max(lengths):,} tokens")
+            show(counts, worst)
+        if last:
+            break
+
+
+def show(counts: np.ndarray, worst: Floats) -> None:
     print(f"{'scores up to':>14}{'models':>8}" + "".join(f"{name:>12}" for name in COLUMNS))
     for size, count, row in zip(SIZES, counts, worst, strict=True):
-        print(f"{size:>14g}{count:>8,}" + "".join(f"{error:>12.1e}" for error in row))
+        print(f"{size:>14g}{count:>8,}" + "".join(f"{error:>12.1e}" for error in row), flush=True)
 
 
 if __name__ == "__main__":

@@ -51,10 +51,11 @@ def test_standard_input_and_items_are_encoded(run, tmp_path):
 def test_what_cannot_be_is_refused_before_anything_is_read(run, corpus, tmp_path):
     (tmp_path / "mine.txt").write_text("precious")
     assert "is not a file of fastcrf" in run("encode", corpus, "-o", tmp_path / "mine.txt").stderr
-    assert "cannot be the encoded corpus as well" in run("encode", corpus, "-o", corpus).stderr
+    assert "is training file 1 and cannot be the encoded corpus as well" in run("encode", corpus, "-o", corpus).stderr
     encoded = tmp_path / "c"
     assert run("encode", corpus, "-o", encoded, "-q").exit_code == 0
     assert run("encode", corpus, "-o", encoded, "-q").exit_code == 0
+    assert "this is an encoded corpus, not a model; fastcrf train" in run("tag", corpus, "-m", encoded).stderr
     model = ["-m", tmp_path / "m"]
     assert "must be alone" in run("train", encoded, corpus, *model).stderr
     assert "was settled when the corpus was encoded" in run("train", encoded, *model, "--items").stderr

@@ -15,6 +15,7 @@ from fastcrf.cluster.placement import from_files
 from fastcrf.cluster.problem import ClusterProblem
 from fastcrf.cluster.training import fit_on_cluster
 from fastcrf.data.encoding.encoder import NO_ITEMS
+from fastcrf.data.errors import DataError
 from fastcrf.solvers.registry import make
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
@@ -64,6 +65,12 @@ def test_a_worker_that_is_killed_or_slow_in_mid_training_changes_nothing(path, c
     assert harmed
     assert result.n_steps == undisturbed.n_steps == STEPS
     np.testing.assert_array_equal(result.weights, undisturbed.weights)
+
+
+def test_what_fails_on_a_local_worker_is_an_error_here_and_nothing_more(tmp_path, capfd):
+    with connected("local:1") as processes, pytest.raises(DataError, match=r"Cannot read .*missing.txt"):
+        problem_of(processes, str(tmp_path / "missing.txt"))
+    assert capfd.readouterr().err == ""
 
 
 def test_what_was_sent_is_sent_again_when_it_is_lost(path, client):

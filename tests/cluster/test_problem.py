@@ -14,10 +14,11 @@ from fastcrf.cluster.connection import ClusterError, check_engine, connected
 from fastcrf.cluster.local_learning import averaged_start
 from fastcrf.cluster.placement import even_bounds, from_client, from_encoded
 from fastcrf.cluster.problem import ClusterProblem
-from fastcrf.cluster.shard import Shard
+from fastcrf.cluster.shard import Shard, gradient_of
 from fastcrf.cluster.sums import Part, add, by_tree, make_part
 from fastcrf.data.corpus_file.writing import write_corpus
 from fastcrf.data.encoding.attributes import ItemAttributes
+from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import check, make
 from fastcrf.training.driver import minimize
@@ -109,11 +110,30 @@ def test_sums_of_sparse_and_dense_parts_are_sums(n):
         expected += Part(1.0, values, places, n).dense()
     assert parts[1].places is None
     assert (parts[0].places is None) == (n == 8)
-    total = by_tree(parts, add)
+    total = Part(*by_tree(parts, add))
     assert total.loss == 5.0
     np.testing.assert_allclose(total.dense(), expected, rtol=1e-13)
-    sparse = add(parts[0], parts[2])
+    ones = np.ones(n)
+    np.testing.assert_allclose(parts[0].add_to(ones), 1.0 + parts[0].dense(), rtol=1e-13)
+    sparse = Part(*add(parts[0], parts[2]))
     assert sparse.nbytes <= 8 * n
+    assert type(add(parts[0], parts[2])) is tuple  # of a NamedTuple, Dask's scheduler copies the arrays
+
+
+def test_shards_with_few_features_are_evaluated_and_sent_by_these_alone():
+    X = [[["a0"], ["a1"]], *([[f"a{i}"]] for i in range(40))]
+    y = [["P", "Q"], *(["P" if i % 2 else "Q"] for i in range(40))]
+    corpus, attributes, labels = encode_training(X, y)
+    features = build_feature_map(corpus, len(attributes), len(labels), all_states=True)
+    few, many = Shard(corpus.stretch(0, 1), features), Shard(corpus.stretch(1, 41), features)
+    weights = np.random.default_rng(0).normal(size=features.n_weights)
+    one, other = (Part(*gradient_of(each, weights)) for each in (few, many))
+    assert few.problem.n_weights == len(one.values) < features.n_weights / 3
+    assert many.problem.n_weights == len(other.values) == features.n_weights
+    loss, gradient = Problem(corpus, features).gradient(weights)
+    total = Part(*add(one, other))
+    assert total.loss == pytest.approx(loss, rel=1e-12)
+    np.testing.assert_allclose(total.dense(), gradient, rtol=1e-10, atol=1e-12)
 
 
 def test_engines_that_are_none_are_refused_by_a_sentence(monkeypatch):

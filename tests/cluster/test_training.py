@@ -62,7 +62,7 @@ def test_the_estimator_takes_the_name_of_an_engine(client):
     assert crf.state_features_ == pytest.approx(here.state_features_, abs=1e-5)
     assert crf.history_[-1]["dev_accuracy"] == here.history_[-1]["dev_accuracy"]
     assert CRF.from_bytes(crf.to_bytes()).engine is None
-    with pytest.raises(ValueError, match="sag needs sequences of the problem"):
+    with pytest.raises(ValueError, match="provides gradient, hessian on a cluster; use lbfgs"):
         CRF("sag", engine="dask").fit(X, y)
     with pytest.raises(ValueError, match="is not an engine"):
         CRF(engine="spark").fit(X, y)

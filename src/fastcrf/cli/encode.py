@@ -45,7 +45,7 @@ def encode(
     from fastcrf.data.templates.dialects import BUILT_IN
     from fastcrf.notice import announce_compilation
 
-    reads = {f"the training data {i}": path for i, path in enumerate(data, 1)}
+    reads = {f"training file {i}": path for i, path in enumerate(data, 1)}
     check_apart({**reads, "the template": None if template in BUILT_IN else template}, {"the encoded corpus": output})
     check_replaceable(output)
     if not force:

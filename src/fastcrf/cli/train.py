@@ -122,9 +122,9 @@ def check_paths(asked: TrainOptions) -> None:
     from fastcrf.data.files.destinations import CHECKPOINT, MODELS, check_apart, check_ours
     from fastcrf.data.templates.dialects import BUILT_IN
 
-    numbers = range(1, len(asked.data) + 1) if len(asked.data) > 1 else [""]
+    several = len(asked.data) > 1
     reads = {
-        **{f"the training data {number}".rstrip(): path for number, path in zip(numbers, asked.data, strict=True)},
+        **{f"training file {i}" if several else "the training data": path for i, path in enumerate(asked.data, 1)},
         "the held-out data": asked.dev,
         "the template": None if asked.template in BUILT_IN else asked.template,
     }

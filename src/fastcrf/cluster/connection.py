@@ -16,6 +16,11 @@ CURRENT = "dask"
 ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss|inproc)://.+")
 LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 TIMEOUT = 20.0  # seconds to find a scheduler, or its first worker
+ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
+# Dask has its workers hand memory back to the system as soon as it is free. But the vectors of a step are as large as
+# those of the last, and pages that have to be had again cost more than adding them up: keep it, and use it to 32 MB.
+KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": 1 << 30, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
+UNWATCHED = {"distributed.worker.profile.enabled": False}  # it takes one per cent of each core, for a dashboard
 
 
 class ClusterError(ConnectionError):
@@ -39,11 +44,14 @@ def connected(engine: str) -> Iterator[Any]:
     distributed = import_distributed()
     local = LOCAL.fullmatch(engine)
     if local:
-        with shielded():
+        with shielded(), at_full_speed():
             cluster = distributed.LocalCluster(
-                n_workers=int(local[1]), threads_per_worker=1, dashboard_address=None, silence_logs="ERROR"
+                n_workers=int(local[1]),
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs="CRITICAL",  # what fails in a task is raised here, as one sentence
             )
-        with cluster, distributed.Client(cluster) as client:
+        with cluster, distributed.Client(cluster, direct_to_workers=True) as client:  # they are here: no detour
             yield client
         return
     if engine == CURRENT:
@@ -83,6 +91,13 @@ def with_workers(client: Any) -> Any:
     except TimeoutError:
         raise ClusterError("The cluster has no workers; start some, or wait until they are there.") from None
     return client
+
+
+def at_full_speed() -> Any:
+    """Workers that are started within have the cores, and memory from step to step, for themselves."""
+    from dask import config
+
+    return config.set({ENVIRONMENT: {**config.get(ENVIRONMENT), **KEEP_MEMORY}, **UNWATCHED})
 
 
 @contextmanager

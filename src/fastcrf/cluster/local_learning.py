@@ -23,7 +23,7 @@ import numpy as np
 from fastcrf.cluster import sums
 from fastcrf.cluster.problem import ClusterProblem
 from fastcrf.cluster.shard import Shard
-from fastcrf.cluster.sums import Part
+from fastcrf.cluster.sums import Part, Travelling
 from fastcrf.objective.regulariser import make_regulariser
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
@@ -40,7 +40,7 @@ def averaged_start(problem: ClusterProblem, epochs: int, seed: int = 0) -> Float
     return mean(client.gather(sums.by_tree(learnt, lambda a, b: client.submit(add_both, a, b, pure=False))))
 
 
-def learn_alone(shard: Shard, c2: float, epochs: int, seed: int) -> tuple[Part, Part]:
+def learn_alone(shard: Shard, c2: float, epochs: int, seed: int) -> tuple[Travelling, Travelling]:
     """(n_kf w_kf, n_kf) of a shard."""
     problem: Any = copy.copy(shard.problem)
     problem.regulariser, problem._parts = make_regulariser(0.0, c2), {}
@@ -58,10 +58,10 @@ def occurrences(shard: Shard) -> Floats:
     return np.concatenate((states, np.full(len(features.sources), shard.corpus.n_positions))).astype(np.float64)
 
 
-def add_both(one: tuple[Part, Part], other: tuple[Part, Part]) -> tuple[Part, Part]:
+def add_both(one: tuple[Travelling, Travelling], other: tuple[Travelling, Travelling]) -> tuple[Travelling, Travelling]:
     return sums.add(one[0], other[0]), sums.add(one[1], other[1])
 
 
-def mean(total: tuple[Part, Part]) -> Floats:
-    weighted, n = (part.dense() for part in total)
+def mean(total: tuple[Travelling, Travelling]) -> Floats:
+    weighted, n = (Part(*each).dense() for each in total)
     return np.divide(weighted, n, out=np.zeros_like(n), where=n > 0.0)

@@ -19,9 +19,11 @@ from fastcrf.cluster import shard, sums
 from fastcrf.cluster.connection import ClusterError, import_distributed
 from fastcrf.cluster.placement import Place
 from fastcrf.cluster.shard import Piece
+from fastcrf.cluster.sums import Part
 from fastcrf.objective.penalised import Penalised
 from fastcrf.objective.regulariser import make_regulariser
 from fastcrf.types import FeatureMap, Floats
+from fastcrf.vectors import dot
 
 TRIALS = 3  # of a step, before the cluster is given up
 
@@ -71,15 +73,12 @@ class ClusterProblem(Penalised):
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
         """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
-        loss, gradient = self._sum(shard.gradient_of, weights)
-        gradient += 2.0 * self.c2 * weights
-        return loss + self.c2 * float(weights @ weights), gradient
+        total = self._sum(shard.gradient_of, weights)
+        return total.loss + self.c2 * dot(weights, weights), total.add_to(2.0 * self.c2 * weights)
 
     def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
         """The Hessian of the smooth part at `weights`, times `direction` (a fresh array). One pass."""
-        _, product = self._sum(shard.product_of, weights, direction)
-        product += 2.0 * self.c2 * direction
-        return product
+        return self._sum(shard.product_of, weights, direction).add_to(2.0 * self.c2 * direction)
 
     def curvature(self, kept: int | None = None) -> ClusterCurvature:
         """For several products at a point. Nothing is kept between them: `kept` is for a problem in one process."""
@@ -93,16 +92,16 @@ class ClusterProblem(Penalised):
         """Held-out data that workers read."""
         return ClusterHeldOut(self, pieces)
 
-    def _sum(self, function: Callable[..., Any], *vectors: Floats) -> tuple[float, Floats]:
+    def _sum(self, function: Callable[..., Any], *vectors: Floats) -> Part:
         """The parts of all shards, added up by the workers."""
 
         def ask(placed: list[Any]) -> Any:
             parts = [self.client.submit(function, each, *placed, pure=False) for each in self.shards]
             return sums.by_tree(parts, lambda one, other: self.client.submit(sums.add, one, other, pure=False))
 
-        total = self._again_if_lost(ask, vectors)
+        total = Part(*self._again_if_lost(ask, vectors))
         self.bytes_received += total.nbytes
-        return total.loss, total.dense().copy()
+        return total
 
     def _ask_all(self, function: Callable[..., Any], weights: Floats, *more: Any) -> list[Any]:
         """A number of each shard."""

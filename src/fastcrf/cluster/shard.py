@@ -14,7 +14,7 @@ import numpy as np
 
 from fastcrf.chain.decode import viterbi
 from fastcrf.chain.feature_map import FeatureCounts, choose_features, count_features, join_counts
-from fastcrf.cluster.sums import Part, make_part
+from fastcrf.cluster.sums import INDEX, Travelling, worth_it
 from fastcrf.data.corpus_file.reading import open_corpus
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import Encoder, encode_pairs
@@ -122,7 +122,8 @@ def writable(arrays: Any) -> Any:
 
 
 class Shard:
-    """A shard ready to be evaluated: the problem of its sequences, with the features that occur in them.
+    """A shard ready to be evaluated: the problem of its sequences, with the features that occur in them if these are
+    few among all, else with all features, so that neither weights nor gradients have to be taken apart.
 
     A worker may have to hand it to another one; then the corpus travels, and the rest is made again there.
     """
@@ -130,8 +131,10 @@ class Shard:
     def __init__(self, corpus: Corpus, features: FeatureMap) -> None:
         self.corpus, self.features = corpus, features = writable(corpus), writable(features)
         occurring = occurring_features(corpus, features)
-        self.places: Longs | None = occurring[1] if occurring else None  # None: all of them occur
-        self.problem = Problem(corpus, occurring[0] if occurring else features, n_jobs=1)
+        self.places: Longs | None = None  # of the features of the problem among all; None: these are all
+        if occurring and worth_it(len(occurring[1]), features.n_weights):
+            features, self.places = occurring
+        self.problem = Problem(corpus, features, n_jobs=1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Shard, (self.corpus, self.features)
@@ -147,8 +150,9 @@ class Shard:
     def take(self, weights: Floats) -> Floats:
         return np.require(weights, requirements="W") if self.places is None else weights[self.places]
 
-    def part(self, loss: float, vector: Floats) -> Part:
-        return make_part(loss, vector, self.places, self.features.n_weights)
+    def part(self, loss: float, vector: Floats) -> Travelling:
+        places = None if self.places is None else self.places.astype(INDEX)
+        return loss, vector, places, self.features.n_weights
 
 
 def facts_of(shard: Shard) -> tuple[int, str]:
@@ -156,11 +160,11 @@ def facts_of(shard: Shard) -> tuple[int, str]:
     return shard.corpus.n_sequences, digest(shard.corpus)
 
 
-def gradient_of(shard: Shard, weights: Floats) -> Part:
+def gradient_of(shard: Shard, weights: Floats) -> Travelling:
     return shard.part(*shard.problem.gradient(shard.take(weights)))
 
 
-def product_of(shard: Shard, weights: Floats, direction: Floats) -> Part:
+def product_of(shard: Shard, weights: Floats, direction: Floats) -> Travelling:
     product = shard.problem.hessian_product(shard.take(weights), shard.take(direction))
     return shard.part(0.0, product)
 

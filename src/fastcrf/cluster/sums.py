@@ -16,7 +16,10 @@ FEW = 1 / 32  # of all entries: so few places are joined by sorting, more by mar
 
 
 class Part(NamedTuple):
-    """A loss and a vector of n entries; those that are not among `places` are 0."""
+    """A loss and a vector of n entries; those that are not among `places` are 0.
+
+    Between processes it travels as a plain tuple: of one of ours, Dask's scheduler copies the arrays.
+    """
 
     loss: float
     values: Floats
@@ -31,22 +34,42 @@ class Part(NamedTuple):
         vector[self.places] = self.values
         return vector
 
+    def add_to(self, vector: Floats) -> Floats:
+        """Add it to a whole vector, which is returned. Writes: vector."""
+        if self.places is None:
+            vector += self.values
+        else:
+            vector[self.places] += self.values
+        return vector
+
     @property
     def nbytes(self) -> int:
         """What travels."""
         return self.values.nbytes + (0 if self.places is None else self.places.nbytes)
 
 
+Travelling = tuple[float, Floats, np.ndarray | None, int]  # the fields of a Part
+
+
+def worth_it(n_places: int, n: int) -> bool:
+    """Whether a vector of n entries with so many that may differ from 0 is better sent and added by these alone."""
+    return n_places * (8 + np.dtype(INDEX).itemsize) < WORTH * 8 * n
+
+
 def make_part(loss: float, values: Floats, places: np.ndarray | None, n: int) -> Part:
     """A part in the form that takes less time to send and to add."""
-    if places is None or len(places) * (8 + np.dtype(INDEX).itemsize) >= WORTH * 8 * n:
-        whole = Part(loss, values, places, n).dense()
-        return Part(loss, whole, None, n)
+    if places is None or not worth_it(len(places), n):
+        return Part(loss, Part(loss, values, places, n).dense(), None, n)
     return Part(loss, values, places.astype(INDEX, copy=False), n)
 
 
-def add(one: Part, other: Part) -> Part:
+def add(one: Travelling, other: Travelling) -> Travelling:
     """The sum of two parts; entry by entry `one` comes first."""
+    loss, values, places, n = sum_of(Part(*one), Part(*other))
+    return loss, values, places, n
+
+
+def sum_of(one: Part, other: Part) -> Part:
     loss = one.loss + other.loss
     if one.places is not None and other.places is not None:
         places = union(one.places, other.places, one.n)
@@ -54,12 +77,10 @@ def add(one: Part, other: Part) -> Part:
         values[np.searchsorted(places, one.places)] = one.values
         values[np.searchsorted(places, other.places)] += other.values
         return make_part(loss, values, places, one.n)
-    total = one.dense().copy()
-    if other.places is None:
-        total += other.values
-    else:
-        total[other.places] += other.values
-    return Part(loss, total, None, one.n)
+    if one.places is None and other.places is None:
+        return Part(loss, one.values + other.values, None, one.n)
+    some, whole = (one, other) if other.places is None else (other, one)
+    return Part(loss, some.add_to(whole.values.copy()), None, one.n)
 
 
 def union(one: np.ndarray, other: np.ndarray, n: int) -> np.ndarray:

@@ -57,7 +57,11 @@ class Given(NamedTuple):
 def check_before(engine: str, plan: Plan, how: Mapping[str, Any]) -> None:
     """Refuse what cannot be before anything is read."""
     check_engine(engine)
-    check_needs(plan.solver, ClusterProblem.provides)
+    try:
+        check_needs(plan.solver, ClusterProblem.provides)
+    except ValueError as error:
+        remedy = "use lbfgs, owlqn or another batch solver, or train in one process"
+        raise ValueError(f"{str(error).rstrip('.')} on a cluster; {remedy}.") from None
     if how.get("prior") is not None:
         raise ValueError("A prior is for data in one process; on a cluster, train without it.")
     early_stop(how.get("patience"), how.get("dev") is not None)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf import mapped, open_corpus
-from fastcrf.data.corpus_file import writing
+from fastcrf.data.corpus_file import container, writing
 from fastcrf.data.corpus_file.writing import Part, write_corpus
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.data.errors import DataError
@@ -98,6 +98,14 @@ def test_a_disk_that_is_full_is_one_sentence(tmp_path, monkeypatch):
     home = mapped.map_file(tmp_path / "f")
     with pytest.raises(OSError, match=r"scratch space of [\d,.]+ GB for a mapped corpus"):
         mapped.empty_beside(home, 1 << 58, np.uint8)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk here that is always full")
+def test_a_disk_that_is_full_while_encoding_is_told_with_its_folder(tmp_path):
+    spool = container.Spool(tmp_path, np.int32)
+    spool.close()
+    with open("/dev/full", "r+b", buffering=0) as spool.file, pytest.raises(OSError, match=f"space left.*{tmp_path}"):
+        spool.append(np.zeros(3))
 
 
 def test_an_error_while_encoding_leaves_the_old_file_and_no_other(tmp_path):

@@ -24,10 +24,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from fastcrf import __version__
 from fastcrf.data.files.atomic_write import new_file
+from fastcrf.data.model_file.container import CORPUS_FORMAT as FORMAT
 from fastcrf.data.model_file.container import DTYPES, ModelFileError, parse_header
 from fastcrf.mapped import map_file, scratch_file
 
-FORMAT = "fastcrf-corpus"
 VERSION = 1  # of the format: raised when an older fastcrf could not read what a newer one writes
 NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
 ALIGNMENT = 8  # bytes; the largest element that a corpus holds
@@ -45,13 +45,18 @@ class Spool:
 
     def __init__(self, folder: Path, dtype: DTypeLike) -> None:
         self.file, self.dtype, self.length, self.sha256 = scratch_file(folder), np.dtype(dtype), 0, hashlib.sha256()
+        self.folder = folder
 
     def __len__(self) -> int:
         return self.length
 
     def append(self, array: NDArray[Any]) -> None:
         content = np.ascontiguousarray(array, self.dtype).data.cast("B") if len(array) else b""
-        self.file.write(content)
+        try:
+            self.file.write(content)
+            self.file.flush()
+        except OSError as error:  # the file has no name that would say which disk is full
+            raise OSError(error.errno, error.strerror, str(self.folder)) from None
         self.sha256.update(content)
         self.length += len(array)
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from fastcrf import __version__
 
 FORMAT = "fastcrf-model"
+CORPUS_FORMAT = "fastcrf-corpus"  # the neighbour that is taken for it
 VERSION = 1  # of the format: raised when an older fastcrf could not read what a newer one writes
 
 DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
@@ -70,6 +71,8 @@ def read_metadata(data: bytes) -> dict[str, str]:
     """The metadata of a file whose layout safetensors has checked, if it is of our format and version."""
     size = int.from_bytes(data[:8], "little")
     metadata = json.loads(data[8 : 8 + size]).get("__metadata__") or {}
+    if metadata.get("format") == CORPUS_FORMAT:
+        raise ModelFileError("this is an encoded corpus, not a model; fastcrf train makes a model of it")
     if metadata.get("format") != FORMAT or "header" not in metadata:
         raise ModelFileError("this is a safetensors file, but not a fastcrf model")
     if metadata.get("version") != str(VERSION):

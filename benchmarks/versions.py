@@ -1,0 +1,140 @@
+"""Whether a change costs time: the same work by several versions of the sources, in turns.
+
+    git worktree add ../before dba4f9d && git worktree add ../after bddd93f
+    python benchmarks/versions.py ../before ../after . [--rounds 7] [--only gradient,epoch,tag,decode] [--data DIR]
+
+CoNLL-2000, one thread: a gradient; an epoch of sag-nus-star; tagging the test set from lists of strings; decoding the
+encoded training set. Each version is a process of its own, which has its kernels compiled before the first round; the
+order of versions is reversed from round to round. Run it on an otherwise idle machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+WORK = ("gradient", "epoch", "tag", "decode")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trees", nargs="+", type=Path, help="folders of sources; the first is what others are held to")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--only", default=",".join(WORK))
+    parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        answer(options.data)
+    else:
+        compare(options.trees, options.only.split(","), options.rounds, options.data)
+
+
+def compare(trees: list[Path], names: list[str], rounds: int, data: str | None) -> None:
+    import corpora
+
+    folder = str(corpora.data_folder(data))
+    workers = [start(tree.resolve(), folder) for tree in trees]
+    for worker in workers:
+        read(worker)  # it is ready
+    for name in names:
+        seconds = np.empty((rounds, len(trees)))
+        for r in range(rounds):
+            for k in range(len(trees))[:: 1 if r % 2 else -1]:
+                seconds[r, k] = ask(workers[k], name)
+        ratios = np.median(seconds, axis=0) / np.median(seconds[:, 0])
+        for tree, column, ratio in zip(trees, seconds.T, ratios, strict=True):
+            figures = f"median {1e3 * np.median(column):8.2f} ms  least {1e3 * column.min():8.2f} ms"
+            print(f"{name:10}{tree!s:32}{figures}  ratio of medians {ratio:.3f}", flush=True)
+    for worker in workers:
+        worker.communicate()  # nothing more to do
+
+
+def start(tree: Path, data: str) -> subprocess.Popen[str]:
+    paths = os.pathsep.join((str(tree / "src"), str(tree / "benchmarks")))
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"}
+    command = [sys.executable, __file__, "--worker", "--data", data, str(tree)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+def ask(worker: subprocess.Popen[str], name: str) -> float:
+    assert worker.stdin
+    print(name, file=worker.stdin, flush=True)
+    return float(read(worker))
+
+
+def read(worker: subprocess.Popen[str]) -> str:
+    assert worker.stdout
+    line = worker.stdout.readline()
+    if not line:
+        raise SystemExit("A version ended early; what it said is above.")
+    return line
+
+
+def answer(data: str) -> None:
+    """In the process of one version: do what is asked for, and say how many seconds it took."""
+    warnings.simplefilter("ignore")
+    work = make_work(Path(data))
+    for each in work.values():
+        each()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        print(work[line.strip()](), flush=True)
+
+
+def make_work(data: Path) -> dict[str, Callable[[], float]]:
+    import corpora
+
+    from fastcrf import CRF
+    from fastcrf.chain.decode import viterbi
+    from fastcrf.chain.feature_map import build_feature_map
+    from fastcrf.objective.problem import Problem
+    from fastcrf.training.driver import minimize
+    from fastcrf.training.stopping import MaxSteps
+
+    try:
+        from fastcrf.data.encoding.encoder import encode_training
+        from fastcrf.solvers.registry import make
+    except ImportError:  # their names in versions before 17 November 2026
+        from fastcrf.data.corpus import encode_training
+        from fastcrf.solvers.base import make
+    X, y = corpora.load(data, "conll2000")
+    test, _ = corpora.load(data, "conll2000", "test")
+    corpus, attributes, labels = encode_training(X, y)
+    features = build_feature_map(corpus, len(attributes), len(labels))
+    problem = Problem(corpus, features, c2=1.0, n_jobs=1)
+    weights = np.random.default_rng(0).normal(0.0, 0.1, problem.n_weights)
+    crf = CRF(algorithm="lbfgs", c2=1.0, max_iterations=8).fit(X[:2000], y[:2000])
+
+    def epoch() -> float:
+        trace = minimize(problem, make("sag-nus-star"), stop=[MaxSteps(7)]).trace
+        return float(np.median(np.diff([row["seconds"] for row in trace])[-5:]))
+
+    return {
+        "gradient": lambda: median(lambda: problem.gradient(weights), 9),
+        "epoch": epoch,
+        "tag": lambda: median(lambda: crf.predict(test), 3),
+        "decode": lambda: median(lambda: viterbi(corpus, features, weights), 7),
+    }
+
+
+def median(work: Callable[[], Any], times: int) -> float:
+    seconds = []
+    for _ in range(times):
+        began = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - began)
+    return float(np.median(seconds))
+
+
+if __name__ == "__main__":
+    main()
