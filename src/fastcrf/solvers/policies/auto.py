@@ -45,7 +45,7 @@ from fastcrf.solvers.policies.effort import affordable_pairs, gradient_seconds
 from fastcrf.types import NOTHING, Floats, Step
 from fastcrf.vectors import dot
 
-LONG = 0.02  # seconds of a gradient on one core: a fit takes about a hundred of them
+LONG = 0.015  # seconds of a gradient on one core: a fit takes about a hundred of them
 LEAST_PAIRS, MOST_PAIRS = 20, 200
 SHORT_PAIRS = 10  # at the least, where a fit has few steps and is soon over
 ROOM, BYTES_A_PAIR = 2**29, 8  # bytes that the pairs may take, unless FEWEST_PAIRS take more
