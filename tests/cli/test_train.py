@@ -246,7 +246,7 @@ def test_order_and_boundaries_are_trained_saved_and_shown(train, run, corpus, tm
     assert train("--order", 2, "--boundaries", "--max-iterations", 3).exit_code == 0
     model = Model.load(tmp_path / "new.crf")
     assert model.features.order == 2
-    assert model.triple_weights()
+    assert model.gram_weights()
     assert model.attributes.names()[0].startswith("<start")
     shown = run("info", tmp_path / "new.crf")
     assert shown.exit_code == 0

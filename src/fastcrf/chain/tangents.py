@@ -179,5 +179,5 @@ def multiply_some(sequences, chosen, first, last, direction, bench, n_labels, la
         i = chosen[n]
         end, row = i + 1, i - i
         infer_and_keep_block(sequences, i, end, lattice, wide_edges, block, row, n_labels, lanes)
-        add_edges(lattice, starts[end] - starts[i], n_labels, bench.point.edges, lanes)
+        add_edges(lattice, starts[end] - starts[i], sequences.edges, n_labels, bench.point.edges, lanes)
         multiply_block(sequences, i, end, block, row, direction, bench, n_labels, lanes)

@@ -19,7 +19,7 @@ import numpy as np
 from fastcrf.chain.blocks import Blocks, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
-from fastcrf.chain.orders import AnyEdges, edges_from
+from fastcrf.chain.orders import AnyEdges, no_edges, tree_of
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 EPSILON = 2.220446049250313e-16
@@ -38,7 +38,7 @@ class Direction(NamedTuple):
 
 def make_direction(blocks: Blocks) -> Direction:
     longest, layout, Kp = blocks.widest[2], blocks.layout, blocks.layout.padded
-    trial = edges_from(layout.order, np.zeros((layout.n_histories, layout.n_labels)), Kp)
+    trial = no_edges(layout, tree_of(layout))
     areas = aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), aligned_zeros(*layout.edge_shape)
     return Direction(*areas, trial, aligned_zeros(1, Kp))
 
