@@ -28,7 +28,7 @@ import numpy as np
 from fastcrf.chain.forward_backward import LARGEST_PRODUCT, SMALLEST_PRODUCT, WIDEST_SPREAD, make_lattice
 from fastcrf.chain.histories import Tree, lengths_of, with_shorter
 from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, load, multiply, store, total, zeros
-from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.kernel import borrowing_kernel, inlined_kernel, standing_kernel
 from fastcrf.types import Floats, Longs
 
 
@@ -111,22 +111,41 @@ def lead_on(alpha, t, edges, matrix, rows, reached, n_labels, lanes):
     Writes: reached [H]; rows, which are 0 before and after.
     """
     Kp, W, root = rows.shape[1], len(lanes), len(edges.shorter)
-    for h in range(root - 1, -1, -1):
-        row, amount = edges.place[h], alpha[t - 1, h]
+    end = root
+    while end > 0:
+        row, begin = edges.place[end - 1], end - 1
+        while begin > 0 and edges.place[begin - 1] == row:  # neighbours mostly share their shorter one
+            begin -= 1
         for b in range(0, Kp, W):
-            store(rows, row, b, add_scaled(amount, load(matrix, h, b, lanes), load(rows, row, b, lanes)))
-        if row == h:
-            for o in range(edges.starts[h], edges.starts[h + 1]):
+            add_rows_times(alpha, t - 1, matrix, begin, end, rows, row, b, lanes)
+        if row == begin:
+            for o in range(edges.starts[row], edges.starts[row + 1]):
                 longer = edges.longer[o]
-                reached[longer] = rows[h, edges.last[longer]]
-                rows[h, edges.last[longer]] = 0.0
+                reached[longer] = rows[row, edges.last[longer]]
+                rows[row, edges.last[longer]] = 0.0
             for b in range(0, Kp, W):
-                store(rows, edges.below[h], b, add(load(rows, h, b, lanes), load(rows, edges.below[h], b, lanes)))
-                store(rows, h, b, zeros(lanes))
+                store(rows, edges.below[row], b, add(load(rows, row, b, lanes), load(rows, edges.below[row], b, lanes)))
+                store(rows, row, b, zeros(lanes))
+        end = begin
     for k in range(n_labels):
         reached[k] = rows[root, k]
     for b in range(0, Kp, W):
         store(rows, root, b, zeros(lanes))
+
+
+@inlined_kernel
+def add_rows_times(vectors, t, matrix, first, last, target, row, b, lanes):
+    """Panel b of target[row] += vectors[t, first:last] @ matrix[first:last]; two accumulators hide the latency.
+
+    Writes: target.
+    """
+    even, odd = load(target, row, b, lanes), zeros(lanes)
+    for h in range(first, last - 1, 2):
+        even = add_scaled(vectors[t, h], load(matrix, h, b, lanes), even)
+        odd = add_scaled(vectors[t, h + 1], load(matrix, h + 1, b, lanes), odd)
+    if (last - first) % 2 == 1:
+        even = add_scaled(vectors[t, last - 1], load(matrix, last - 1, b, lanes), even)
+    store(target, row, b, add(even, odd))
 
 
 @standing_kernel
@@ -221,5 +240,10 @@ def follow_histories(lattice, t, edges):
         lattice.follow[t, h] = scores[t, edges.last[h]] * lattice.scaling[t] * beta[h]
     for k in range(scores.shape[1]):
         scores[t, k] = 0.0
-    for h in range(len(beta)):
-        scores[t, edges.last[h]] += lattice.alpha[t, h] * beta[h]
+    posterior, label = 0.0, edges.last[0]
+    for h in range(len(beta)):  # neighbours mostly end with the same label
+        if edges.last[h] != label:
+            scores[t, label] += posterior
+            posterior, label = 0.0, edges.last[h]
+        posterior += lattice.alpha[t, h] * beta[h]
+    scores[t, label] += posterior

@@ -6,17 +6,18 @@ Zhong, Yen, Dhillon & Ravikumar (2014), section 2: over the weights that are fre
 
 where S and Y are the last changes of the weights and of the gradient, E the diagonal and L what is below it of S^T Y
 (Byrd, Nocedal & Schnabel 1994). With u = Q^T d at hand, a coordinate costs as much as there are pairs, whatever the
-number of weights; no data are looked at.
+number of weights; no data are looked at. The pairs of a weight lie side by side, because coordinate descent, and all that
+prepares it, goes from weight to weight. After a sweep, weights that stayed at zero are left out (the paper's shrinking).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import Kept, MemoryMismatch
 from fastcrf.proximal import soft
 from fastcrf.types import Floats, Longs
@@ -36,9 +37,11 @@ class ProximalModel:
 
     def __init__(self, capacity: int, n_weights: int) -> None:
         self.capacity = capacity
-        self.moves, self.bends = np.empty((0, n_weights)), np.empty((0, n_weights))  # grow with the slots in use
-        self.moved = np.empty((0, n_weights), np.bool_)  # where moves are not zero
+        self.table = np.zeros((n_weights, 2 * capacity))  # move and bend of slot k in columns 2 k and 2 k + 1
         self.order: list[int] = []  # slots, oldest pair first
+        self.last_moved = np.zeros(n_weights, np.int64)  # the pair that a weight moved in last, counted from 1
+        self.numbers = [0] * capacity  # of the pair in each slot
+        self.newest: tuple[Floats, Floats] = (np.empty(0), np.empty(0))  # the last pair that was kept
 
     def __len__(self) -> int:
         return len(self.order)
@@ -51,12 +54,14 @@ class ProximalModel:
             slot = self.order.pop(0)
         else:
             slot = next(slot for slot in range(self.capacity) if slot not in self.order)
-        if slot == len(self.moves):
-            self.moves, self.bends = np.vstack((self.moves, move)), np.vstack((self.bends, bend))
-            self.moved = np.vstack((self.moved, move != 0.0))
-        else:
-            self.moves[slot], self.bends[slot], self.moved[slot] = move, bend, move != 0.0
+        self._keep(slot, move, bend)
+
+    def _keep(self, slot: int, move: Floats, bend: Floats) -> None:
+        """A pair that is newer than all others, in a free slot."""
+        self.numbers[slot] = max(self.numbers) + 1
         self.order.append(slot)
+        self.newest = move, bend
+        write_pair(move, bend, slot, self.numbers[slot], self.table, self.last_moved)
 
     def forget(self) -> None:
         self.order.clear()
@@ -65,61 +70,99 @@ class ProximalModel:
         """`diagonal` times what fits the newest pair, y.(y/D) / y.s; without pairs, for a first step of length 1."""
         if not self.order:
             return diagonal * max(norm(steepest / np.sqrt(diagonal)), 1e-300)
-        move, bend = self.moves[self.order[-1]], self.bends[self.order[-1]]
+        move, bend = self.newest
         return diagonal * (dot(bend, bend / diagonal) / dot(move, bend))
 
     def minimum(
         self, free: Longs, w: Floats, g: Floats, c1: float, diagonal: Floats, sweeps: int, tolerance: float
     ) -> tuple[Floats, int]:
         """(the d of the least model over the weights `free`, sweeps that it took); the first move's share ends it."""
-        D, (moves, bends) = diagonal[free], self._pairs(free)
-        basis = np.ascontiguousarray(np.concatenate((moves * D, bends)).T)  # Q, a row for each free weight
-        inverse = self._inverse(diagonal)
-        step, twisted, own = np.zeros(len(free)), np.empty_like(basis), np.empty(len(free))
-        sums = np.zeros(basis.shape[1])
-        prepare_rows(basis, inverse, D, twisted, own)
-        taken = descend(w[free], g[free], c1, D, own, basis, twisted, sweeps, tolerance, sums, step)
+        rows, size = np.array(self.order, np.int64), 2 * len(self.order)
+        basis, twisted = np.empty((len(free), size)), np.empty((len(free), size))  # Q, and Q M^-1
+        step, own, sums = np.zeros(len(free)), np.empty(len(free)), np.zeros(size)
+        point = Free(w[free], g[free], diagonal[free], own, np.arange(len(free)))
+        gather_rows(self.table, free, rows, diagonal, basis)
+        prepare_rows(basis, self._inverse(rows, diagonal), point.diagonal, twisted, own)
+        taken = descend(point, c1, basis, twisted, sweeps, tolerance, sums, step)
         direction = np.zeros(len(w))
         direction[free] = step
         return direction, int(taken)
 
-    def _inverse(self, diagonal: Floats) -> Floats:
+    def _inverse(self, rows: Longs, diagonal: Floats) -> Floats:
         """M^-1."""
-        moved = np.flatnonzero(np.any(self.moved, axis=0))
-        moves, bends = self._pairs(moved)
-        own, mixed = products(moves * diagonal[moved], moves), products(moves, bends)
+        m = len(rows)
+        oldest = min((self.numbers[slot] for slot in self.order), default=0)
+        own, mixed = np.zeros((m, m)), np.zeros((m, m))
+        if m:
+            moved = np.flatnonzero(self.last_moved >= oldest)
+            sum_products(self.table, moved, rows, diagonal, own, mixed)
         below = np.tril(mixed, -1)
+        own = np.tril(own) + np.tril(own, -1).T
         return np.linalg.pinv(np.block([[own, below], [below.T, -np.diag(np.diag(mixed))]]))
-
-    def _pairs(self, some: Longs) -> tuple[Floats, Floats]:
-        """Moves and bends of some weights, oldest first."""
-        grid = np.ix_(np.array(self.order, np.int64), some)
-        return self.moves[grid], self.bends[grid]
 
     def state(self) -> dict[str, Any]:
         """The named arrays that `restore` takes. Live: copy to keep."""
-        return {"moves": self.moves, "bends": self.bends, "order": np.array(self.order, np.int64)}
+        used = 2 * max((slot + 1 for slot in self.order), default=0)
+        moves, bends = self.table[:, 0:used:2].T, self.table[:, 1:used:2].T
+        return {"moves": moves, "bends": bends, "order": np.array(self.order, np.int64)}
 
     def restore(self, name: str, memory: Mapping[str, Any]) -> None:
-        moves, bends, order = (np.array(memory[item]) for item in ("moves", "bends", "order"))
+        moves, bends, order = (memory[item] for item in ("moves", "bends", "order"))
         if moves.shape != bends.shape or len(moves) > self.capacity:
             raise MemoryMismatch(name, f"it has {len(moves)} moves and {len(bends)} bends; pairs={self.capacity}")
         if len(set(order.tolist())) < len(order) or not set(order.tolist()) <= set(range(len(moves))):
             raise MemoryMismatch(name, f"'order' holds {order.tolist()}, but there are {len(moves)} pairs")
-        self.moves, self.bends, self.moved, self.order = moves, bends, moves != 0.0, order.tolist()
+        for slot in order.tolist():
+            self._keep(slot, np.array(moves[slot]), np.array(bends[slot]))
 
 
-@kernel
-def products(a: Floats, b: Floats) -> Floats:
-    """Inner products of the rows of a with those of b."""
-    found = np.empty((len(a), len(b)))
-    for i in range(len(a)):
-        for j in range(len(b)):
-            found[i, j] = dot(a[i], b[j])
-    return found
+class Free(NamedTuple):
+    """The weights that are free to move."""
+
+    w: Floats
+    g: Floats
+    diagonal: Floats  # D
+    own: Floats  # the diagonal of B
+    active: Longs  # those of the next sweep come first
 
 
-@kernel
+@borrowing_kernel
+def write_pair(
+    move: Floats, bend: Floats, slot: int, number: int, table: Floats, last_moved: Longs
+) -> None:
+    """Writes: table, last_moved."""
+    for i in range(len(move)):
+        table[i, 2 * slot] = move[i]
+        table[i, 2 * slot + 1] = bend[i]
+        if move[i] != 0.0:
+            last_moved[i] = number
+
+
+@borrowing_kernel
+def gather_rows(table: Floats, free: Longs, slots: Longs, diagonal: Floats, basis: Floats) -> None:
+    """Rows of Q: D s and y of each free weight. Writes: basis."""
+    m = len(slots)
+    for i in range(len(free)):
+        f = free[i]
+        for a in range(m):
+            basis[i, a] = diagonal[f] * table[f, 2 * slots[a]]
+            basis[i, m + a] = table[f, 2 * slots[a] + 1]
+
+
+@borrowing_kernel
+def sum_products(table: Floats, some: Longs, slots: Longs, diagonal: Floats, own: Floats, mixed: Floats) -> None:
+    """S^T D S and S^T Y, what is on and below their diagonals, summed over some weights. Writes: own, mixed."""
+    for i in range(len(some)):
+        f = some[i]
+        for a in range(len(slots)):
+            move = table[f, 2 * slots[a]]
+            if move != 0.0:
+                for b in range(a + 1):
+                    own[a, b] += move * diagonal[f] * table[f, 2 * slots[b]]
+                    mixed[a, b] += move * table[f, 2 * slots[b] + 1]
+
+
+@borrowing_kernel
 def prepare_rows(basis: Floats, inverse: Floats, diagonal: Floats, twisted: Floats, own: Floats) -> None:
     """Writes: twisted, the rows of Q M^-1; own, the diagonal of B."""
     for i in range(len(basis)):
@@ -133,38 +176,34 @@ def prepare_rows(basis: Floats, inverse: Floats, diagonal: Floats, twisted: Floa
         own[i] = max(diagonal[i] - less, LEAST_SHARE * diagonal[i])
 
 
-@kernel
+@borrowing_kernel
 def descend(
-    w: Floats,
-    g: Floats,
-    c1: float,
-    diagonal: Floats,
-    own: Floats,
-    basis: Floats,
-    twisted: Floats,
-    sweeps: int,
-    tolerance: float,
-    sums: Floats,
-    step: Floats,
+    free: Free, c1: float, basis: Floats, twisted: Floats, sweeps: int, tolerance: float, sums: Floats, step: Floats
 ) -> int:
     """Coordinate descent from step = 0, until a sweep moves less than `tolerance` of the first one; returns the sweeps.
 
-    Writes: step, sums (Q^T step).
+    Writes: step, sums (Q^T step), free.active.
     """
-    first = 0.0
+    first, active = 0.0, len(step)
     for sweep in range(sweeps):
-        moved = 0.0
-        for i in range(len(w)):
-            slope = g[i] + diagonal[i] * step[i]
+        moved, kept = 0.0, 0
+        for n in range(active):
+            i = free.active[n]
+            slope = free.g[i] + free.diagonal[i] * step[i]
             for a in range(len(sums)):
                 slope -= twisted[i, a] * sums[a]
-            here = w[i] + step[i]
-            change = soft(here - slope / own[i], c1 / own[i]) - here
+            here = free.w[i] + step[i]
+            there = soft(here - slope / free.own[i], c1 / free.own[i])
+            change = there - here
             if change != 0.0:
                 step[i] += change
-                moved += abs(change) * own[i]
+                moved += abs(change) * free.own[i]
                 for a in range(len(sums)):
                     sums[a] += change * basis[i, a]
+            if there != 0.0 or change != 0.0:
+                free.active[kept] = i
+                kept += 1
+        active = kept
         if sweep == 0:
             first = moved
         if moved <= tolerance * first:
