@@ -50,7 +50,7 @@ def inner_cg(H, g, radius, tolerance):
     return s, False
 
 
-def proximal_quasi_newton(problem, w, n_steps, pairs=20, sweeps=20, tolerance=0.03, floor=0.05):
+def proximal_quasi_newton(problem, w, n_steps, pairs=20, sweeps=10, tolerance=0.05, floor=0.05):
     """Zhong, Yen, Dhillon & Ravikumar (2014) with B as a matrix, BFGS updates of a diagonal. Returns the iterates."""
     c1, kept, iterates = problem.c1, [], [w]
     smooth, g = problem.gradient(w)

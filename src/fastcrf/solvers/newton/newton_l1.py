@@ -64,8 +64,8 @@ class NewtonL1:
     }
 
     pairs: int = 20
-    sweeps: int = 20
-    tolerance: float = 0.03
+    sweeps: int = 10
+    tolerance: float = 0.05
     steady: float = 0.0
     max_products: int = 50
 

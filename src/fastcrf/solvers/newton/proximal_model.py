@@ -6,8 +6,9 @@ Zhong, Yen, Dhillon & Ravikumar (2014), section 2: over the weights that are fre
 
 where S and Y are the last changes of the weights and of the gradient, E the diagonal and L what is below it of S^T Y
 (Byrd, Nocedal & Schnabel 1994). With u = Q^T d at hand, a coordinate costs as much as there are pairs, whatever the
-number of weights; no data are looked at. The pairs of a weight lie side by side, because coordinate descent, and all that
-prepares it, goes from weight to weight. After a sweep, weights that stayed at zero are left out (the paper's shrinking).
+number of weights; no data are looked at. The pairs of a weight lie side by side, because coordinate descent, and all
+that prepares it, goes from weight to weight. After a sweep, weights that stayed at zero are left out (the paper's
+shrinking).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class ProximalModel:
 
     def __init__(self, capacity: int, n_weights: int) -> None:
         self.capacity = capacity
-        self.table = np.zeros((n_weights, 2 * capacity))  # move and bend of slot k in columns 2 k and 2 k + 1
+        self.table = np.zeros((n_weights, 2 * capacity))  # moves, then bends, by slot
         self.order: list[int] = []  # slots, oldest pair first
         self.last_moved = np.zeros(n_weights, np.int64)  # the pair that a weight moved in last, counted from 1
         self.numbers = [0] * capacity  # of the pair in each slot
@@ -77,40 +78,36 @@ class ProximalModel:
         self, free: Longs, w: Floats, g: Floats, c1: float, diagonal: Floats, sweeps: int, tolerance: float
     ) -> tuple[Floats, int]:
         """(the d of the least model over the weights `free`, sweeps that it took); the first move's share ends it."""
-        rows, size = np.array(self.order, np.int64), 2 * len(self.order)
+        size = 2 * len(self.order)
         basis, twisted = np.empty((len(free), size)), np.empty((len(free), size))  # Q, and Q M^-1
         step, own, sums = np.zeros(len(free)), np.empty(len(free)), np.zeros(size)
         point = Free(w[free], g[free], diagonal[free], own, np.arange(len(free)))
-        gather_rows(self.table, free, rows, diagonal, basis)
-        prepare_rows(basis, self._inverse(rows, diagonal), point.diagonal, twisted, own)
+        gather_rows(self.table, free, diagonal, basis)
+        prepare_rows(basis, self._inverse(diagonal), point.diagonal, twisted, own)
         taken = descend(point, c1, basis, twisted, sweeps, tolerance, sums, step)
         direction = np.zeros(len(w))
         direction[free] = step
         return direction, int(taken)
 
-    def _inverse(self, rows: Longs, diagonal: Floats) -> Floats:
-        """M^-1."""
-        m = len(rows)
-        oldest = min((self.numbers[slot] for slot in self.order), default=0)
+    def _inverse(self, diagonal: Floats) -> Floats:
+        """M^-1, by slot: the slots in use are the first ones."""
+        m, age = len(self.order), np.argsort(self.order)
         own, mixed = np.zeros((m, m)), np.zeros((m, m))
-        if m:
-            moved = np.flatnonzero(self.last_moved >= oldest)
-            sum_products(self.table, moved, rows, diagonal, own, mixed)
-        below = np.tril(mixed, -1)
-        own = np.tril(own) + np.tril(own, -1).T
+        moved = np.flatnonzero(self.last_moved >= min((self.numbers[slot] for slot in self.order), default=0))
+        sum_products(self.table, moved, diagonal, own, mixed)
+        below = np.where(age[:, None] > age, mixed, 0.0)  # s of a pair with y of an older one
         return np.linalg.pinv(np.block([[own, below], [below.T, -np.diag(np.diag(mixed))]]))
 
     def state(self) -> dict[str, Any]:
         """The named arrays that `restore` takes. Live: copy to keep."""
-        used = 2 * max((slot + 1 for slot in self.order), default=0)
-        moves, bends = self.table[:, 0:used:2].T, self.table[:, 1:used:2].T
+        moves, bends = (self.table[:, first : first + len(self.order)].T for first in (0, self.capacity))
         return {"moves": moves, "bends": bends, "order": np.array(self.order, np.int64)}
 
     def restore(self, name: str, memory: Mapping[str, Any]) -> None:
         moves, bends, order = (memory[item] for item in ("moves", "bends", "order"))
         if moves.shape != bends.shape or len(moves) > self.capacity:
             raise MemoryMismatch(name, f"it has {len(moves)} moves and {len(bends)} bends; pairs={self.capacity}")
-        if len(set(order.tolist())) < len(order) or not set(order.tolist()) <= set(range(len(moves))):
+        if sorted(order.tolist()) != list(range(len(moves))):
             raise MemoryMismatch(name, f"'order' holds {order.tolist()}, but there are {len(moves)} pairs")
         for slot in order.tolist():
             self._keep(slot, np.array(moves[slot]), np.array(bends[slot]))
@@ -127,39 +124,40 @@ class Free(NamedTuple):
 
 
 @borrowing_kernel
-def write_pair(
-    move: Floats, bend: Floats, slot: int, number: int, table: Floats, last_moved: Longs
-) -> None:
+def write_pair(move: Floats, bend: Floats, slot: int, number: int, table: Floats, last_moved: Longs) -> None:
     """Writes: table, last_moved."""
+    behind = table.shape[1] // 2 + slot
     for i in range(len(move)):
-        table[i, 2 * slot] = move[i]
-        table[i, 2 * slot + 1] = bend[i]
+        table[i, slot] = move[i]
+        table[i, behind] = bend[i]
         if move[i] != 0.0:
             last_moved[i] = number
 
 
 @borrowing_kernel
-def gather_rows(table: Floats, free: Longs, slots: Longs, diagonal: Floats, basis: Floats) -> None:
+def gather_rows(table: Floats, free: Longs, diagonal: Floats, basis: Floats) -> None:
     """Rows of Q: D s and y of each free weight. Writes: basis."""
-    m = len(slots)
+    m, behind = basis.shape[1] // 2, table.shape[1] // 2
     for i in range(len(free)):
         f = free[i]
         for a in range(m):
-            basis[i, a] = diagonal[f] * table[f, 2 * slots[a]]
-            basis[i, m + a] = table[f, 2 * slots[a] + 1]
+            basis[i, a] = diagonal[f] * table[f, a]
+            basis[i, m + a] = table[f, behind + a]
 
 
 @borrowing_kernel
-def sum_products(table: Floats, some: Longs, slots: Longs, diagonal: Floats, own: Floats, mixed: Floats) -> None:
-    """S^T D S and S^T Y, what is on and below their diagonals, summed over some weights. Writes: own, mixed."""
+def sum_products(table: Floats, some: Longs, diagonal: Floats, own: Floats, mixed: Floats) -> None:
+    """S^T D S and S^T Y, summed over some weights. Writes: own, mixed."""
+    behind = table.shape[1] // 2
     for i in range(len(some)):
         f = some[i]
-        for a in range(len(slots)):
-            move = table[f, 2 * slots[a]]
+        for a in range(len(own)):
+            move = table[f, a]
             if move != 0.0:
-                for b in range(a + 1):
-                    own[a, b] += move * diagonal[f] * table[f, 2 * slots[b]]
-                    mixed[a, b] += move * table[f, 2 * slots[b] + 1]
+                scaled = move * diagonal[f]
+                for b in range(len(own)):
+                    own[a, b] += scaled * table[f, b]
+                    mixed[a, b] += move * table[f, behind + b]
 
 
 @borrowing_kernel
