@@ -2,7 +2,8 @@
 
     python benchmarks/second_order.py [--data DIR] [--only products,newton,l1] [--sets conll2000,conll2002-esp]
                                       [--penalties 1:0,0.1:0.1] [--share 1.0] [--seconds 300] [--passes 1000]
-                                      [--jobs 2] [--solvers newton-cg lbfgs:pairs=50] [--curves FOLDER]
+                                      [--jobs 2] [--iterations 600] [--solvers newton-cg lbfgs:pairs=50]
+                                      [--curves FOLDER]
 
 products: seconds of a product over those of a gradient, the least of several that took turns; from what gradients leave
           of all sequences, of 4,000, of none, and by forward-mode differentiation.
@@ -52,7 +53,7 @@ NEWTON = (
     "lbfgs:pairs=10",
     "lbfgs:pairs=50",
 )
-SPARSE = ("newton-l1", "owlqn", "prox-lbfgs", "crfsuite")
+SPARSE = ("newton-l1", "prox-lbfgs", "auto", "owlqn", "crfsuite")
 
 
 class Case(NamedTuple):
@@ -128,7 +129,7 @@ def crfsuite(case: Case) -> Curve:
     import peer  # needs python-crfsuite
 
     penalty = {"c1": case.problem.c1, "c2": case.problem.c2}
-    found = peer.train(*case.items, **penalty, max_iterations=600, epsilon=1e-7, delta=1e-7)
+    found = peer.train(*case.items, **penalty, max_iterations=case.arguments.iterations, epsilon=1e-7, delta=1e-7)
     rows = [(float(row["time"]), float(row["linesearch_trials"]), float(row["loss"]), np.nan) for row in found]
     rows = np.array(rows)
     rows[:, [SECONDS, PASSES]] = np.cumsum(rows[:, [SECONDS, PASSES]], axis=0)
@@ -225,6 +226,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of the sentences")
     parser.add_argument("--seconds", type=float, default=300.0, help="limit of a run")
     parser.add_argument("--passes", type=float, default=1000.0, help="limit of a run")
+    parser.add_argument("--iterations", type=int, default=600, help="limit of CRFsuite's")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--solvers", nargs="*", help="others than the usual ones, such as lbfgs:pairs=50,metric=counts")
     parser.add_argument("--curves", help="folder where runs are kept and found again")

@@ -106,9 +106,9 @@ def use_model(data: bytes) -> None:
 
 @cache
 def saved_models() -> list[bytes]:
-    """A model of items, and one of each kind of template."""
+    """Models of items, of order 1 and 3, and one of each kind of template."""
     corpus, learnt, labels = encode_training(X, Y)
-    found = [model_bytes(corpus, learnt, labels)]
+    found = [model_bytes(corpus, learnt, labels, order) for order in (1, 3)]
     for text in TEMPLATES[:3]:
         template = parse_template(text.decode(), recognise(text.decode()))
         gold = [["P" if t % 2 else "Q" for t in range(len(rows))] for rows in ROWS]
@@ -116,8 +116,8 @@ def saved_models() -> list[bytes]:
     return found
 
 
-def model_bytes(corpus: Any, attributes: Any, labels: list[Any]) -> bytes:
-    features = build_feature_map(corpus, len(attributes), len(labels))
+def model_bytes(corpus: Any, attributes: Any, labels: list[Any], order: int = 1) -> bytes:
+    features = build_feature_map(corpus, len(attributes), len(labels), order=order)
     weights = np.random.default_rng(0).normal(size=features.n_weights)
     return Model(labels, attributes, features, weights, {"parameters": {"c2": 1.0, "algorithm": "lbfgs"}}).to_bytes()
 

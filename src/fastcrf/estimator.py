@@ -76,7 +76,8 @@ class CRF(TrainedEstimator):
     prior: a model whose weights are the mean of the L2 penalty, c2 |w - prior|^2: the path of its file, a fitted CRF or
         its `model_`. What the new data do not speak about stays as it has it.
     expected_sequences: how many `partial_fit` will see in all: the penalty is for so many (those seen so far).
-    order: how many labels before a label its transition weights look at: 1, or 2 for weights of label triples, too.
+    order: how many labels before a label its transition weights look at: 1; with 2,
+        label triples have weights, too, and so on for those that occur in the data.
     boundaries: the start and the end of a sequence are states with weights of their own (docs/objective.md).
 
     After `fit`: `classes_` (in order of first appearance), `attributes_`, `state_features_`, `transition_features_`,

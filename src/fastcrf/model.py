@@ -127,21 +127,20 @@ class Model:
 
     def transition_weights(self) -> dict[tuple[Any, Any], float]:
         """Non-zero weights of (label before, label after) pairs."""
-        labels = self.labels
-        return {(labels[j], labels[k]): weight for i, j, k, weight in self._transitions() if i < 0}
+        return {(j, k): weight for (j, k), weight in self._transitions(self.features.sources < len(self.labels))}
 
-    def triple_weights(self) -> dict[tuple[Any, Any, Any], float]:
-        """Non-zero weights of (label before the one before, label before, label): none in a chain of order 1."""
-        labels = self.labels
-        return {(labels[i], labels[j], labels[k]): weight for i, j, k, weight in self._transitions() if i >= 0}
+    def gram_weights(self) -> dict[tuple[Any, ...], float]:
+        """Non-zero weights of three labels in a row or, as far as the order goes, more: none in a chain of order 1."""
+        return dict(self._transitions(self.features.sources >= len(self.labels)))
 
-    def _transitions(self) -> list[tuple[int, int, int, float]]:
-        """(label before the one before, or -1; label before; label; weight) where that is not 0."""
+    def _transitions(self, wanted: np.ndarray) -> list[tuple[tuple[Any, ...], float]]:
+        """(labels before and label, weight) of some transitions, where the weight is not 0."""
         features, weights = self.features, self.weights[self.features.n_state :]
-        farther, nearer = labels_of(features.sources, features.n_labels)
-        used = weights != 0.0
-        columns = farther[used], nearer[used], features.targets[used], weights[used]
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        used = wanted & (weights != 0.0)
+        before = labels_of(features.sources[used], features.n_labels)
+        grams = np.column_stack((before, features.targets[used])).tolist()
+        names = (tuple(self.labels[k] for k in gram if k >= 0) for gram in grams)
+        return list(zip(names, weights[used].tolist(), strict=True))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file; an older file of that name is replaced only when the new one is complete.

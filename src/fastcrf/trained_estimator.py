@@ -88,9 +88,9 @@ class TrainedEstimator(BaseEstimator):
         return once(self.model_, "transitions", Model.transition_weights)
 
     @property
-    def triple_features_(self) -> dict[tuple[Any, Any, Any], float]:
-        """Weights by (two labels before, label), without those that are 0; of order 1 there are none."""
-        return once(self.model_, "triples", Model.triple_weights)
+    def gram_features_(self) -> dict[tuple[Any, ...], float]:
+        """Weights by (two or more labels before, label), without those that are 0; of order 1 there are none."""
+        return once(self.model_, "grams", Model.gram_weights)
 
     def __sklearn_tags__(self) -> Any:
         """X is a list of sequences of dicts or strings, not a matrix; y is a list of lists, so it is no classifier."""

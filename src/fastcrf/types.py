@@ -66,7 +66,7 @@ class FeatureMap(NamedTuple):
 
     The vector is [state weights | transition weights]: state weights by attribute and then label, transition weights by
     source and then target. It holds features and nothing else (no padding), so norms, counts and penalties are plain.
-    In a chain of order 2 sources are histories of one or two labels (chain/histories.py): bigrams, then triples.
+    In a chain of higher order sources are histories of one label or more (chain/histories.py): bigrams, triples ...
     """
 
     offsets: Longs  # [A + 1] first state weight of each attribute

@@ -1,6 +1,6 @@
 """The linear-chain CRF by enumeration of all label sequences: slow, obvious, and written from the definition.
 
-Transitions are V [K, K]; of a chain of order 2 (V, W), with W [K, K, K] the weights of triples.
+Transitions are V [K, K]; of a chain of higher order {labels in a row: weight}, of two labels or more.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ import numpy as np
 
 
 def path_score(scores, transitions, labels):
-    """sum_t U[t, y_t] + sum_{t>0} V[y_{t-1}, y_t] (+ sum_{t>1} W[y_{t-2}, y_{t-1}, y_t])."""
-    bigrams, triples = transitions if isinstance(transitions, tuple) else (transitions, None)
-    total = sum(scores[t][k] for t, k in enumerate(labels)) + sum(bigrams[j][k] for j, k in pairwise(labels))
-    if triples is not None:
-        total += sum(triples[i][j][k] for i, j, k in zip(labels, labels[1:], labels[2:], strict=False))
-    return total
+    """sum_t U[t, y_t] + sum_{t>0} V[y_{t-1}, y_t], or the weights of all labels in a row."""
+    total = sum(scores[t][k] for t, k in enumerate(labels))
+    if not isinstance(transitions, dict):
+        return total + sum(transitions[j][k] for j, k in pairwise(labels))
+    return total + sum(transitions.get(gram, 0.0) for gram in grams_of(labels))
+
+
+def grams_of(labels):
+    """All stretches of two labels or more."""
+    return [tuple(labels[first:last]) for last in range(2, len(labels) + 1) for first in range(last - 1)]
 
 
 def all_paths(n_positions, n_labels):
@@ -62,26 +66,30 @@ def label_scores(corpus, features, weights, i):
 
 
 def transition_scores(features, weights):
-    if features.order == 2:
-        return transition_scores_of_pairs(features, weights)
+    if features.order > 1:
+        return transition_scores_of_grams(features, weights)
     matrix = np.zeros((features.n_labels, features.n_labels))
     for e, (j, k) in enumerate(zip(features.sources, features.targets, strict=True)):
         matrix[j, k] = weights[len(features.labels) + e]
     return matrix
 
 
-def transition_scores_of_pairs(features, weights):
-    """(bigrams [K, K], triples [K, K, K]). A source below K is the label before; K + j K + i are labels i, then j."""
-    K = features.n_labels
-    bigrams, triples = np.zeros((K, K)), np.zeros((K, K, K))
-    for e, (source, k) in enumerate(zip(features.sources.tolist(), features.targets.tolist(), strict=True)):
-        weight = weights[len(features.labels) + e]
-        if source < K:
-            bigrams[source, k] = weight
-        else:
-            j, i = divmod(source - K, K)
-            triples[i, j, k] = weight
-    return bigrams, triples
+def transition_scores_of_grams(features, weights):
+    """{labels in a row: weight}."""
+    return dict(zip(grams_with_weights(features), weights[len(features.labels) :], strict=True))
+
+
+def grams_with_weights(features):
+    """The labels in a row that each transition weight belongs to. A source below K is the label before, one below
+    K + K^2 is K + k K + j for the labels j, k before, and so on."""
+    K, grams = features.n_labels, []
+    for source, label in zip(features.sources.tolist(), features.targets.tolist(), strict=True):
+        length = 1
+        while source >= K**length:
+            source, length = source - K**length, length + 1
+        before = [source // K**digit % K for digit in range(length)]  # the farthest is the last digit
+        grams.append((*before, label))
+    return grams
 
 
 def loss(corpus, features, weights):

@@ -8,8 +8,6 @@ probability for each labelling of a sequence, as the papers define it; nothing i
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from scipy.optimize import brentq
 
@@ -50,9 +48,9 @@ class Dual:
         return normalised((1 - rate) * logs + rate * (self.loss.counts[i] @ w))
 
 
-def favouring(initial):
+def favouring(initial, order):
     """schmidt2015, footnote 9: parts with the correct label are set to `initial`, others to 0."""
-    return lambda path, gold: initial * right_parts(path, gold)
+    return lambda path, gold: initial * right_parts(path, gold, max(2, order))
 
 
 def smoothed(smoothing, n_labels):
@@ -64,10 +62,12 @@ def smoothed(smoothing, n_labels):
     return start
 
 
-def right_parts(path, gold):
-    """Labels and label bigrams of `path` that are those of the gold labelling at their place."""
-    pairs = zip(pairwise(path), pairwise(gold), strict=True)
-    return sum(a == b for a, b in zip(path, gold, strict=True)) + sum(one == other for one, other in pairs)
+def right_parts(path, gold, length):
+    """Labels of `path`, and stretches of up to so many labels behind the first, that are those of the gold labelling at
+    their place: bigrams or, in a chain of higher order all of whose histories are known, states."""
+    right = sum(a == b for a, b in zip(path, gold, strict=True))
+    ends = ((max(0, t - length), t) for t in range(2, len(path) + 1))
+    return right + sum(list(path[first:last]) == list(gold[first:last]) for first, last in ends)
 
 
 def normalised(scores):
@@ -78,7 +78,7 @@ def normalised(scores):
 
 def oeg(corpus, features, c2, orders, initial=3.0):
     """schmidt2015, footnote 9; orders[k] are the sequences of pass k. Yields (w, dual, evaluations) after each pass."""
-    dual = Dual(corpus, features, c2, favouring(initial))
+    dual = Dual(corpus, features, c2, favouring(initial, features.order))
     rates, evaluations = np.full(dual.n, 0.5), dual.n
     yield dual.weights_of(dual.logs), dual.value(dual.logs), evaluations
     for k, order in enumerate(orders):
@@ -97,7 +97,7 @@ def oeg(corpus, features, c2, orders, initial=3.0):
 
 def eg(corpus, features, c2, n_steps, initial=3.0):
     """Collins et al., the batch algorithm: one rate, halved until the dual rises. Yields as `oeg`, after each step."""
-    dual = Dual(corpus, features, c2, favouring(initial))
+    dual = Dual(corpus, features, c2, favouring(initial, features.order))
     rate, evaluations = 0.5, dual.n
     yield dual.weights_of(dual.logs), dual.value(dual.logs), evaluations
     for _ in range(n_steps):
@@ -113,29 +113,27 @@ def eg(corpus, features, c2, n_steps, initial=3.0):
 
 
 class Marginals:
-    """What a dual point of SDCA is: for each sequence the marginals of labels and of label bigrams, by position."""
+    """What a dual point of SDCA is: for each sequence the marginals of as many labels in a row as the model looks at,
+    by position, and of those that two such stretches share."""
 
-    def __init__(self, paths, n_labels):
+    def __init__(self, paths, n_labels, order):
         T, K = len(paths[0]), n_labels
-        self.T, self.node_count = T, T * K
-        self.table = np.zeros((len(paths), T * K + (T - 1) * K * K))
-        for row, path in enumerate(paths):
-            for t, k in enumerate(path):
-                self.table[row, t * K + k] = 1.0
-                if t > 0:
-                    self.table[row, T * K + (t - 1) * K * K + path[t - 1] * K + k] = 1.0
-        self.n_labels = K
+        size = min(T, order + 1)
+        wholes = [(t - size, t) for t in range(size, T + 1)]
+        stretches = wholes + [(first + 1, last) for first, last in wholes[:-1]]
+        columns = [np.zeros((len(paths), K ** (last - first))) for first, last in stretches]
+        for (first, last), column in zip(stretches, columns, strict=True):
+            digits = np.array(paths)[:, first:last] @ K ** np.arange(last - first)
+            column[np.arange(len(paths)), digits] = 1.0
+        self.table = np.hstack(columns)
+        self.shared = np.repeat([1.0] * len(wholes) + [-1.0] * (len(wholes) - 1), [c.shape[1] for c in columns])
 
     def of(self, logs):
         return np.exp(logs) @ self.table
 
     def coefficients(self):
-        """H = sum of -m log m over bigrams, minus that over the labels that two of them share."""
-        K, shared = self.n_labels, np.zeros(self.node_count)
-        shared[K:-K] = -1.0
-        if self.T == 1:
-            shared[:] = 1.0
-        return np.concatenate((shared, np.ones(self.table.shape[1] - self.node_count)))
+        """H = sum of -m log m over stretches, minus that over what two of them share."""
+        return self.shared
 
 
 def entropy(m, coefficients):
@@ -149,7 +147,7 @@ def sdca(corpus, features, c2, uniforms, smoothing=1e-3, line_search="exact", sh
     """
     dual = Dual(corpus, features, c2, smoothed(smoothing, features.n_labels))
     loss, s, ridge = dual.loss, dual.loss.weights, 2 * c2
-    shapes = [Marginals(paths, dual.n_labels) for paths in dual.paths]
+    shapes = [Marginals(paths, dual.n_labels, features.order) for paths in dual.paths]
     m = [shape.of(logs) for shape, logs in zip(shapes, dual.logs, strict=True)]
     w, gaps = dual.weights_of(dual.logs), np.full(dual.n, 100.0)
     counts = [feature_counts(shape, loss, i) for i, shape in enumerate(shapes)]

@@ -35,7 +35,8 @@ def slopes_and_curvatures(corpus, features, w):
     transitions = brute_force.transition_scores(features, w)
     for i in range(corpus.n_sequences):
         weight = corpus.weights[i] if len(corpus.weights) else 1.0
-        nodes, edges = brute_force.marginals(brute_force.label_scores(corpus, features, w, i), transitions)
+        scores = brute_force.label_scores(corpus, features, w, i)
+        nodes, _ = brute_force.marginals(scores, transitions)
         first = corpus.starts[i]
         gold = corpus.labels[first : corpus.starts[i + 1]]
         for t, labels in enumerate(nodes):
@@ -45,9 +46,14 @@ def slopes_and_curvatures(corpus, features, w):
                     p = labels[features.labels[f]]
                     g[f] += weight * x * (p - (gold[t] == features.labels[f]))
                     h[f] += weight * x * x * p * (1.0 - p)
-        for t, bigrams in enumerate(edges):
-            for e, (j, k) in enumerate(zip(features.sources, features.targets, strict=True)):
-                p = bigrams[j, k]
-                g[n_state + e] += weight * (p - (gold[t] == j and gold[t + 1] == k))
+        paths = {
+            path: brute_force.path_score(scores, transitions, path) for path in brute_force.all_paths(*scores.shape)
+        }
+        log_z = brute_force.log_partition(scores, transitions)
+        for e, gram in enumerate(brute_force.grams_with_weights(features)):
+            for last in range(len(gram), len(gold) + 1):
+                held = slice(last - len(gram), last)
+                p = sum(np.exp(score - log_z) for path, score in paths.items() if path[held] == gram)
+                g[n_state + e] += weight * (p - (tuple(gold[held]) == gram))
                 h[n_state + e] += weight * p * (1.0 - p)
     return g, h

@@ -50,7 +50,7 @@ def inner_cg(H, g, radius, tolerance):
     return s, False
 
 
-def proximal_quasi_newton(problem, w, n_steps, pairs=20, sweeps=20, tolerance=0.03, floor=0.05):
+def proximal_quasi_newton(problem, w, n_steps, pairs=20, sweeps=10, tolerance=0.05, floor=0.05):
     """Zhong, Yen, Dhillon & Ravikumar (2014) with B as a matrix, BFGS updates of a diagonal. Returns the iterates."""
     c1, kept, iterates = problem.c1, [], [w]
     smooth, g = problem.gradient(w)
@@ -80,16 +80,17 @@ def proximal_quasi_newton(problem, w, n_steps, pairs=20, sweeps=20, tolerance=0.
 
 
 def coordinate_descent(B, g, w, c1, free, sweeps, tolerance):
-    """argmin_d  g.d + d.B d / 2 + c1 |w + d|_1 over the free coordinates, about."""
+    """argmin_d  g.d + d.B d / 2 + c1 |w + d|_1 over the free coordinates, about; those that stay at 0 are left out."""
     d, first = np.zeros_like(w), None
     for _ in range(sweeps):
-        moved = 0.0
-        for j in free:
+        moved, swept, free = 0.0, free, []
+        for j in swept:
             z = w[j] + d[j]
             target = z - (g[j] + B[j] @ d) / B[j, j]
             new = np.sign(target) * max(abs(target) - c1 / B[j, j], 0.0)
             moved += abs(new - z) * B[j, j]
             d[j] += new - z
+            free += [j] if new != 0.0 or new != z else []
         first = moved if first is None else first
         if moved <= tolerance * first:
             break

@@ -32,10 +32,10 @@ def learnable_corpus(seed, n_labels=3, n_attributes=6, **options):
 
 
 def random_features(seed, n_labels=3, n_attributes=6, density=0.6, order=1):
-    """Each (attribute, label) pair and each label bigram has a weight with the given probability (and each triple)."""
+    """Each (attribute, label) pair and each label bigram has a weight with the given probability (and longer grams)."""
     rng = np.random.default_rng([seed, 1])
     state = rng.random((n_attributes, n_labels)) < density
-    edges = rng.random((n_labels if order == 1 else n_labels + n_labels**2, n_labels)) < density
+    edges = rng.random((sum(n_labels**length for length in range(1, order + 1)), n_labels)) < density
     sources, targets = np.nonzero(edges)
     return FeatureMap(
         offsets=np.concatenate(([0], np.cumsum(state.sum(axis=1)))).astype(np.int64),

@@ -32,7 +32,7 @@ from fastcrf.chain.lanes import (
     zeros,
 )
 from fastcrf.chain.layout import Indices, Layout, Positions
-from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from, lattice_of
+from fastcrf.chain.orders import AnyEdges, AnyLattice, lattice_of, no_edges, tree_of
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.mapped import empty_beside, folder_of
@@ -59,6 +59,11 @@ def add_labelling(edges, labels, amount, counts, n_labels):  # type: ignore[no-u
 @generic
 def settle_edges(edges, edge_sums, wide_edges, n_labels, lanes):  # type: ignore[no-untyped-def]
     """From sums in units of edges.forward, and plain counts, to expected counts of transitions. Writes: edge_sums."""
+
+
+@generic
+def count_shorter(edges, counts, n_labels, lanes):  # type: ignore[no-untyped-def]
+    """From counts of steps to counts of weights: a step counts for all weights that it has. Writes: counts."""
 
 
 class Support(NamedTuple):
@@ -98,7 +103,7 @@ class Workspace(NamedTuple):
     weights: Table  # local: weights of the block's attributes
     change: Table  # local: what is to be added, by attribute
     edges: AnyEdges  # current transition scores and their exponentials
-    edge_change: np.ndarray  # [histories, Kp] what is to be added, by label bigram (order 2: and triple)
+    edge_change: np.ndarray  # [histories, Kp] what is to be added, by label bigram, or by history and label
     edge_sums: np.ndarray  # [histories, Kp] transitions, expected minus observed
     wide_edges: np.ndarray  # [histories, Kp] those expected that come from the log domain
 
@@ -126,18 +131,17 @@ def make_blocks(
 def make_workspace(blocks: Blocks) -> Workspace:
     n_rows, n_cells, longest = blocks.widest
     layout = blocks.layout
-    K, Kp, order = layout.n_labels, layout.padded, layout.order
+    K, Kp, tree = layout.n_labels, layout.padded, tree_of(layout)
     weights, change = (Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)) for _ in range(2))
-    edges = edges_from(order, np.zeros((layout.n_histories, K)), Kp)
     sums = (aligned_zeros(*layout.edge_shape) for _ in range(3))
-    return Workspace(lattice_of(order, longest, K, Kp), weights, change, edges, *sums)
+    return Workspace(lattice_of(tree, longest, K, Kp), weights, change, no_edges(layout, tree), *sums)
 
 
 def feature_masks(layout: Layout, features: FeatureMap) -> np.ndarray:
     """One bit for each slot of the dense rows and of the transition rows that has a weight."""
     slots = np.zeros((layout.n_rows + layout.n_histories, layout.padded), np.bool_)
     slots.reshape(-1)[layout.place[layout.place < layout.n_row_slots]] = True
-    slots[layout.n_rows + features.sources, features.targets] = True
+    slots[layout.n_rows + layout.rows_of(features), features.targets] = True
     panels = slots.reshape(len(slots), -1, layout.width).astype(np.uint64)
     return (panels << np.arange(layout.width, dtype=np.uint64)).sum(axis=2, dtype=np.uint64)
 
@@ -213,7 +217,7 @@ def infer_block(chains, i, edges, space, n_labels, lanes):
         first, last = starts[c] - base, starts[c + 1] - base
         gold = gold_score(edges, chains.labels[starts[c] : starts[c + 1]], lattice.scores, first, n_labels)
         loss += weight * (infer(lattice, first, last, edges, weight, space.wide_edges, n_labels, lanes) - gold)
-    add_edges(lattice, starts[chains.bounds[i + 1]] - base, n_labels, edge_sums, lanes)
+    add_edges(lattice, starts[chains.bounds[i + 1]] - base, edges, n_labels, edge_sums, lanes)
     settle_edges(edges, edge_sums, space.wide_edges, n_labels, lanes)
     subtract_gold(edges, chains, i, lattice.scores, edge_sums, n_labels)
     return loss
@@ -225,6 +229,11 @@ def settle_bigrams(edges, edge_sums, wide_edges, n_labels, lanes):
         for b in range(0, edge_sums.shape[1], len(lanes)):
             expected = multiply(load(edge_sums, j, b, lanes), load(edges.forward, j, b, lanes))
             store(edge_sums, j, b, add(expected, load(wide_edges, j, b, lanes)))
+
+
+@count_shorter.register(Edges)
+def count_bigrams(edges, counts, n_labels, lanes):
+    """A step has one weight."""
 
 
 @add_labelling.register(Edges)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.chain import plain_decode
-from fastcrf.chain.decoding_room import require_room_for, require_room_for_pairs
+from fastcrf.chain.decoding_room import require_room_for, require_room_for_states
 from fastcrf.chain.expectations import infer
-from fastcrf.chain.histories import with_bigrams
+from fastcrf.chain.histories import known_histories, make_tree
 from fastcrf.chain.lanes import choose_width
-from fastcrf.chain.orders import edges_of, lattice_of
+from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from, lattice_of
 from fastcrf.chain.scores import fill_transitions, score_positions
 from fastcrf.chain.transitions import transition_matrix
 from fastcrf.chain.viterbi import best_labels
@@ -22,10 +22,19 @@ def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
     require_room_for(features.n_labels, corpus.n_positions, squares=1, rows=1)
     if features.order == 1:
         return best_labels(corpus, features, weights)
-    from fastcrf.chain.pair_viterbi import best_labels_of_pairs
+    from fastcrf.chain.history_viterbi import best_labels_of_histories
 
-    require_room_for_pairs(corpus, features.n_labels, cubes=2, squares=1)
-    return best_labels_of_pairs(corpus, features, weights, with_bigrams(transition_matrix(features, weights)))
+    return best_labels_of_histories(corpus, features, weights, *prepared(corpus, features, weights))
+
+
+def prepared(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[AnyEdges, AnyLattice]:
+    """Edges, and work space for the longest sequence."""
+    require_room_for_states(corpus, features, rows=8, columns=3)
+    K, padded = features.n_labels, choose_width(features.n_labels)[1]
+    tree = None if features.order == 1 else make_tree(known_histories(features), K)
+    longest = int(np.diff(corpus.starts).max(initial=1))
+    edges = edges_from(tree, transition_matrix(features, weights), padded)
+    return edges, lattice_of(tree, longest, K, padded)
 
 
 def posteriors(corpus: Corpus, features: FeatureMap, weights: Floats) -> Floats:
@@ -36,15 +45,12 @@ def posteriors(corpus: Corpus, features: FeatureMap, weights: Floats) -> Floats:
 def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
     """p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
     require_room_for(features.n_labels, corpus.n_positions, squares=6, rows=5)
-    width, padded = choose_width(features.n_labels)
-    longest = int(np.diff(corpus.starts).max(initial=1))
-    if features.order == 2:
-        require_room_for_pairs(corpus, features.n_labels, cubes=6, squares=2)
-    lattice = lattice_of(features.order, longest, features.n_labels, padded)
-    edges = edges_of(features, weights, padded)
+    edges, lattice = prepared(corpus, features, weights)
     probabilities = np.empty((corpus.n_positions, features.n_labels))
     log_z = np.zeros(corpus.n_sequences)
-    fill_posteriors(corpus, features, weights, edges, lattice, probabilities, log_z, (0,) * width)
+    fill_posteriors(
+        corpus, features, weights, edges, lattice, probabilities, log_z, (0,) * choose_width(features.n_labels)[0]
+    )
     return probabilities, log_z
 
 

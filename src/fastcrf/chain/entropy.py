@@ -18,7 +18,7 @@ from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 
 @generic
-def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels):  # type: ignore[no-untyped-def]
+def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels, lanes):  # type: ignore[no-untyped-def]
     """What the transitions of one sequence that `infer` has been through are expected to score.
 
     Writes: wide_edges (zeros).
@@ -39,7 +39,7 @@ def make_figure_room(lattice: AnyLattice, edges: AnyEdges) -> FigureRoom:
 
 @expected_edge_score.register(Lattice)
 @standing_kernel
-def expected_bigram_score(lattice, first, last, edges, wide_edges, n_labels):
+def expected_bigram_score(lattice, first, last, edges, wide_edges, n_labels, lanes):
     """sum_t E[V(y_{t-1}, y_t)]. Writes: wide_edges (zeros)."""
     expected = 0.0
     for j in range(n_labels):
@@ -72,7 +72,7 @@ def sequence_figures(sequences, labels, first, last, room, figures, n_labels, la
         for i in range(first, end):
             a, b = starts[i] - base, starts[i + 1] - base
             figures[i, 0] = infer(lattice, a, b, edges, 1.0, room.wide_edges, n_labels, lanes)
-            figures[i, 1] = expected_edge_score(lattice, a, b, edges, room.wide_edges, n_labels)
+            figures[i, 1] = expected_edge_score(lattice, a, b, edges, room.wide_edges, n_labels, lanes)
             figures[i, 2] = gold_score(edges, labels[starts[i] : starts[i + 1]], again, a, n_labels)
             for t in range(a, b):
                 for k in range(n_labels):

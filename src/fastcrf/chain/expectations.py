@@ -66,7 +66,7 @@ def log_partition(lattice, first, last, edges, n_labels, lanes):  # type: ignore
 
 
 @generic
-def add_edges(lattice, n_positions, n_labels, sums, lanes):  # type: ignore[no-untyped-def]
+def add_edges(lattice, n_positions, edges, n_labels, sums, lanes):  # type: ignore[no-untyped-def]
     """Add the edge factors of all positions to sums, which count in units of edges.forward. Writes: sums."""
 
 
@@ -127,7 +127,7 @@ def scatter_block(positions, first, last, scores, table, lanes):
 
 @add_edges.register(Lattice)
 @standing_kernel
-def add_bigrams(lattice, n_positions, n_labels, sums, lanes):
+def add_bigrams(lattice, n_positions, edges, n_labels, sums, lanes):
     """sums(j, k) += sum_t alpha_{t-1}(j) follow_t(k); four rows stay in registers while t runs. Writes: sums."""
     alpha, follow, panel = lattice.alpha, lattice.follow, lanes[:NARROW]
     for b in range(0, sums.shape[1], len(panel)):
@@ -194,7 +194,7 @@ def expect_block(sequences, first, end, lattice, expected, n_labels, lanes):
         weight = weights[i] if len(weights) > 0 else 1.0
         a, b = starts[i] - base, starts[i + 1] - base
         loss += weight * infer(lattice, a, b, sequences.edges, weight, expected.wide_edges, n_labels, lanes)
-    add_edges(lattice, starts[end] - base, n_labels, expected.edges, lanes)
+    add_edges(lattice, starts[end] - base, sequences.edges, n_labels, expected.edges, lanes)
     scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
     return loss
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.decoding_room import require_room_for_histories
+from fastcrf.chain.decoding_room import require_room_for_grams
+from fastcrf.chain.histories import check_labels, n_histories
 from fastcrf.chain.transition_counts import count_transitions
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
@@ -39,8 +40,8 @@ class FeatureCounts(NamedTuple):
     """How often what may become a feature occurs."""
 
     pairs: Pairs
-    frequency: Floats  # [histories, K] of each label bigram, and of each triple in a chain of order 2
-    observed: np.ndarray  # [histories, K] whether it occurs at all: its weight may be 0
+    codes: Longs  # [grams] (number of the history) * K + label of each bigram that occurs, and of each longer gram
+    frequency: Floats  # [grams]; of one whose sequences have no weight, 0
 
 
 class Seen(NamedTuple):
@@ -59,7 +60,7 @@ def build_feature_map(
 
 def count_features(corpus: Corpus, n_attributes: int, n_labels: int, order: int = 1) -> FeatureCounts:
     """What a labelled corpus says of its features."""
-    require_room_for_histories(n_labels, order)
+    check_labels(n_labels, order)
     return FeatureCounts(count_pairs(corpus, n_attributes, n_labels), *count_transitions(corpus, n_labels, order))
 
 
@@ -77,15 +78,20 @@ def choose_features(
     """The features of counts, of one corpus or of several that were joined.
 
     `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram (in a chain
-    of order 2 every triple, too); what they add has frequency 0 and is subject to `min_freq` like the rest. Without
-    `transitions` there are no label bigrams.
+    of higher order every longer gram, too); what they add has frequency 0 and is subject to `min_freq` like the rest.
+    Without `transitions` there are no label bigrams.
     """
     threshold = float(min_freq) if min_freq > 0 or drop_negative else -np.inf
     pairs = with_every_label(counts.pairs, n_labels) if all_states else counts.pairs
     kept = pairs.frequencies >= threshold
     kept_before = np.concatenate(([0], np.cumsum(kept)))
-    possible = (counts.observed | bool(all_transitions)) & bool(transitions)
-    sources, targets = np.nonzero(possible & (counts.frequency >= threshold))
+    codes = counts.codes[counts.frequency >= threshold]
+    if all_transitions and threshold <= 0.0:
+        require_room_for_grams(n_histories(n_labels, order), n_labels, order)
+        codes = np.union1d(codes, np.arange(n_histories(n_labels, order) * n_labels))
+    sources, targets = np.divmod(codes if transitions else codes[:0], max(n_labels, 1))
+    if order > 1:
+        require_room_for_grams(len(codes), n_labels, order)
     offsets, labels = kept_before[pairs.offsets], pairs.labels[kept]
     return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels), order)
 
@@ -99,9 +105,16 @@ def join_counts(counts: Sequence[FeatureCounts], n_labels: int) -> FeatureCounts
     offsets = np.searchsorted(known, np.arange(len(counts[0].pairs.offsets)) * n_labels)
     return FeatureCounts(
         Pairs(offsets, (known % n_labels).astype(np.int32), frequencies),
-        np.sum([each.frequency for each in counts], axis=0),
-        np.any([each.observed for each in counts], axis=0),
+        *joined_grams(counts),
     )
+
+
+def joined_grams(counts: Sequence[FeatureCounts]) -> tuple[Longs, Floats]:
+    """(codes, frequencies) of the grams of several corpora together, added in their order."""
+    codes, place = np.unique(np.concatenate([each.codes for each in counts]), return_inverse=True)
+    frequency = np.zeros(len(codes))
+    np.add.at(frequency, place, np.concatenate([each.frequency for each in counts]))
+    return codes, frequency
 
 
 def count_pairs(corpus: Corpus, n_attributes: int, n_labels: int) -> Pairs:
@@ -206,8 +219,12 @@ def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
     """
     counts = np.zeros(features.n_weights)
     add_state_counts(count_pairs(corpus, features.n_attributes, features.n_labels), features, counts)
-    frequency, _ = count_transitions(corpus, features.n_labels, features.order)
-    counts[features.n_state :] = frequency[features.sources, features.targets]
+    codes, frequency = count_transitions(corpus, features.n_labels, features.order)
+    wanted = features.sources.astype(np.int64) * features.n_labels + features.targets
+    place = np.searchsorted(codes, wanted)
+    place[place == len(codes)] = 0
+    if len(codes):
+        counts[features.n_state :] = np.where(codes[place] == wanted, frequency[place], 0.0)
     return counts
 
 

@@ -105,7 +105,7 @@ def differentiate_block(sequences, first, end, direction, bench, n_labels, lanes
             differentiate_forward(a, b, direction, bench, n_labels, lanes)
             differentiate_backward(a, b, direction, bench, weight, n_labels, lanes)
     n_positions, row = starts[end] - base, first - first
-    add_edges(lattice, n_positions, n_labels, bench.point.edges, lanes)
+    add_edges(lattice, n_positions, sequences.edges, n_labels, bench.point.edges, lanes)
     for t in range(n_positions):
         for b in range(0, Kp, len(lanes)):
             store(left.alpha, t, b, load(lattice.alpha, t, b, lanes))

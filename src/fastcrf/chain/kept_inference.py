@@ -113,7 +113,7 @@ def expect_and_keep(sequences, first, last, lattice, expected, left, n_labels, l
     while first < last:
         end, row = end_of_block(starts, first, last), starts[first] - begin
         loss += infer_and_keep_block(sequences, first, end, keeping, row, n_labels, lanes)
-        add_edges(lattice, starts[end] - starts[first], n_labels, expected.edges, lanes)
+        add_edges(lattice, starts[end] - starts[first], sequences.edges, n_labels, expected.edges, lanes)
         scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
         first = end
     return loss

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.chain.histories import n_histories
+from fastcrf.chain.histories import known_histories
 from fastcrf.chain.lanes import choose_width
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.mapped import empty_beside
@@ -37,16 +37,18 @@ class Layout(NamedTuple):
     n_labels: int
     padded: int  # Kp, row length
     width: int  # lanes a panel; divides Kp
-    n_histories: int  # rows of transition weights (histories.py): K, or in a chain of order 2 K + K K
-
-    @property
-    def order(self) -> int:
-        return 1 if self.n_histories == self.n_labels else 2
+    n_histories: int  # rows of transition weights (histories.py): K, or in a chain of higher order more
+    histories: Longs  # [n_histories] their numbers
+    order: int
 
     @property
     def edge_shape(self) -> tuple[int, int]:
         """Of matrices of transitions. Those of order 1 are square: some kernels take four rows at a time."""
         return self.padded if self.order == 1 else self.n_histories, self.padded
+
+    def rows_of(self, features: FeatureMap) -> Longs:
+        """Of each transition weight."""
+        return np.searchsorted(self.histories, features.sources)
 
     @property
     def n_row_slots(self) -> int:
@@ -84,8 +86,8 @@ def make_layout(features: FeatureMap) -> Layout:
             f"A table of {n_rows * padded + n_cells} weights is beyond 32-bit indices; "
             "raise min_freq or leave all_possible_states off."
         )
-    n_before = n_histories(features.n_labels, features.order)
-    return Layout(place, n_rows, n_cells, features.n_labels, padded, width, n_before)
+    histories = known_histories(features)
+    return Layout(place, n_rows, n_cells, features.n_labels, padded, width, len(histories), histories, features.order)
 
 
 def make_positions(corpus: Corpus, features: FeatureMap, layout: Layout) -> Positions:

@@ -1,6 +1,6 @@
-"""Edges and work space of a chain of either order. What kernels do with them follows from their types.
+"""Edges and work space of a chain of any order. What kernels do with them follows from their types.
 
-What pairs of labels need is imported when a chain of order 2 is met for the first time.
+What chains of higher order need is imported when the first of them is met.
 """
 
 from __future__ import annotations
@@ -8,32 +8,41 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from fastcrf.chain.forward_backward import make_edges, make_lattice
-from fastcrf.chain.transitions import transition_matrix
-from fastcrf.types import FeatureMap, Floats
+from fastcrf.chain.histories import Tree, make_tree
+from fastcrf.chain.layout import Layout
+from fastcrf.types import Floats
 
-AnyEdges = Any  # Edges or PairEdges: kernels tell them apart
-AnyLattice = Any  # Lattice or PairLattice
+AnyEdges = Any  # Edges or HistoryEdges: kernels tell them apart
+AnyLattice = Any  # Lattice or HistoryLattice
 
-PAIRS = "fastcrf.chain.pair_expectations"
-
-
-def edges_of(features: FeatureMap, weights: Floats, padded: int) -> AnyEdges:
-    """The transition scores of a compact vector of weights."""
-    return edges_from(features.order, transition_matrix(features, weights), padded)
+HISTORIES = "fastcrf.chain.history_expectations"
 
 
-def edges_from(order: int, scores: Floats, padded: int) -> AnyEdges:
-    """The same of weights [histories, K]."""
-    return make_edges(scores, padded) if order == 1 else pairs().make_pair_edges(scores, padded)
+def tree_of(layout: Layout) -> Tree | None:
+    """The states of a chain of higher order; of order 1 they are the labels."""
+    return None if layout.order == 1 else make_tree(layout.histories, layout.n_labels)
 
 
-def lattice_of(order: int, n_positions: int, n_labels: int, padded: int) -> AnyLattice:
+def edges_from(tree: Tree | None, scores: Floats, padded: int) -> AnyEdges:
+    """Edges of weights [H, K]."""
+    return make_edges(scores, padded) if tree is None else histories().make_history_edges(scores, tree, padded)
+
+
+def no_edges(layout: Layout, tree: Tree | None) -> AnyEdges:
+    """Edges whose weights are 0."""
+    return edges_from(tree, np.zeros((layout.n_histories, layout.n_labels)), layout.padded)
+
+
+def lattice_of(tree: Tree | None, n_positions: int, n_labels: int, padded: int) -> AnyLattice:
     """Work space for so many positions."""
-    make = make_lattice if order == 1 else pairs().make_pair_lattice
-    return make(n_positions, n_labels, padded)
+    if tree is None:
+        return make_lattice(n_positions, n_labels, padded)
+    return histories().make_history_lattice(n_positions, tree, padded)
 
 
-def pairs() -> Any:
-    """The file that says what the functions of kernels mean for pairs of labels."""
-    return import_module(PAIRS)
+def histories() -> Any:
+    """The file that says what the functions of kernels mean for histories."""
+    return import_module(HISTORIES)

@@ -6,8 +6,8 @@ calls of NumPy a position, on [K, K] arrays, are slow beside compiled code but r
 Inference is in the log domain, normalised at each position; the largest score of each position and the largest
 transition are taken off first, so that what matters is near 0, where doubles are dense, however large the scores were.
 
-A state is as many labels as the chain's order: best and alpha are arrays [K] or [K, K], steps [K, K] or [K, K, K], and
-what a step loses is the first label of a state. The step to the second position of a chain of order 2 loses none.
+The states of a chain of order 1 are its labels, those of others known histories (histories.py): best and alpha are
+arrays [S], steps [S, K].
 """
 
 from __future__ import annotations
@@ -18,88 +18,143 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.decoding_room import require_room_for, require_room_for_pairs
-from fastcrf.chain.histories import with_bigrams
+from fastcrf.chain.decoding_room import require_room_for, require_room_for_states
+from fastcrf.chain.histories import Tree, known_histories, make_tree, states_of, with_shorter
 from fastcrf.chain.score_range import DENSE
 from fastcrf.chain.transitions import transition_matrix
-from fastcrf.types import Corpus, FeatureMap, Floats, Ints
+from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
 
 class Steps(NamedTuple):
-    """What the step to a position scores, the largest of all less `top`."""
+    """What the step from each state to each label scores, less `top`, and where it leads: `tree`, or to the label."""
 
-    second: Floats  # [K, K] from the first position to the second
-    later: Floats  # [K, K], or in a chain of order 2 [K, K, K]: to all others
+    scores: Floats  # [S, K]
+    tree: Tree | None
     top: float
 
     @property
-    def order(self) -> int:
-        return self.later.ndim - 1
+    def last(self) -> Longs | slice:
+        """The label of each state, to index rows of label scores with."""
+        return slice(None) if self.tree is None else self.tree.last
 
-    def to(self, t: int) -> Floats:
-        return self.second if t == 1 else self.later
+    def begin(self, row: Floats) -> Floats:
+        """A row of logs by label, as states at the first position."""
+        return np.append(row, np.full(len(self.scores) - len(row), -np.inf))
 
-    def widest(self) -> float:
-        return float(max(np.abs(self.second).max(), np.abs(self.later).max()))
+    @np.errstate(divide="ignore")  # a state that no labelling is in has the log of 0
+    def lead_on(self, terms: Floats, more: Floats) -> Floats:
+        """log of the sum of exp of the terms [S, K] that lead to each state, and `more` of its label."""
+        if self.tree is None:
+            return log_sums(terms, more)
+        places = self.tree.following.reshape(-1)
+        tops, sums, flat = np.full(len(terms), -np.inf), np.zeros(len(terms)), terms.reshape(-1)
+        np.maximum.at(tops, places, flat)
+        np.add.at(sums, places, np.exp(flat - np.maximum(tops, LOWEST)[places]))
+        return tops + more[self.last] + np.log(sums)
+
+    def ahead(self, states: Floats) -> Floats:
+        """What is known of the states that each step leads to."""
+        return states if self.tree is None else states[self.tree.following]
+
+    def by_label(self, states: Floats) -> Floats:
+        """Sums [T, S] over states of each label, [T, K]."""
+        if self.tree is None:
+            return states
+        labels = np.arange(self.scores.shape[1])
+        return states @ (self.tree.last[:, None] == labels)
+
+
+LOWEST = -1e308  # finite, for what cannot be
 
 
 def make_steps(features: FeatureMap, weights: Floats) -> Steps:
-    K, scores = features.n_labels, transition_matrix(features, weights)
+    scores = transition_matrix(features, weights)
     if features.order == 1:
-        return Steps(scores, scores, 0.0)
-    return Steps(scores[:K], with_bigrams(scores)[K:].reshape(K, K, K).transpose(1, 0, 2), 0.0)  # rows are k K + j
+        return Steps(scores, None, 0.0)
+    tree = make_tree(known_histories(features), features.n_labels)
+    return Steps(with_shorter(scores, tree), tree, 0.0)
 
 
 def near_zero(scores: Floats, steps: Steps) -> tuple[Floats, Floats, Steps]:
     """Scores less the largest of each position, those, and steps less the largest."""
-    tops, top = scores.max(axis=1), float(max(steps.second.max(), steps.later.max()))
-    return scores - tops[:, None], tops, Steps(steps.second - top, steps.later - top, top)
+    tops, top = scores.max(axis=1), float(steps.scores.max())
+    return scores - tops[:, None], tops, steps._replace(scores=steps.scores - top, top=top)
 
 
 @np.errstate(all="ignore")
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
     """Best label id of each position, [P]; ties go to the lowest id."""
     require_room_for(features.n_labels, corpus.n_positions, squares=3, rows=4)
-    if features.order == 2:
-        require_room_for_pairs(corpus, features.n_labels, cubes=5, squares=1)
+    require_room_for_states(corpus, features, rows=6, columns=2)
     scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
-    labels = np.empty(corpus.n_positions, np.int32)
+    labels, best = np.empty(corpus.n_positions, np.int32), best_path if steps.tree is None else best_states
     for first, last in pairwise(corpus.starts.tolist()):
         if first < last:
-            labels[first:last] = best_path(scores[first:last], steps)
+            labels[first:last] = best(scores[first:last], steps)
     return labels
 
 
 def best_path(scores: Floats, steps: Steps) -> list[int]:
     """Best labels of one scored sequence. What is subtracted at every position is what compiled code subtracts."""
-    best, came_from, widest, order = scores[0], [], steps.widest(), steps.order
-    every, shape = np.arange(scores.shape[1] ** order), scores.shape[1:] * order
-    for t, row in enumerate(scores[1:], 1):
-        candidates = best[..., None] + steps.to(t)
-        if best.ndim == order:
-            flat = candidates.reshape(len(best), -1)
-            before = flat.argmax(axis=0)  # the first of equals
-            best = flat[before, every].reshape(shape)
-            came_from.append(before.reshape(shape))
-        else:
-            best = candidates
-        if max(widest, abs(best.flat[0])) > DENSE:
+    best, came_from = scores[0], []
+    widest, every = float(np.abs(steps.scores).max()), np.arange(scores.shape[1])
+    for row in scores[1:]:
+        candidates = best[:, None] + steps.scores
+        before = candidates.argmax(axis=0)  # the first of equals
+        best = candidates[before, every]
+        came_from.append(before)
+        if max(widest, abs(best[0])) > DENSE:
             best = best - best.max()
         best = row + best
-    state = np.unravel_index(int(best.T.argmax()), best.T.shape)  # the last label counts first, then the one before
-    labels = [int(label) for label in state]
+    labels = [int(best.argmax())]
     for before in reversed(came_from):
-        nearest = labels[-before.ndim :][::-1]
-        labels.append(int(before[tuple(nearest)]))
+        labels.append(int(before[labels[-1]]))
     return labels[::-1]
+
+
+def best_states(scores: Floats, steps: Steps) -> list[int]:
+    """The same in a chain of higher order, as history_viterbi.py does it."""
+    assert steps.tree is not None
+    following, last = steps.tree.following, steps.tree.last
+    best, came_from = steps.begin(scores[0]), [np.zeros(len(last), np.int64)]
+    for row in scores[1:]:
+        found, before = np.full(len(last), -np.inf), np.zeros(len(last), np.int64)
+        candidates = best[:, None] + steps.scores
+        np.maximum.at(found, following, candidates)
+        came_from.append(before)
+        states, labels = np.nonzero((candidates == found[following]) & (candidates > -np.inf))
+        reached = following[states, labels]
+        before[reached] = states
+        for h, there in zip(states.tolist(), reached.tolist(), strict=True):
+            if is_lower(last, came_from[:-1], h, int(before[there])):
+                before[there] = h
+        top = found.max()
+        best = (found - (top if abs(top) > DENSE else 0.0)) + row[last]
+    state = 0
+    for h in range(1, len(last)):
+        if best[h] > best[state] or (best[h] == best[state] and is_lower(last, came_from, h, state)):
+            state = h
+    path = []
+    for before in reversed(came_from):
+        path.append(int(last[state]))
+        state = int(before[state])
+    return path[::-1]
+
+
+def is_lower(last: Longs, came_from: list[Longs], one: int, other: int) -> bool:
+    """Whether the best way to `one` has a lower label than that to `other` where they first differ, looking back."""
+    for before in reversed(came_from):
+        if one == other or last[one] != last[other]:
+            break
+        one, other = int(before[one]), int(before[other])
+    return bool(last[one] < last[other])
 
 
 @np.errstate(all="ignore")
 def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
     """p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
     require_room_for(features.n_labels, corpus.n_positions, squares=3, rows=6)
-    if features.order == 2:
-        require_room_for_pairs(corpus, features.n_labels, cubes=5, squares=3)
+    require_room_for_states(corpus, features, rows=6, columns=4)
     scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
     log_z = np.zeros(corpus.n_sequences)
     for i, (first, last) in enumerate(pairwise(corpus.starts.tolist())):
@@ -112,12 +167,8 @@ def infer(scores: Floats, steps: Steps) -> float:
     """log Z of one sequence. Writes: scores (probabilities of the labels at each position)."""
     shifted, tops, near = near_zero(scores, steps)
     alpha, totals = forward(shifted, near)
-    beta = backward(shifted, near, totals)
-    for some in (slice(0, 1), slice(1, len(scores))):  # in a chain of order 2 the first position has no pairs
-        if some.start < some.stop:
-            both = np.array(alpha[some]) + np.array(beta[some])
-            shares = np.exp(both - both.max(axis=tuple(range(1, both.ndim)), keepdims=True))
-            scores[some] = shares if shares.ndim == 2 else shares.sum(axis=1)
+    both = np.array(alpha) + np.array(backward(shifted, near, totals))
+    scores[:] = steps.by_label(np.exp(both - both.max(axis=1, keepdims=True)))
     scores /= scores.sum(axis=1, keepdims=True)
     return float(tops.sum() + totals.sum() + (len(scores) - 1) * near.top)
 
@@ -127,12 +178,7 @@ def forward(scores: Floats, steps: Steps) -> tuple[list[Floats], Floats]:
     alpha: list[Floats] = []
     totals = np.empty(len(scores))
     for t, row in enumerate(scores):
-        if t == 0:
-            reached = row
-        elif alpha[-1].ndim == steps.order:
-            reached = log_sums(alpha[-1][..., None] + steps.to(t), row)
-        else:
-            reached = (alpha[-1][..., None] + steps.to(t)) + row
+        reached = steps.lead_on(alpha[-1][:, None] + steps.scores, row) if t else steps.begin(row)
         top = reached.max()
         rest = np.log(np.exp(reached - top).sum())
         alpha.append((reached - top) - rest)
@@ -142,10 +188,10 @@ def forward(scores: Floats, steps: Steps) -> tuple[list[Floats], Floats]:
 
 def backward(scores: Floats, steps: Steps, totals: Floats) -> list[Floats]:
     """What follows the states at each position, scaled so that exp(alpha + beta) are their probabilities."""
-    beta = [np.zeros(scores.shape[1:] * min(steps.order, len(scores)))]
+    beta = [np.zeros(len(steps.scores))]
     for t in range(len(scores) - 1, 0, -1):
-        ahead = steps.to(t) + (scores[t] + beta[-1])  # [(j,) k, l]
-        beta.append(log_sums(np.moveaxis(ahead, -1, 0)) - totals[t])
+        ahead = steps.scores + (scores[t] + steps.ahead(beta[-1]))  # [states, labels]
+        beta.append(log_sums(ahead.T) - totals[t])
     return beta[::-1]
 
 
@@ -176,23 +222,21 @@ def span_chance(
     first: int, last: int,
 ) -> float:  # fmt: skip
     """The log of the probability that labels first..last-1 are those of the path: what is left of the states there."""
-    ahead = alpha[first][..., path[first]]
+    ahead = np.where(labels_of_states(steps) == path[first], alpha[first], -np.inf)
     for t in range(first + 1, last):
-        known = path[max(first, t - steps.order) : t + 1]  # of the labels that the step looks at
-        step: Floats = steps.to(t)[(..., *known)]  # type: ignore[arg-type]
-        ahead = np.asarray(ahead + step + (scores[t, path[t]] - totals[t]))
-        if ahead.ndim:  # what is before the span is not needed any more
-            ahead = log_sums(ahead)
-    behind = beta[last - 1][..., path[last - 1]]
-    if last - first > 1 and behind.ndim:
-        behind = behind[path[last - 2]]
-    both = ahead + behind
-    return float(log_sums(both)) if both.ndim else float(both)
+        terms = np.full_like(steps.scores, -np.inf)
+        terms[:, path[t]] = ahead + steps.scores[:, path[t]]
+        ahead = steps.lead_on(terms, scores[t] - totals[t])
+    return float(log_sums(ahead + beta[last - 1]))
+
+
+def labels_of_states(steps: Steps) -> Longs:
+    return np.arange(len(steps.scores)) if steps.tree is None else steps.tree.last
 
 
 def log_sums(terms: Floats, more: Floats | float = 0.0) -> Floats:
     """log of the sum of exp over the first axis, and `more`, which is added where digits are lost least."""
-    top = terms.max(axis=0)
+    top = np.maximum(terms.max(axis=0), LOWEST)
     return top + more + np.log(np.exp(terms - top).sum(axis=0))
 
 
@@ -205,10 +249,8 @@ def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: I
 
 
 def path_score(scores: Floats, steps: Steps, path: Ints) -> float:
-    order = steps.order
-    second = steps.second[tuple(path[:2])] if len(path) > 1 else 0.0
-    later = steps.later[tuple(path[2 - order + n : len(path) - order + n] for n in range(order + 1))]
-    return float(scores[np.arange(len(path)), path].sum() + second + later.sum())
+    states = path if steps.tree is None else states_of(path, steps.tree)
+    return float(scores[np.arange(len(path)), path].sum() + steps.scores[states[:-1], path[1:]].sum())
 
 
 def position_scores(corpus: Corpus, features: FeatureMap, weights: Floats) -> Floats:
@@ -235,10 +277,9 @@ def log_chance(corpus: Corpus, features: FeatureMap, weights: Floats, labels: In
     """
     alone, path = corpus.stretch(i, i + 1), labels[corpus.starts[i] : corpus.starts[i + 1]]
     scores, steps = position_scores(alone, features, weights), make_steps(features, weights)
-    order, ahead = features.order, scores[0] - scores[0, path[0]]
+    states = path if steps.tree is None else states_of(path, steps.tree)
+    ahead = steps.begin(scores[0] - scores[0, path[0]])
     for t in range(1, len(path)):
-        own = steps.to(t)
-        step = own - own[tuple(path[t + 1 - own.ndim : t + 1])]
-        row, reached = scores[t] - scores[t, path[t]], ahead[..., None] + step
-        ahead = log_sums(reached, row) if ahead.ndim == order else reached + row
-    return -float(log_sums(ahead.reshape(-1)))
+        step = steps.scores - steps.scores[states[t - 1], path[t]]
+        ahead = steps.lead_on(ahead[:, None] + step, scores[t] - scores[t, path[t]])
+    return -float(log_sums(ahead))

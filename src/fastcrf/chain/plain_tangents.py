@@ -12,34 +12,41 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.chain.plain_decode import Steps, backward, forward, near_zero
-from fastcrf.types import Floats
+from fastcrf.types import Floats, Longs
 
 Tables = tuple[Floats, list[Floats]]  # [T, K] of the labels at each position, and of the steps to each but the first
 
 
 def covariances(scores: Floats, steps: Steps, slopes: Floats, step_slopes: Steps) -> Tables:
     """Covariance of each label at each position, and of each step, with the score of a labelling along r."""
+    assert steps.tree is not None  # of a chain of higher order
+    last, following = steps.tree.last, steps.tree.following
     own, _, near = near_zero(scores, steps)
     alpha, totals = forward(own, near)
     beta = backward(own, near, totals)
-    chances = [normalised(alpha[t - 1][..., None] + near.to(t) + (own[t] + beta[t])) for t in range(1, len(scores))]
-    A, B = [slopes[0]], [np.zeros_like(beta[-1])]
+    chances = [
+        normalised(alpha[t - 1][:, None] + near.scores + (own[t] + beta[t][following])) for t in range(1, len(own))
+    ]
+    A, B = [np.append(slopes[0], np.zeros(len(last) - len(slopes[0])))], [np.zeros(len(last))]
     for t, p in enumerate(chances, 1):
-        score = A[-1][..., None] + step_slopes.to(t)
-        loses = A[-1].ndim == steps.order
-        A.append((conditional(p, score, axis=0) if loses else score) + slopes[t])
+        score = A[-1][:, None] + step_slopes.scores
+        A.append(mean_of(arriving(p * score, following), arriving(p, following)) + slopes[t, last])
     for t in range(len(chances), 0, -1):
-        B.append(conditional(chances[t - 1], step_slopes.to(t) + (slopes[t] + B[-1]), axis=-1))
+        p, ahead = chances[t - 1], step_slopes.scores + (slopes[t] + B[-1][following])
+        B.append(mean_of((p * ahead).sum(axis=1), p.sum(axis=1)))
     B.reverse()
     mean = float((normalised(alpha[-1] + beta[-1]) * A[-1]).sum())
-    nodes = np.empty_like(scores)
-    for t in range(len(scores)):
-        moved = normalised(alpha[t] + beta[t]) * (A[t] + B[t] - mean)
-        nodes[t] = moved if moved.ndim == 1 else moved.sum(axis=0)
+    moved = [normalised(alpha[t] + beta[t]) * (A[t] + B[t] - mean) for t in range(len(own))]
     moved_steps = [
-        p * (A[t - 1][..., None] + step_slopes.to(t) + (slopes[t] + B[t]) - mean) for t, p in enumerate(chances, 1)
+        p * (A[t - 1][:, None] + step_slopes.scores + (slopes[t] + B[t][following]) - mean)
+        for t, p in enumerate(chances, 1)
     ]
-    return nodes, moved_steps
+    return steps.by_label(np.array(moved)), moved_steps
+
+
+def arriving(values: Floats, following: Longs) -> Floats:
+    """Sums [S] of values of steps [S, K], by the state that each leads to."""
+    return np.bincount(following.ravel(), values.ravel(), len(following)).astype(np.float64, copy=False)
 
 
 def normalised(logs: Floats) -> Floats:
@@ -48,7 +55,6 @@ def normalised(logs: Floats) -> Floats:
     return found
 
 
-def conditional(chances: Floats, values: Floats, axis: int) -> Floats:
-    """Means over an axis; where all chances have been lost to rounding, nothing depends on them."""
-    sums = chances.sum(axis=axis)
-    return (chances * values).sum(axis=axis) / np.where(sums > 0.0, sums, 1.0)
+def mean_of(sums: Floats, chances: Floats) -> Floats:
+    """Where all chances have been lost to rounding, nothing depends on them."""
+    return sums / np.where(chances > 0.0, chances, 1.0)

@@ -184,5 +184,5 @@ def multiply_some(sequences, chosen, first, last, direction, bench, n_labels, la
         i = chosen[n]
         end, row = i + 1, i - i
         infer_and_keep_block(sequences, i, end, keeping, row, n_labels, lanes)
-        add_edges(bench.lattice, starts[end] - starts[i], n_labels, bench.point.edges, lanes)
+        add_edges(bench.lattice, starts[end] - starts[i], sequences.edges, n_labels, bench.point.edges, lanes)
         multiply_block(sequences, i, end, row, direction, bench, n_labels, lanes)

@@ -1,10 +1,13 @@
-"""How often label bigrams, and in chains of order 2 triples, occur with the gold labels; -1 (unknown) forms none."""
+"""How often label bigrams, and in chains of higher order longer grams, occur with the gold labels; -1 (unknown) forms
+none. A gram is a history and a label: its code is (number of the history) * K + label.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.types import Corpus, Floats
+from fastcrf.chain.histories import history_of
+from fastcrf.types import Corpus, Floats, Longs
 
 
 def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
@@ -24,26 +27,33 @@ def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
     return frequency.reshape(n_labels, n_labels), observed.reshape(n_labels, n_labels)
 
 
-def count_transitions(corpus: Corpus, n_labels: int, order: int) -> tuple[Floats, np.ndarray]:
-    """Frequency of each bigram and, in a chain of order 2, triple, and whether it occurs. Both [histories, K]."""
+def count_transitions(corpus: Corpus, n_labels: int, order: int) -> tuple[Longs, Floats]:
+    """(codes, ascending; frequencies) of all grams of 2 to order + 1 labels that occur."""
     frequency, observed = count_bigrams(corpus, n_labels)
-    if order == 1:
-        return frequency, observed
-    triples, seen = count_triples(corpus, n_labels)
-    return np.concatenate((frequency, triples)), np.concatenate((observed, seen))
+    codes, counts = np.flatnonzero(observed), [frequency[observed]]
+    for length in range(2, order + 1):
+        longer = (gram_codes(stretch, n_labels, length)[0] for stretch in corpus.stretches())
+        found = np.unique(np.concatenate([np.unique(some) for some in longer]))
+        counts.append(count_codes(corpus, n_labels, length, found))
+        codes = np.concatenate((codes, found))
+    return codes, np.concatenate(counts)
 
 
-def count_triples(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
-    """The same for triples (j, k, l), in row k K + j and column l. Both [K K, K]."""
-    frequency, observed = np.zeros(n_labels**3), np.zeros(n_labels**3, np.bool_)
-    for stretch in corpus.stretches():
-        lengths = np.diff(stretch.starts)
-        within = np.arange(stretch.n_positions) - np.repeat(stretch.starts[:-1], lengths)
-        last = np.flatnonzero(within >= 2)
-        farther, nearer, label = (stretch.labels[last - back].astype(np.int64) for back in (2, 1, 0))
-        known = (farther >= 0) & (nearer >= 0) & (label >= 0)
-        codes = ((nearer * n_labels + farther) * n_labels + label)[known]
-        weights = np.repeat(stretch.weights, lengths)[last][known] if len(stretch.weights) else 1.0
-        np.add.at(frequency, codes, weights)
-        observed[codes] = True
-    return frequency.reshape(-1, n_labels), observed.reshape(-1, n_labels)
+def count_codes(corpus: Corpus, n_labels: int, length: int, codes: Longs) -> Floats:
+    """Frequencies of the grams of `length` labels and one more, whose codes these are."""
+    frequency = np.zeros(len(codes))
+    for stretch in corpus.stretches():  # added one by one, so that sums do not depend on where stretches end
+        found, positions = gram_codes(stretch, n_labels, length)
+        weights = np.repeat(stretch.weights, np.diff(stretch.starts))[positions] if len(stretch.weights) else 1.0
+        np.add.at(frequency, np.searchsorted(codes, found), weights)
+    return frequency
+
+
+def gram_codes(corpus: Corpus, n_labels: int, length: int) -> tuple[Longs, Longs]:
+    """(codes, positions) of the grams of `length` labels before each position and its own."""
+    lengths = np.diff(corpus.starts)
+    within = np.arange(corpus.n_positions) - np.repeat(corpus.starts[:-1], lengths)
+    last = np.flatnonzero(within >= length)
+    grams = corpus.labels[last[:, None] - np.arange(length, -1, -1)]  # [positions, length + 1]
+    known = (grams >= 0).all(axis=1)
+    return history_of(grams[known, :-1], n_labels) * n_labels + grams[known, -1], last[known]

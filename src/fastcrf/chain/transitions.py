@@ -1,15 +1,16 @@
-"""The scores of label bigrams as a matrix."""
+"""The weights of transitions as a matrix."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.chain.histories import n_histories
+from fastcrf.chain.histories import known_histories
 from fastcrf.types import FeatureMap, Floats
 
 
 def transition_matrix(features: FeatureMap, weights: Floats) -> Floats:
-    """The weights of all label bigrams, [K, K], or of all histories and labels, [K + K K, K]; 0 where there is none."""
-    matrix = np.zeros((n_histories(features.n_labels, features.order), features.n_labels))
-    matrix[features.sources, features.targets] = weights[features.n_state :]
+    """The weights of all label bigrams, [K, K], or of known histories and labels, [H, K]; 0 where there is none."""
+    histories = known_histories(features)
+    matrix = np.zeros((len(histories), features.n_labels))
+    matrix[np.searchsorted(histories, features.sources), features.targets] = weights[features.n_state :]
     return matrix

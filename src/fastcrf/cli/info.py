@@ -53,7 +53,7 @@ def summary_of(model: Model, top: int) -> dict[str, Any]:
         "weights": weights_by_size(model),
         "order": model.features.order,
         "transitions": largest(model.transition_weights(), top),
-        "triples": largest(model.triple_weights(), top),
+        "grams": largest(model.gram_weights(), top),
         "states": largest(model.state_weights(), top),
         "parameters": model.options.get("parameters", {}),
         "training": model.options.get("training", {}),
@@ -98,7 +98,7 @@ def in_words(summary: dict[str, Any]) -> str:
         "training": training_in_words(training) if training else "the file does not tell",
     }
     text = "\n".join(f"{name:13}{value}" for name, value in lines.items() if value)
-    kinds = {"label pairs": "transitions", "label triples": "triples", "attributes": "states"}
+    kinds = {"label pairs": "transitions", "longer label grams": "grams", "attributes": "states"}
     return "\n".join([text, *chain.from_iterable(table(title, summary[kind]) for title, kind in kinds.items())])
 
 

@@ -82,7 +82,7 @@ class TrainOptions:
         bool, typer.Option("--all-transitions", help="Give every pair of labels a weight, seen or not.")
     ] = False
     order: Annotated[
-        int, typer.Option(help="How many labels before a label its transition weights look at: 1 or 2.")
+        int, typer.Option(help="How many labels before a label its transition weights look at: 1 to 9.")
     ] = 1
     boundaries: Boundaries = False
     online: Annotated[

@@ -87,7 +87,7 @@ def places_of(layout: Layout, features: FeatureMap, parts: int, columns: int) ->
     place, Kp = layout.place.astype(np.int64), layout.padded
     n_row_slots = parts * (layout.n_rows + layout.n_histories) * Kp
     row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + columns * (place - layout.n_row_slots)
-    transitions = parts * (layout.n_rows + features.sources.astype(np.int64)) * Kp + features.targets
+    transitions = parts * (layout.n_rows + layout.rows_of(features)) * Kp + features.targets
     return np.concatenate((np.where(place < layout.n_row_slots, row, cell), transitions))
 
 

@@ -40,13 +40,13 @@ def load_scaled(vector: ScaledVector, layout: Layout, features: FeatureMap, weig
     """Take the values of a compact weight vector. Writes: vector."""
     vector.factor[0] = 1.0
     spread_weights(weights, layout.place, layout.n_row_slots, vector.rows.reshape(-1), vector.cells)
-    vector.rows[layout.n_rows + features.sources, features.targets] = weights[features.n_state :]
+    vector.rows[layout.n_rows + layout.rows_of(features), features.targets] = weights[features.n_state :]
 
 
 def settle_scaled(vector: ScaledVector, layout: Layout, features: FeatureMap, weights: Floats) -> None:
     """The compact weights that the vector stands for. Writes: weights."""
     collect_weights(weights, layout.place, layout.n_row_slots, vector.rows.reshape(-1), vector.cells, vector.factor[0])
-    transitions = vector.rows[layout.n_rows + features.sources, features.targets]
+    transitions = vector.rows[layout.n_rows + layout.rows_of(features), features.targets]
     weights[features.n_state :] = vector.factor[0] * transitions
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from fastcrf.chain.blocks import add_rows, clear_rows, collect_change
 from fastcrf.chain.expectations import Table
-from fastcrf.chain.lanes import add, add_scaled, load, multiply, scale, store
+from fastcrf.chain.lanes import add, add_scaled, load, store
+from fastcrf.chain.steps import expect_step
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
@@ -92,7 +93,7 @@ def exchange_marginals(gradients, blocks, i, growth, space, lanes):
         weight = chains.weights[c] if len(chains.weights) > 0 else 1.0
         for p in range(starts[c] + 1, starts[c + 1]):
             transition = p - c - 1
-            expect_bigrams(space, p - base, gradients.bigrams, K, lanes)
+            expect_step(space.edges, space.lattice, p - base, gradients.bigrams, K, lanes)
             if transition == base - bounds[i]:  # of the log domain only a sum is known: it goes to the block's first
                 add_rows(space.wide_edges, gradients.bigrams, K, lanes)
             gradients.bigrams[chains.labels[p - 1], chains.labels[p]] -= weight
@@ -130,16 +131,6 @@ def exchange_edges(gradients, blocks, i, growth, space, lanes):
     """The part of bigram residuals, summed over the block. Writes: gradients.edges, .edge_change."""
     H = blocks.layout.n_histories
     exchange_rows(space.edge_sums, gradients.edges, i * H, H, growth, gradients.edge_change, lanes)
-
-
-@borrowing_kernel
-def expect_bigrams(space, t, bigrams, n_labels, lanes):
-    """Expected label bigrams at the transition to row t of the lattice; 0 if log domain. Writes: bigrams."""
-    alpha, follow, forward = space.lattice.alpha, space.lattice.follow, space.edges.forward
-    for j in range(n_labels):
-        for b in range(0, bigrams.shape[1], len(lanes)):
-            reached = scale(alpha[t - 1, j], load(follow, t, b, lanes))
-            store(bigrams, j, b, multiply(reached, load(forward, j, b, lanes)))
 
 
 @standing_kernel

@@ -85,11 +85,6 @@ class SequenceProblem(Objective, Protocol):
     def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart: ...
 
 
-@runtime_checkable
-class BigramProblem(SequenceProblem, Protocol):
-    """Capability "bigrams": the same in a chain of order 1, whose states are labels and whose transitions are pairs."""
-
-
 class PointOfCurvature(Protocol):
     """The smooth part at the point of the last gradient, which left behind what products there need."""
 
@@ -169,7 +164,6 @@ class CountProblem(Objective, Protocol):
 CAPABILITIES: dict[str, type] = {
     "gradient": GradientProblem,
     "sequences": SequenceProblem,
-    "bigrams": BigramProblem,
     "hessian": HessianProblem,
     "sequence-hessian": SequenceHessianProblem,
     "subset-gradient": SubsetProblem,

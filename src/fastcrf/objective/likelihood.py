@@ -17,10 +17,11 @@ import numpy as np
 from fastcrf.chain.entropy import make_figure_room, sequence_figures
 from fastcrf.chain.expectations import BLOCK, Expected, Sequences, Table, expect, expect_some, log_partitions
 from fastcrf.chain.feature_map import count_gold
-from fastcrf.chain.histories import and_as_bigrams
+from fastcrf.chain.histories import and_for_shorter
 from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
-from fastcrf.chain.orders import AnyEdges, edges_of, lattice_of
+from fastcrf.chain.orders import AnyEdges, edges_from, lattice_of, tree_of
+from fastcrf.chain.transitions import transition_matrix
 from fastcrf.objective.movable import reorder
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
@@ -74,7 +75,8 @@ class Likelihood:
         self.lanes = (0,) * self.layout.width
         self.shape = features.n_labels, self.lanes  # what kernels ask for last
         longest = max(BLOCK, int(np.diff(corpus.starts).max(initial=0)))
-        lattice = features.order, longest, features.n_labels, self.layout.padded
+        self.tree, self.edge_rows = tree_of(self.layout), self.layout.rows_of(features)
+        lattice = self.tree, longest, features.n_labels, self.layout.padded
         self.lattices = [lattice_of(*lattice) for _ in range(self.n_jobs)]
         self.flat = aligned_zeros(1, self.layout.table_size)[0]
         self.table = split(self.layout, self.flat)
@@ -134,7 +136,8 @@ class Likelihood:
         edges = self.edges(absolute)
         log_z = sum(self.on_threads(lambda k: expect_shard(k, edges, room.expected[k])))
         edge_counts = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
-        edge_counts = and_as_bigrams(edge_counts, self.features)
+        if self.tree is not None:
+            edge_counts = and_for_shorter(edge_counts, self.tree)
         gradient, gold, square = self.collect(edge_counts, counts, weights, ridge)
         gold += 0.0 if self.prior is None else dot(self.prior, counts)
         return log_z - gold, gradient, square
@@ -148,7 +151,7 @@ class Likelihood:
 
         gold, square = np.sum(self.on_threads(collect_range), axis=0)
         state = self.features.n_state
-        gradient[state:] = edge_counts[self.features.sources, self.features.targets]
+        gradient[state:] = edge_counts[self.edge_rows, self.features.targets]
         gradient[state:] += ridge * vector[state:] - counts[state:]
         gold += vector[state:] @ counts[state:]
         return gradient, float(gold), float(square + vector[state:] @ vector[state:])
@@ -191,7 +194,7 @@ class Likelihood:
         return Sequences(self.positions, self.corpus.weights, self.table, edges)
 
     def edges(self, weights: Floats) -> AnyEdges:
-        return edges_of(self.features, weights, self.layout.padded)
+        return edges_from(self.tree, transition_matrix(self.features, weights), self.layout.padded)
 
     def shard(self, k: int) -> tuple[int, int]:
         return int(self.bounds[k]), int(self.bounds[k + 1])

@@ -6,14 +6,15 @@ quarter of the squared length of the largest difference of two counts:
     L_i <= s_i / 2 (sum_a C_a^2 + (T - 1)^2),   C_a = sum over the positions of |value of attribute a|
 
 because the counts of an attribute by label, sums of C_a units, differ by at most sqrt(2) C_a, and those of the T - 1
-label bigrams likewise (in a chain of order 2, those of the T - 2 triples come on top). Where only one label, or bigram,
-has a weight, they differ by at most C_a: half of the term.
+label bigrams likewise (in a chain of higher order, those of the T - 2 triples and of longer grams come on top). Where
+only one label, or bigram, has a weight, they differ by at most C_a: half of the term.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from fastcrf.chain.histories import lengths_of
 from fastcrf.objective.movable import order_of_blocks
 from fastcrf.types import Corpus, Diverged, FeatureMap, Floats
 
@@ -35,9 +36,9 @@ def bounds_of_stretch(corpus: Corpus, features: FeatureMap) -> Floats:
     owner, attribute = np.divmod(pairs, features.n_attributes)
     terms = share(np.diff(features.offsets))[attribute] * totals**2
     bounds: Floats = np.bincount(owner, terms, corpus.n_sequences).astype(np.float64)
-    n_bigrams = int(np.count_nonzero(features.sources < features.n_labels))
-    for back, n_weights in ((1, n_bigrams), (2, len(features.sources) - n_bigrams)):
-        bounds += share(n_weights) * np.maximum(lengths - back, 0.0) ** 2
+    n_weights = np.bincount(lengths_of(features.sources, features.n_labels), minlength=features.order + 1)
+    for back in range(1, features.order + 1):
+        bounds += share(n_weights[back]) * np.maximum(lengths - back, 0.0) ** 2
     return bounds * corpus.weights if len(corpus.weights) else bounds
 
 

@@ -12,10 +12,10 @@ from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import make_layout, make_positions
 from fastcrf.objective.certificate import sparse_bound
 from fastcrf.objective.curvature import Curvature, HessianProducts, RecomputedCurvature
+from fastcrf.objective.history_products import HistoryProducts
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.movable import MovablePart, occurring_features, partition, slice_size
-from fastcrf.objective.pair_products import PairProducts
 from fastcrf.objective.penalised import Penalised
 from fastcrf.objective.regulariser import check_prior, make_regulariser
 from fastcrf.objective.variances import feature_moments, variance_bounds
@@ -23,7 +23,6 @@ from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
 
 WITH_PRIOR = frozenset({"gradient", "hessian", "sequence-hessian", "subset-gradient", "counts"})  # provided, too
-OF_ORDER_TWO = WITH_PRIOR | {"sequences"}  # what such a chain provides
 
 
 class Problem(Penalised):
@@ -36,7 +35,7 @@ class Problem(Penalised):
     v = w - prior and know nothing of it; `model_weights` adds it. Blocks of sequences (`part`) do not have it yet.
     """
 
-    provides: frozenset[str] = WITH_PRIOR | {"sequences", "bigrams"}
+    provides: frozenset[str] = WITH_PRIOR | {"sequences"}
 
     def __init__(
         self,
@@ -56,8 +55,6 @@ class Problem(Penalised):
             check_prior(c1, c2)
             check_weights(prior, features)
             self.provides = self.provides & WITH_PRIOR
-        if features.order == 2:
-            self.provides = self.provides & OF_ORDER_TWO
         self.prior = prior
         self.likelihood = Likelihood(corpus, features, n_jobs, prior)
         self.corpus = corpus
@@ -161,13 +158,13 @@ class Problem(Penalised):
 
     def curvature(self, kept: int | None = None) -> Curvature | RecomputedCurvature:
         """The smooth part, with gradients that leave behind what products with the Hessian need (in order 1)."""
-        if isinstance(self._products, PairProducts):
+        if isinstance(self._products, HistoryProducts):
             return RecomputedCurvature(self.likelihood, self._products.product, self.c2)
         return Curvature(self._products, self.c2, kept)
 
     def differentiated_curvature(self) -> RecomputedCurvature:
         """The same by algorithmic differentiation: nothing is left behind, and products repeat inference."""
-        if isinstance(self._products, PairProducts):
+        if isinstance(self._products, HistoryProducts):
             return RecomputedCurvature(self.likelihood, self._products.product, self.c2)
         return RecomputedCurvature(self.likelihood, self._products.differentiated_product, self.c2)
 
@@ -189,8 +186,8 @@ class Problem(Penalised):
         return feature_moments(self.corpus, self.features)
 
     @cached_property
-    def _products(self) -> HessianProducts | PairProducts:
-        return HessianProducts(self.likelihood) if self.features.order == 1 else PairProducts(self.likelihood)
+    def _products(self) -> HessianProducts | HistoryProducts:
+        return HessianProducts(self.likelihood) if self.features.order == 1 else HistoryProducts(self.likelihood)
 
     def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
         """A lower bound on F* where c2 = 0 < c1. One pass."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fastcrf.chain.histories import lengths_of
 from fastcrf.types import Corpus, FeatureMap, Floats
 
 
@@ -29,8 +30,8 @@ def feature_moments(corpus: Corpus, features: FeatureMap) -> tuple[Floats, Float
     sums[np.abs(sums) < (1.0 - 1e-12) * sizes] = np.nan
     counts = np.diff(features.offsets)
     within = np.arange(corpus.n_positions) - np.repeat(corpus.starts[:-1], lengths)
-    bigrams, triples = (float(of_position[within >= back].sum()) for back in (1, 2))
-    edges = np.where(features.sources < features.n_labels, bigrams, triples)
+    backs = lengths_of(features.sources, features.n_labels)
+    edges = np.array([float(of_position[within >= back].sum()) for back in range(features.order + 1)])[backs]
     return np.concatenate((np.repeat(sums, counts), edges)), np.concatenate((np.repeat(squares, counts), edges))
 
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from fastcrf.chain.histories import check_order
 from fastcrf.checks import above, at_least, one_of, seed_of, whole
-from fastcrf.objective.problem import OF_ORDER_TWO
 from fastcrf.solvers import registry
 from fastcrf.solvers.contract import Solver
 from fastcrf.training.slopes import LargestSlope, MeanSlope
@@ -80,20 +79,8 @@ class Plan(NamedTuple):
 def make_plan(parameters: Given) -> Plan:
     """The plan for an estimator's parameters; those that are None or missing have their defaults."""
     plan = _plan_for_any_order({name: value for name, value in parameters.items() if value is not None})
-    check_chain(plan.solver, check_order(1 if parameters.get("order") is None else parameters["order"]))
+    check_order(1 if parameters.get("order") is None else parameters["order"])
     return plan
-
-
-def check_chain(solver: Solver, order: int) -> None:
-    """Raise one sentence if the solver cannot train a chain of this order. Reads no data."""
-    missing = solver.needs - OF_ORDER_TWO
-    if order == 1 or not missing:
-        return
-    able = (name for name in registry.names() if registry.solver_class(name).needs <= OF_ORDER_TWO)
-    raise ValueError(
-        f"{solver.name} is for chains of order 1: it needs {', '.join(sorted(missing))} of the problem, which a chain "
-        f"of order {order} does not have; use order=1, or one of {', '.join(able)}."
-    )
 
 
 def _plan_for_any_order(given: Given) -> Plan:

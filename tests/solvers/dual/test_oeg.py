@@ -40,6 +40,20 @@ def test_it_equals_its_twin_pass_by_pass(c2, solver, given):
         assert step.info["duality_gap"] == pytest.approx(problem.value(w) - dual, rel=1e-7, abs=1e-8)
 
 
+@pytest.mark.parametrize(("solver", "twin"), [(OEG(seed=7), dense_dual.oeg), (EG(), dense_dual.eg)])
+@pytest.mark.parametrize("order", [2, 3])
+def test_in_a_chain_of_higher_order_it_equals_its_twin_too(solver, twin, order):
+    corpus = random_corpus(3, lengths=LENGTHS, n_labels=2, values=True, weights=True)
+    problem = Problem(corpus, random_features(3, n_labels=2, density=1.0, order=order), c2=0.5)
+    steps = solver.iterate(problem, np.zeros(problem.n_weights))
+    passes = 6 if isinstance(solver, EG) else orders(solver, len(LENGTHS), 6)
+    for w, dual, _ in twin(corpus, problem.features, 0.5, passes, solver.initial):
+        step = next(steps)
+        np.testing.assert_allclose(step.weights, w, rtol=1e-9, atol=1e-10)
+        assert step.info["dual"] == pytest.approx(dual, rel=1e-9, abs=1e-9)
+        assert step.lower_bound <= step.info["dual"]
+
+
 def test_the_dual_never_falls_even_where_the_first_weights_are_enormous():
     """With hardly any penalty, scores are too wide for probabilities: such trials are vain, and rates fall instead."""
     corpus = learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4])

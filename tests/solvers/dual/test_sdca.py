@@ -31,10 +31,24 @@ def test_it_equals_its_twin_draw_by_draw(c2, sampling, share, line_search, given
         assert step.lower_bound <= step.info["dual"]
 
 
-def test_scores_that_are_too_wide_for_probabilities_give_the_same_marginals():
+@pytest.mark.parametrize(("order", "c2"), [(2, 0.05), (3, 0.5)])
+def test_in_a_chain_of_higher_order_it_equals_its_twin_too(order, c2):
+    corpus = random_corpus(3, lengths=LENGTHS, n_labels=2, values=True, weights=True)
+    problem = Problem(corpus, random_features(3, n_labels=2, density=1.0, order=order), c2=c2)
+    solver = SDCA("uniform", precision=1e-14, seed=7, steps_per_epoch=N)
+    uniforms = np.concatenate([epoch_uniforms(7, epoch, N) for epoch in range(3)])
+    twin = dense_dual.sdca(corpus, problem.features, c2, uniforms, share=1.0)
+    for (w, dual, gaps), step in zip(twin, solver.iterate(problem, np.zeros(problem.n_weights)), strict=False):
+        np.testing.assert_allclose(step.weights, w, rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(step.memory["gaps"], gaps, rtol=1e-6, atol=1e-7)
+        assert step.info["dual"] == pytest.approx(dual, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_scores_that_are_too_wide_for_probabilities_give_the_same_marginals(order):
     """A penalty that hardly is one makes the first weights enormous: their sequences go through the log domain."""
     corpus = learnable_corpus(0, lengths=[3, 1, 5, 2, 4])
-    problem = Problem(corpus, random_features(0), c2=1e-6)
+    problem = Problem(corpus, random_features(0, order=order, density=0.6 if order == 1 else 1.0), c2=1e-6)
     twin = dense_dual.sdca(corpus, problem.features, 1e-6, epoch_uniforms(0, 0, 5), share=1.0)
     steps = SDCA("uniform", precision=1e-14, steps_per_epoch=5).iterate(problem, np.zeros(problem.n_weights))
     assert np.abs(next(steps).weights).max() > 300.0

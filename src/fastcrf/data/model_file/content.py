@@ -21,6 +21,7 @@ from fastcrf.types import FeatureMap, Floats
 LABEL_TYPES = (str, int, float, bool)  # what JSON tells apart and gives back as it was
 MOST_ALIKE = 100  # labels with the hash of another: whole numbers can be chosen so, and looking them up takes ages
 MOST_COLUMNS = 1 << 20
+HIGHEST = 9  # order of a chain
 
 
 class ModelContent(NamedTuple):
@@ -99,7 +100,7 @@ def read_labels(header: Mapping[str, Any]) -> list[Any]:
 
 
 def read_features(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_labels: int, order: Any) -> FeatureMap:
-    require(type(order) is int and order in (1, 2), "an order that is neither 1 nor 2")
+    require(type(order) is int and 1 <= order <= HIGHEST, f"an order that is not from 1 to {HIGHEST}")
     features = FeatureMap(
         offsets=take(arrays, "feature_offsets", np.int64),
         labels=take(arrays, "feature_labels", np.int32),
@@ -112,7 +113,7 @@ def read_features(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_label
     require(len(offsets) == n_attributes + 1, f"{len(offsets) - 1} attributes with features and {n_attributes} names")
     require(ascend_to(offsets, len(labels)), "features that overlap")
     require(len(sources) == len(targets), "transitions without an end")
-    n_before = n_labels if order == 1 else n_labels + n_labels**2  # histories, as chain/histories.py numbers them
+    n_before = sum(n_labels**length for length in range(1, order + 1))  # histories, as chain/histories.py numbers them
     for ids, n in ((labels, n_labels), (sources, n_before), (targets, n_labels)):
         require(bool(((ids >= 0) & (ids < n)).all()), "a label id out of range")
     attributes = np.repeat(np.arange(n_attributes), np.diff(offsets))

@@ -19,7 +19,7 @@ import numpy as np
 from fastcrf.chain.blocks import Blocks, Chains, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
-from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from
+from fastcrf.chain.orders import AnyEdges, AnyLattice, no_edges, tree_of
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 EPSILON = 2.220446049250313e-16
@@ -48,7 +48,7 @@ class Ray(NamedTuple):
 
 def make_direction(blocks: Blocks) -> Direction:
     longest, layout, Kp = blocks.widest[2], blocks.layout, blocks.layout.padded
-    trial = edges_from(layout.order, np.zeros((layout.n_histories, layout.n_labels)), Kp)
+    trial = no_edges(layout, tree_of(layout))
     areas = aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), aligned_zeros(*layout.edge_shape)
     return Direction(*areas, trial, aligned_zeros(1, Kp))
 

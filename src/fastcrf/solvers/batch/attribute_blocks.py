@@ -12,11 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.expectations import BLOCK, Table, add_edges, infer, score_block
+from fastcrf.chain.blocks import count_shorter
+from fastcrf.chain.expectations import BLOCK, Table, infer, score_block
 from fastcrf.chain.feature_map import count_gold
-from fastcrf.chain.forward_backward import Edges, Lattice, make_edges, make_lattice
-from fastcrf.chain.lanes import aligned_zeros, load, multiply, scale, store
+from fastcrf.chain.histories import and_for_shorter
+from fastcrf.chain.lanes import add, aligned_zeros, load, multiply, scale, store
 from fastcrf.chain.layout import Positions, expand_weights, make_layout, make_positions
+from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from, lattice_of, tree_of
+from fastcrf.chain.steps import expect_step
 from fastcrf.chain.transitions import transition_matrix
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.memory_room import require_room
@@ -57,9 +60,9 @@ class Chain(NamedTuple):
 
     starts: Longs  # [N + 1]
     weights: Floats  # [N] of the sequences, or [0] when all are 1
-    edges: Edges
-    lattice: Lattice
-    wide_edges: np.ndarray  # [Kp, Kp]
+    edges: AnyEdges
+    lattice: AnyLattice
+    wide_edges: np.ndarray  # [H, Kp]
 
 
 class Block(NamedTuple):
@@ -100,7 +103,8 @@ class AttributeBlocks:
         )
         self.block = Block(features.offsets, features.labels, count_gold(corpus, features), np.empty(K), np.empty(K))
         longest = max(BLOCK, int(np.diff(corpus.starts).max()))
-        self.lattice, self.sums = make_lattice(longest, K, padded), np.zeros((3, padded, padded))
+        self.tree, self.rows = tree_of(self.layout), self.layout.rows_of(features)
+        self.lattice, self.sums = lattice_of(self.tree, longest, K, padded), np.zeros((4, *self.layout.edge_shape))
 
     def begin(self, weights: Floats) -> None:
         """Scores at `weights`, from scratch; no sequence is known. Writes: what is known, edges."""
@@ -110,7 +114,7 @@ class AttributeBlocks:
         n = self.corpus.n_sequences
         score_block(self.positions, table, self.lattice.bias, 0, n, self.inferred.scores, self.lanes)
         self.inferred.known[:] = False
-        edges = make_edges(transition_matrix(features, weights), self.layout.padded)
+        edges = edges_from(self.tree, transition_matrix(features, weights), self.layout.padded)
         self.chain = Chain(self.corpus.starts, self.corpus.weights, edges, self.lattice, self.sums[2])
 
     @property
@@ -130,12 +134,14 @@ class AttributeBlocks:
 
     def descend_transitions(self, weights: Floats, penalty: Penalty) -> None:
         """The step of the transitions: a pass over all sequences. Writes: weights."""
-        features, forward = self.features, self.chain.edges.forward
+        features, places = self.features, (self.rows, self.features.targets)
         self.sums[:] = 0.0
-        sum_edges(self.chain, self.inferred.scores, self.sums[0], self.sums[1], features.n_labels, self.lanes)
-        places = features.sources, features.targets
-        expected = (self.sums[0] * forward + self.sums[2])[places]
-        curvatures = expected - (self.sums[1] * forward * forward)[places]
+        sum_steps(
+            self.chain, self.inferred.scores, self.sums[3], self.sums[0], self.sums[1], features.n_labels, self.lanes
+        )
+        wide = self.sums[2] if self.tree is None else and_for_shorter(self.sums[2], self.tree)
+        expected = (self.sums[0] + wide)[places]
+        curvatures = expected - self.sums[1][places]
         slopes = expected - self.block.counts[features.n_state :]
         move_block(slopes, curvatures, len(slopes), penalty, weights, features.n_state)
 
@@ -219,20 +225,23 @@ def know(chain, inferred, i, n_labels, lanes):
 
 
 @borrowing_kernel
-def sum_edges(chain, scores, sums, squares, n_labels, lanes):
-    """sums(j, k) += sum of s_i alpha_{t-1}(j) follow_t(k), and squares(j, k) that of s_i times the squares of the two.
+def sum_steps(chain, scores, step, sums, squares, n_labels, lanes):
+    """sums += sum of s_i p of all positions, p the probability that each transition weight counts there, and squares
+    += that of s_i p^2. `step` [H, Kp] is room for one position.
 
-    Sequences in the log domain add to neither: their bigrams are in wide_edges. Writes: sums, squares, room.
+    Sequences in the log domain add to neither: their steps are in wide_edges. Writes: sums, squares, room.
     """
-    lattice = chain.lattice
+    lattice, edges = chain.lattice, chain.edges
     for i in range(len(chain.starts) - 1):
         weight, length = chain.weights[i] if len(chain.weights) > 0 else 1.0, chain.starts[i + 1] - chain.starts[i]
         infer_scored(chain, scores, i, weight, n_labels, lanes)
-        add_edges(lattice, length, n_labels, sums, lanes)
         inverse = 1.0 / weight if weight > 0.0 else 0.0
-        for t in range(length):
-            for b in range(0, scores.shape[1], len(lanes)):
-                alpha, follow = load(lattice.alpha, t, b, lanes), load(lattice.follow, t, b, lanes)
-                store(lattice.alpha, t, b, multiply(alpha, alpha))
-                store(lattice.follow, t, b, scale(inverse, multiply(follow, follow)))
-        add_edges(lattice, length, n_labels, squares, lanes)
+        for t in range(1, length):
+            expect_step(edges, lattice, t, step, n_labels, lanes)
+            count_shorter(edges, step, n_labels, lanes)
+            for h in range(len(step)):
+                for b in range(0, step.shape[1], len(lanes)):
+                    chance = load(step, h, b, lanes)
+                    store(sums, h, b, add(chance, load(sums, h, b, lanes)))
+                    square = scale(inverse, multiply(chance, chance))
+                    store(squares, h, b, add(square, load(squares, h, b, lanes)))

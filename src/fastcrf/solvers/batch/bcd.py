@@ -41,7 +41,7 @@ class BCD:
     """caution: how much larger curvatures are taken for than they look."""
 
     name: ClassVar[str] = "bcd"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "bigrams"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l2", "l1+l2"})
     promises: ClassVar[str] = "slow optimum"
     keeps: ClassVar[Mapping[str, Kept]] = {"weights": WEIGHTS, "blocks_done": COUNT}

@@ -60,13 +60,13 @@ class EG:
     """initial: what a right label or bigram counts in the first dual point."""
 
     name: ClassVar[str] = "eg"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "bigrams", "gradient"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
     promises: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"
     keeps: ClassVar[Mapping[str, Kept]] = {
         **KEEPS,
-        **dict.fromkeys(("labels", "bigrams"), Kept("sequences")),
+        **dict.fromkeys(("labels", "transitions"), Kept("sequences")),
         "favour": Kept("sequences", low=0.0),
         "rates": Kept(low=0.0, high=1.0, n_axes=1),
     }
@@ -137,12 +137,12 @@ def try_all(blocks, rate, vector, tried, alpha, entropies, trial, space, lanes):
 
     Writes: entropies, tried, trial, space.
     """
-    support, bounds, K = blocks.support, blocks.chains.bounds, blocks.layout.n_labels
+    support, bounds, H = blocks.support, blocks.chains.bounds, blocks.layout.n_histories
     for i in range(len(entropies)):
         c = update_one(blocks, i, rate, vector, alpha, trial, space, lanes)
         entropies[i] = infer_chain(blocks, i, c, trial, space, lanes)
         collect_change(blocks.local, bounds, support, i, space.lattice.scores, space.change, lanes)
-        turn(tried, support, i, 1.0, 0.0, space.change, space.edge_sums, K, lanes)
+        turn(tried, support, i, 1.0, 0.0, space.change, space.edge_sums, H, lanes)
 
 
 @borrowing_kernel

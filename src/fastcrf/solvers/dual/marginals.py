@@ -1,9 +1,10 @@
 """Dual points as marginals: what SDCA remembers of each sequence, and the dual along a direction.
 
-A mixture of two chains is no chain, but among all distributions with its marginals of labels and bigrams the chain has
-the largest entropy, which is therefore a function of the marginals:
+A mixture of two chains is no chain, but among all distributions with its marginals of labels and steps the chain has
+the largest entropy, which is therefore a function of the marginals: with m_t(h, l) that of a step from the state h (a
+label, or in a chain of higher order a known history) to the label l at t,
 
-    H(m) = sum_t h(m_{t-1,t}) - sum_{inner t} h(m_t),        h(p) = - sum p log p
+    H(m) = h(m_1) + sum_{t>1} [ h(m_t) - h(sum_l m_t(., l)) ],        h(p) = - sum p log p
 
 Between m and m', x of the way, D changes by  s (H(m + x (m' - m)) - H(m)) + s x w . g - s^2 x^2 |g|^2 / (4 c2),  with g
 the change of the expected features; divided by s, that is the function whose highest point is searched for.
@@ -12,18 +13,20 @@ the change of the expected features; divided by s, that is the function whose hi
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, clear_rows, copy_rows
+from fastcrf.chain.blocks import Blocks, clear_rows, copy_rows, count_shorter
 from fastcrf.chain.expectations import infer
-from fastcrf.chain.forward_backward import WIDEST_SPREAD, shift_scores
+from fastcrf.chain.forward_backward import shift_scores
+from fastcrf.chain.histories import Tree, make_tree, states_of
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, flat_rows, load, store
-from fastcrf.chain.log_domain import log_forward, step_back
 from fastcrf.chain.logarithm import take_logarithms
-from fastcrf.draws.stored_gradients import expect_bigrams
+from fastcrf.chain.steps import expect_step, infer_log_steps, is_wide
 from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.types import Floats, Longs
 
 SMALLEST = 1e-300  # of a probability whose logarithm is taken
 
@@ -32,89 +35,127 @@ class ChainMarginals(NamedTuple):
     """Of all sequences, or, in the same form, of one."""
 
     labels: np.ndarray  # [P, Kp]
-    bigrams: np.ndarray  # [(P - N) K, Kp] of the transition to position p of sequence i in K rows from (p - i - 1) K
+    steps: np.ndarray  # [(P - N) H, Kp] of the step to position p of sequence i in H rows from (p - i - 1) H
+
+
+class Held(NamedTuple):
+    """Where the marginals of a sequence are."""
+
+    first: int  # row of its first label
+    step: int  # first row of its first step
+    length: int
+
+
+class Room(NamedTuple):
+    """Room to treat one sequence."""
+
+    goal: ChainMarginals  # of the model
+    scores: np.ndarray  # [T, Kp] label scores at w
+    change: np.ndarray  # [T, Kp] of the label marginals, goal minus here
+    logs: np.ndarray  # [H, Kp] logarithms of the steps to one position
+    sums: np.ndarray  # [H, Kp] of steps over all positions
 
 
 def make_marginals(blocks: Blocks, smoothing: float) -> ChainMarginals:
     """The gold labelling with probability 1 - smoothing, else any labelling with the same one."""
-    chains, K, Kp = blocks.chains, blocks.layout.n_labels, blocks.layout.padded
-    P, n = len(chains.labels), len(chains.starts) - 1
-    labels, bigrams = aligned_zeros(P, Kp), aligned_zeros((P - n) * K, Kp)
+    chains, layout, K = blocks.chains, blocks.layout, blocks.layout.n_labels
+    P, n, H, tree = len(chains.labels), len(chains.starts) - 1, layout.n_histories, make_tree(layout.histories, K)
+    labels, steps = aligned_zeros(P, layout.padded), aligned_zeros((P - n) * H, layout.padded)
     labels[:, :K] = smoothing / K
     labels[np.arange(P), chains.labels] += 1.0 - smoothing
-    bigrams[:, :K] = smoothing / K**2
-    into = np.delete(np.arange(P), chains.starts[:-1])  # positions that a transition leads to
-    bigrams[np.arange(P - n) * K + chains.labels[into - 1], chains.labels[into]] += 1.0 - smoothing
-    return ChainMarginals(labels, bigrams)
+    into = np.delete(np.arange(P), chains.starts[:-1])  # positions that a step leads to
+    within = into - np.repeat(chains.starts[:-1], np.diff(chains.starts) - 1)
+    for t, chances in enumerate(uniform_steps(tree, layout.order), 1):
+        steps.reshape(-1, H, layout.padded)[within >= t, :, :K] = smoothing * chances
+    steps[np.arange(P - n) * H + gold_states(blocks, tree)[into - 1], chains.labels[into]] += 1.0 - smoothing
+    return ChainMarginals(labels, steps)
 
 
-def make_goal(blocks: Blocks) -> ChainMarginals:
-    longest, K, Kp = blocks.widest[2], blocks.layout.n_labels, blocks.layout.padded
-    return ChainMarginals(aligned_zeros(longest, Kp), aligned_zeros(longest * K, Kp))
+def uniform_steps(tree: Tree, order: int) -> list[Floats]:
+    """Probabilities of the steps to position 1, 2 ... `order`, and all after it, if all labellings have the same."""
+    H, K = tree.following.shape
+    states, found = np.where(np.arange(H) < K, 1.0 / K, 0.0), []
+    for _ in range(order):
+        found.append(np.repeat(states[:, None] / K, K, axis=1))
+        states = np.bincount(tree.following.ravel(), found[-1].ravel(), H)
+    return found
+
+
+def gold_states(blocks: Blocks, tree: Tree) -> Longs:
+    """The state of the gold labelling at each position."""
+    starts, labels = blocks.chains.starts, blocks.chains.labels
+    return np.concatenate([states_of(labels[a:b], tree) for a, b in pairwise(starts.tolist())])
 
 
 def size_of(blocks: Blocks) -> int:
     """Bytes of the marginals of all sequences."""
-    n, P, K, Kp = len(blocks.chains.starts) - 1, len(blocks.chains.labels), blocks.layout.n_labels, blocks.layout.padded
-    return 8 * (P * Kp + (P - n) * K * Kp)
+    n, P, layout = len(blocks.chains.starts) - 1, len(blocks.chains.labels), blocks.layout
+    return 8 * (P * layout.padded + (P - n) * layout.n_histories * layout.padded)
+
+
+def make_room(blocks: Blocks) -> Room:
+    longest, H, Kp = blocks.widest[2], blocks.layout.n_histories, blocks.layout.padded
+    goal = ChainMarginals(aligned_zeros(longest, Kp), aligned_zeros(longest * H, Kp))
+    return Room(goal, *(aligned_zeros(rows, Kp) for rows in (longest, longest, H, H)))
 
 
 @standing_kernel
-def infer_goal(lattice, length, edges, space, goal, n_labels, lanes):
-    """log Z of a scored sequence; its marginals, by position. Writes: goal, lattice."""
-    first = np.int64(0)
+def infer_goal(lattice, length, edges, wide_edges, room, n_labels, lanes):
+    """log Z of a scored sequence; its marginals, by position. Writes: room.goal, lattice."""
+    first, goal, H = np.int64(0), room.goal, len(room.sums)
     maxima, spread = shift_scores(lattice, first, length, lanes)
-    if spread + edges.spread > WIDEST_SPREAD:
-        return maxima + infer_wide_goal(lattice, length, edges, goal, n_labels, lanes)
-    log_z = infer(lattice, first, length, edges, 1.0, space.wide_edges, n_labels, lanes)
+    if is_wide(edges, spread):
+        return maxima + infer_log_steps(edges, lattice, length, goal.labels, goal.steps, n_labels, lanes)
+    log_z = infer(lattice, first, length, edges, 1.0, wide_edges, n_labels, lanes)
     copy_rows(lattice.scores, goal.labels, length, lanes)
     for t in range(1, length):
-        expect_bigrams(space, t, goal.bigrams[(t - 1) * n_labels :], n_labels, lanes)
+        expect_step(edges, lattice, t, goal.steps[(t - 1) * H : t * H], n_labels, lanes)
     return maxima + log_z
 
 
 @borrowing_kernel
-def infer_wide_goal(lattice, length, edges, goal, n_labels, lanes):
-    """The same in the log domain, for shifted scores. Writes: goal, lattice."""
-    log_z, last = log_forward(lattice, np.int64(0), length, edges, n_labels), length - 1
-    clear_rows(goal.labels, length, lanes)
-    for k in range(n_labels):
-        lattice.follow[last, k] = 0.0
-        goal.labels[last, k] = math.exp(lattice.alpha[last, k])
-    for t in range(last, 0, -1):
-        bigrams = goal.bigrams[(t - 1) * n_labels :]
-        clear_rows(bigrams, n_labels, lanes)
-        step_back(lattice, t, edges, 1.0, n_labels, bigrams)
-        for j in range(n_labels):
-            for k in range(n_labels):
-                goal.labels[t - 1, j] += bigrams[j, k]
-    return log_z
+def sum_steps(steps, first, n_steps, sign, sums, lanes):
+    """sums += sign * the steps to n_steps positions, in rows from `first` on. Writes: sums."""
+    for r in range(n_steps * len(sums)):
+        h = r % len(sums)
+        for b in range(0, steps.shape[1], len(lanes)):
+            store(sums, h, b, add_scaled(sign, load(steps, first + r, b, lanes), load(sums, h, b, lanes)))
 
 
-@borrowing_kernel
-def expected_score(marginals, first, transition, length, scores, edge_scores, n_labels):
-    """The mean score of a sequence whose marginals begin in rows `first` and `transition`."""
-    total = 0.0
-    for t in range(length):
+@standing_kernel
+def expected_score(marginals, held, edges, room, n_labels, lanes):
+    """The mean score of a sequence, whose label scores are in `room`. Writes: room.sums."""
+    sums, total = room.sums, 0.0
+    clear_rows(sums, len(sums), lanes)
+    sum_steps(marginals.steps, held.step, held.length - 1, 1.0, sums, lanes)
+    count_shorter(edges, sums, n_labels, lanes)
+    for t in range(held.length):
         for k in range(n_labels):
-            total += marginals.labels[first + t, k] * scores[t, k]
-    for r in range((length - 1) * n_labels):
+            total += marginals.labels[held.first + t, k] * room.scores[t, k]
+    for h in range(len(sums)):
         for k in range(n_labels):
-            total += marginals.bigrams[transition + r, k] * edge_scores[r % n_labels, k]
+            total += sums[h, k] * edges.scores[h, k]
     return total
 
 
 @standing_kernel
-def entropy_between(marginals, first, transition, length, goal, x, logs, n_labels):
-    """(H, its first and its second derivative) x of the way from a sequence's marginals to `goal`. Writes: logs."""
-    entropy, slope, curvature = 0.0, 0.0, 0.0
-    for r in range(0, (length - 1) * n_labels, n_labels):
-        part = add_entropy(marginals.bigrams, transition + r, goal.bigrams, r, n_labels, x, logs)
-        entropy, slope, curvature = entropy + part[0], slope + part[1], curvature + part[2]
-    sign, begin, end = (-1.0, 1, length - 1) if length > 1 else (1.0, 0, 1)  # inner labels are in two bigrams
-    for t in range(begin, end):
-        part = add_entropy(marginals.labels, first + t, goal.labels, t, np.int64(1), x, logs)
-        entropy, slope, curvature = entropy + sign * part[0], slope + sign * part[1], curvature + sign * part[2]
+def entropy_between(marginals, held, room, x):
+    """(H, its first and its second derivative) x of the way from a sequence's marginals to room.goal.
+
+    Writes: room.logs.
+    """
+    goal, logs, n_histories = room.goal, room.logs, len(room.logs)
+    entropy, slope, curvature = add_entropy(
+        marginals.labels, held.first, goal.labels, np.int64(0), np.int64(1), x, logs
+    )
+    for r in range(0, (held.length - 1) * n_histories, n_histories):
+        part = add_entropy(marginals.steps, held.step + r, goal.steps, r, n_histories, x, logs)
+        less = entropy_of_sums(marginals.steps, held.step + r, goal.steps, r, n_histories, x)
+        entropy, slope, curvature = (
+            entropy + part[0] - less[0],
+            slope + part[1] - less[1],
+            curvature + part[2] - less[2],
+        )
     return entropy, slope, curvature
 
 
@@ -139,11 +180,28 @@ def add_entropy(rows, first, goal, row, n_rows, x, logs):
     return entropy, slope, curvature
 
 
+@standing_kernel
+def entropy_of_sums(rows, first, goal, row, n_rows, x):
+    """The same of the sum of each row."""
+    entropy, slope, curvature = 0.0, 0.0, 0.0
+    for r in range(n_rows):
+        here, way = 0.0, 0.0
+        for k in range(rows.shape[1]):
+            here += rows[first + r, k]
+            way += goal[row + r, k] - rows[first + r, k]
+        p = max(here + x * way, SMALLEST)
+        log = math.log(p)
+        entropy -= p * log
+        slope -= way * log
+        curvature -= way * way / p
+    return entropy, slope, curvature
+
+
 @borrowing_kernel
-def move_towards(marginals, first, transition, length, goal, x, n_labels, lanes):
+def move_towards(marginals, held, room, x, lanes):
     """m <- m + x (goal - m) for one sequence. Writes: marginals."""
-    mix_rows(marginals.labels, first, goal.labels, length, x, lanes)
-    mix_rows(marginals.bigrams, transition, goal.bigrams, (length - 1) * n_labels, x, lanes)
+    mix_rows(marginals.labels, held.first, room.goal.labels, held.length, x, lanes)
+    mix_rows(marginals.steps, held.step, room.goal.steps, (held.length - 1) * len(room.sums), x, lanes)
 
 
 @borrowing_kernel

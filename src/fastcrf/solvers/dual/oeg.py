@@ -65,13 +65,13 @@ class OEG:
     """
 
     name: ClassVar[str] = "oeg"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "bigrams", "gradient"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
     promises: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"
     keeps: ClassVar[Mapping[str, Kept]] = {
         **KEEPS,
-        **dict.fromkeys(("labels", "bigrams", "nodes", "edges"), Kept("sequences")),
+        **dict.fromkeys(("labels", "transitions", "nodes", "edges"), Kept("sequences")),
         "favour": Kept("sequences", low=0.0),
         "rates": Kept("sequences", low=0.0, high=1.0),
     }
@@ -133,18 +133,18 @@ def first_residuals(blocks, first, last, ridge, vector, alpha, gradients, entrop
 
     Writes: vector, gradients, entropies, trial, space.
     """
-    K = blocks.layout.n_labels
+    H = blocks.layout.n_histories
     for i in range(first, last):
         c = blend(alpha, blocks, i, 0.0, space.edges.scores, trial, space.lattice.scores, lanes)
         entropies[i] = infer_chain(blocks, i, c, trial, space, lanes)
         exchange(gradients, blocks, i, 1.0, space, lanes)
-        turn(vector, blocks.support, i, 1.0, 1.0 / ridge, gradients.change, gradients.edge_change, K, lanes)
+        turn(vector, blocks.support, i, 1.0, 1.0 / ridge, gradients.change, gradients.edge_change, H, lanes)
 
 
 @borrowing_kernel
 def ascend(blocks, order, backtracks, ridge, vector, alpha, rates, gradients, entropies, trial, space, lanes):
     """An update of each sequence of `order`; the number of forward-backward recursions. Writes: all state."""
-    K, evaluations = blocks.layout.n_labels, 0
+    H, evaluations = blocks.layout.n_histories, 0
     for i in order:
         gather(vector, blocks.support, i, space.weights, space.edges.scores, lanes)
         score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, trial.goal, lanes)
@@ -156,7 +156,7 @@ def ascend(blocks, order, backtracks, ridge, vector, alpha, rates, gradients, en
             rise = entropy - entropies[i] + rise_of_penalty(blocks, i, ridge, gradients, trial.goal, space, lanes)
             if rise >= -ROUNDING * (1.0 + entropies[i]):
                 exchange(gradients, blocks, i, 1.0, space, lanes)
-                turn(vector, blocks.support, i, 1.0, 1.0 / ridge, gradients.change, gradients.edge_change, K, lanes)
+                turn(vector, blocks.support, i, 1.0, 1.0 / ridge, gradients.change, gradients.edge_change, H, lanes)
                 keep_trial(alpha, blocks, i, c, trial.labels, trial, lanes)
                 entropies[i] = entropy
                 break
@@ -171,12 +171,12 @@ def rise_of_penalty(blocks, i, ridge, gradients, goal, space, lanes):
 
     By position, w . change is the sum of changes times scores. Writes: gradients (masked).
     """
-    starts, K, along = blocks.chains.starts, blocks.layout.n_labels, 0.0
+    starts, K, H, along = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_histories, 0.0
     for t in range(starts[i + 1] - starts[i]):
         for k in range(K):
             along += gradients.node_change[t, k] * goal[t, k]
-    for j in range(K):
+    for h in range(H):
         for k in range(K):
-            along += gradients.edge_change[j, k] * space.edges.scores[j, k]
-    square = mask_change(blocks.support, i, gradients.change, gradients.edge_change, K, lanes)
+            along += gradients.edge_change[h, k] * space.edges.scores[h, k]
+    square = mask_change(blocks.support, i, gradients.change, gradients.edge_change, H, lanes)
     return along - square / (2.0 * ridge)

@@ -9,6 +9,9 @@ start, which favours the gold bigram at each position by c. An update scales it 
 numbers a sequence are enough. (With both parts at the start, a right label counts `initial`, and so does a right
 bigram.) While c matters, each position has a matrix of its own, made for the recursions and forgotten; when c has
 faded below what a double can show, all share one.
+
+In a chain of higher order tau has a number for each known history and label (chain/histories.py), and what the start
+favours is the state at each position: the history that the gold labelling ends with there. It takes no matrices.
 """
 
 from __future__ import annotations
@@ -19,9 +22,13 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.chain.blocks import Blocks, copy_rows, refresh_edges
-from fastcrf.chain.forward_backward import WIDEST_SPREAD, Edges
+from fastcrf.chain.forward_backward import Edges
+from fastcrf.chain.history_lattice import HistoryEdges
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, scale, store
+from fastcrf.chain.orders import AnyEdges, no_edges, tree_of
+from fastcrf.chain.steps import is_wide
 from fastcrf.draws.evaluation import infer_current
+from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.solvers.options import check_positive
 from fastcrf.types import Floats
@@ -31,11 +38,23 @@ FADED = 1e-17  # of c: exp(c) is 1
 LARGEST_INITIAL = 100.0  # beyond, the first potentials would be too wide for the recursions
 
 
+@generic
+def favour_gold(edges, blocks, i, c, lanes):  # type: ignore[no-untyped-def]
+    """Edges whose gold bigrams, or states, of sequence i count c more at their positions. Writes: edges."""
+
+
+@generic
+def count_favoured(edges, blocks, i, c, space):  # type: ignore[no-untyped-def]
+    """What c adds to the expected score of sequence i, after `infer_current` took it for 0: of c itself and, where
+    `infer_current` left some out, of bigrams. Writes: space.edge_sums (completed).
+    """
+
+
 class Potentials(NamedTuple):
     """The distributions of all sequences."""
 
     labels: np.ndarray  # [P, Kp] theta; padding -1e300
-    bigrams: np.ndarray  # [N K, Kp] tau of sequence i in rows i K .. (i + 1) K
+    transitions: np.ndarray  # [N H, Kp] tau of sequence i in rows i H .. (i + 1) H
     favour: Floats  # [N] c
 
 
@@ -44,7 +63,7 @@ class Trial(NamedTuple):
 
     goal: np.ndarray  # [T, Kp] label scores at the weights, where a rate of 1 would lead
     labels: np.ndarray  # [T, Kp] potentials
-    bigrams: Edges  # tau; the matrices of all positions, of which the first is tau's
+    edges: AnyEdges  # tau; in a chain of order 1 the matrices of all positions, of which the first is tau's
 
 
 def check_initial(solver: str, initial: object) -> None:
@@ -55,45 +74,51 @@ def check_initial(solver: str, initial: object) -> None:
 
 
 def make_potentials(blocks: Blocks, initial: float) -> Potentials:
-    """A right label or bigram counts `initial`, a wrong one 0 (schmidt2015, footnote 9)."""
+    """A right label or bigram (or state) counts `initial`, a wrong one 0 (schmidt2015, footnote 9)."""
     chains, layout = blocks.chains, blocks.layout
     n, P, K, Kp = len(chains.starts) - 1, len(chains.labels), layout.n_labels, layout.padded
     labels = aligned_zeros(P, Kp)
     labels[:, K:] = -1e300
     labels[np.arange(P), chains.labels] = initial
-    return Potentials(labels, aligned_zeros(n * K, Kp), np.full(n, float(initial)))
+    return Potentials(labels, aligned_zeros(n * layout.n_histories, Kp), np.full(n, float(initial)))
 
 
 def make_trial(blocks: Blocks) -> Trial:
     longest, Kp = blocks.widest[2], blocks.layout.padded
+    return Trial(aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), make_trial_edges(blocks))
+
+
+def make_trial_edges(blocks: Blocks) -> AnyEdges:
+    longest, Kp, layout = blocks.widest[2], blocks.layout.padded, blocks.layout
+    if layout.order > 1:
+        return no_edges(layout, tree_of(layout))._replace(favoured=np.zeros(longest, np.int64))
     matrices = aligned_zeros(longest * Kp, Kp), aligned_zeros(longest * Kp, Kp)
-    bigrams = Edges(aligned_zeros(Kp, Kp), *matrices, 0.0, 0.0, 0)
-    return Trial(aligned_zeros(longest, Kp), aligned_zeros(longest, Kp), bigrams)
+    return Edges(aligned_zeros(Kp, Kp), *matrices, 0.0, 0.0, 0)
 
 
 def size_of(blocks: Blocks) -> int:
     """Bytes of the potentials and of a trial's matrices."""
     n, P, longest = len(blocks.chains.starts) - 1, len(blocks.chains.labels), blocks.widest[2]
-    K, Kp = blocks.layout.n_labels, blocks.layout.padded
-    return 8 * (P * Kp + n * K * Kp + n + 2 * longest * Kp * Kp)
+    H, Kp, squares = blocks.layout.n_histories, blocks.layout.padded, 2 * longest if blocks.layout.order == 1 else 0
+    return 8 * (P * Kp + n * H * Kp + n + squares * Kp * Kp)
 
 
 @standing_kernel
 def blend(potentials, blocks, i, rate, edge_scores, trial, target, lanes):
-    """(1 - rate) potentials + rate scores of sequence i, to `target` (labels) and trial.bigrams.scores; c of these.
+    """(1 - rate) potentials + rate scores of sequence i, to `target` (labels) and trial.edges.scores; c of these.
 
     Writes: target, trial.
     """
-    starts, K, Kp, W = blocks.chains.starts, blocks.layout.n_labels, edge_scores.shape[1], len(lanes)
+    starts, H, Kp, W = blocks.chains.starts, blocks.layout.n_histories, edge_scores.shape[1], len(lanes)
     first, kept = starts[i], 1.0 - rate
     for p in range(first, starts[i + 1]):
         for b in range(0, Kp, W):
             old = scale(kept, load(potentials.labels, p, b, lanes))
             store(target, p - first, b, add_scaled(rate, load(trial.goal, p - first, b, lanes), old))
-    for j in range(K):
+    for h in range(H):
         for b in range(0, Kp, W):
-            old = scale(kept, load(potentials.bigrams, i * K + j, b, lanes))
-            store(trial.bigrams.scores, j, b, add_scaled(rate, load(edge_scores, j, b, lanes), old))
+            old = scale(kept, load(potentials.transitions, i * H + h, b, lanes))
+            store(trial.edges.scores, h, b, add_scaled(rate, load(edge_scores, h, b, lanes), old))
     c = kept * potentials.favour[i]
     return c if c > FADED else 0.0
 
@@ -101,22 +126,20 @@ def blend(potentials, blocks, i, rate, edge_scores, trial, target, lanes):
 @standing_kernel
 def infer_chain(blocks, i, c, trial, space, lanes):
     """Weighted entropy of the chain of sequence i whose label potentials are in space.lattice.scores, the others in
-    `trial`; its residuals go where `infer_block` leaves them. Minus infinity where favoured bigrams and very wide
+    `trial`; its residuals go where `infer_block` leaves them. Minus infinity where what is favoured and very wide
     potentials meet, which the recursions cannot take: such a trial is a vain one.
 
     Writes: space, trial (labels: the potentials again).
     """
-    shared = refresh_edges(trial.bigrams, blocks.layout.n_labels, space.lattice.bias, lanes)
+    shared = refresh_edges(trial.edges, blocks.layout.n_labels, space.lattice.bias, lanes)
     if c == 0.0:
         return infer_current(blocks, i, shared, space, trial.labels, lanes)[1]
     length = blocks.chains.starts[i + 1] - blocks.chains.starts[i]
-    if not widest_row(space.lattice.scores, length, blocks.layout.n_labels) + shared.spread + c <= WIDEST_SPREAD:
+    if is_wide(shared, widest_row(space.lattice.scores, length, blocks.layout.n_labels) + c):
         return -math.inf
-    favour_gold(blocks, i, math.exp(c), shared, lanes)
-    stride = np.int64(shared.scores.shape[1])
-    edges = Edges(shared.scores, shared.forward, shared.backward, shared.top, 0.0, stride)  # type: ignore[arg-type]
+    edges = favour_gold(shared, blocks, i, c, lanes)
     entropy = infer_current(blocks, i, edges, space, trial.labels, lanes)[1]
-    return entropy - count_favoured(blocks, i, c, shared, space)
+    return entropy - count_favoured(shared, blocks, i, c, space)
 
 
 @borrowing_kernel
@@ -132,23 +155,21 @@ def widest_row(scores, n_rows, n_labels):
     return widest
 
 
-@borrowing_kernel
-def favour_gold(blocks, i, factor, edges, lanes):
-    """Matrices of each position: tau's, the gold bigram times `factor`. Writes: edges.forward, edges.backward."""
-    starts, labels, Kp = blocks.chains.starts, blocks.chains.labels, edges.scores.shape[1]
+@favour_gold.register(Edges)
+def favour_bigrams(edges, blocks, i, c, lanes):
+    """Matrices of each position: tau's, the gold bigram times exp(c). Writes: edges.forward, edges.backward."""
+    starts, labels, Kp, factor = blocks.chains.starts, blocks.chains.labels, edges.scores.shape[1], math.exp(c)
     for p in range(starts[i] + 1, starts[i + 1]):
         row, before, after = (p - starts[i]) * Kp, labels[p - 1], labels[p]
         copy_rows(edges.forward, edges.forward[row:], blocks.layout.n_labels, lanes)
         copy_rows(edges.backward, edges.backward[row:], blocks.layout.n_labels, lanes)
         edges.forward[row + before, after] *= factor
         edges.backward[row + after, before] *= factor
+    return Edges(edges.scores, edges.forward, edges.backward, edges.top, 0.0, np.int64(Kp))  # type: ignore[arg-type]
 
 
-@borrowing_kernel
-def count_favoured(blocks, i, c, edges, space):
-    """What c adds to the expected score, after `infer_current` took it for 0: of the bigrams that it left out, and of
-    c itself. Writes: space.edge_sums (completed).
-    """
+@count_favoured.register(Edges)
+def count_favoured_bigrams(edges, blocks, i, c, space):
     starts, labels, lattice = blocks.chains.starts, blocks.chains.labels, space.lattice
     factor, missing = math.exp(c), 0.0
     for p in range(starts[i] + 1, starts[i + 1]):
@@ -159,10 +180,32 @@ def count_favoured(blocks, i, c, edges, space):
     return missing
 
 
+@favour_gold.register(HistoryEdges)
+def favour_states(edges, blocks, i, c, lanes):
+    """Writes: edges.favoured."""
+    starts, labels = blocks.chains.starts, blocks.chains.labels
+    edges.favoured[0] = labels[starts[i]]
+    for p in range(starts[i] + 1, starts[i + 1]):
+        t = p - starts[i]
+        edges.favoured[t] = edges.following[edges.favoured[t - 1], labels[p]]
+    return HistoryEdges(
+        edges.scores, edges.steps, edges.forward, edges.shorter, edges.last, edges.following, edges.starts,
+        edges.longer, edges.place, edges.below, edges.favoured, math.exp(c), edges.longest, edges.top, 0.0,
+    )  # fmt: skip
+
+
+@count_favoured.register(HistoryEdges)
+def count_favoured_states(edges, blocks, i, c, space):
+    expected = 0.0
+    for t in range(1, blocks.chains.starts[i + 1] - blocks.chains.starts[i]):
+        expected += c * space.lattice.favoured[t]
+    return expected
+
+
 @borrowing_kernel
 def keep_trial(potentials, blocks, i, c, labels, trial, lanes):
-    """What was tried becomes the potentials of sequence i: `labels`, the bigrams of `trial`, c. Writes: potentials."""
-    starts, K = blocks.chains.starts, blocks.layout.n_labels
+    """What was tried becomes the potentials of sequence i: `labels`, the edges of `trial`, c. Writes: potentials."""
+    starts, H = blocks.chains.starts, blocks.layout.n_histories
     copy_rows(labels, potentials.labels[starts[i] :], starts[i + 1] - starts[i], lanes)
-    copy_rows(trial.bigrams.scores, potentials.bigrams[i * K :], K, lanes)
+    copy_rows(trial.edges.scores, potentials.transitions[i * H :], H, lanes)
     potentials.favour[i] = c

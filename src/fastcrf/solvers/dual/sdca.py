@@ -6,7 +6,7 @@ minimization", Mathematical Programming 155.
 
 Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximising its dual D (run.py)
 
-    m_i  the marginals of labels and bigrams at each position: nearly those of the gold labelling
+    m_i  the marginals of labels and of steps at each position: nearly those of the gold labelling
     repeat: draw i
         m'      the marginals of p(. | x_i, w)
         gap_i = s_i KL(m_i || m')                                  F(w) - D is the sum of the gaps
@@ -27,12 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, clear_rows, collect_change, copy_rows
-from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, load, store
+from fastcrf.chain.blocks import add_labelling, clear_rows, collect_change, copy_rows, count_shorter
+from fastcrf.chain.lanes import add_scaled, load, store
 from fastcrf.draws.evaluation import score_current
 from fastcrf.draws.lazy_vector import turn
 from fastcrf.draws.local_change import mask_change
@@ -41,14 +41,15 @@ from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.dual.marginals import (
-    ChainMarginals,
+    Held,
     entropy_between,
     expected_score,
     infer_goal,
-    make_goal,
     make_marginals,
+    make_room,
     move_towards,
     size_of,
+    sum_steps,
 )
 from fastcrf.solvers.dual.run import KEEPS, DualRun
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
@@ -66,13 +67,13 @@ class SDCA:
     """
 
     name: ClassVar[str] = "sdca"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "bigrams"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
     promises: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"
     keeps: ClassVar[Mapping[str, Kept]] = {
         **KEEPS,
-        **dict.fromkeys(("labels", "bigrams"), Kept("sequences", low=-1e-9, high=1.0 + 1e-9)),
+        **dict.fromkeys(("labels", "steps"), Kept("sequences", low=-1e-9, high=1.0 + 1e-9)),
         "gaps": Kept("sequences", low=0.0),
     }
 
@@ -122,18 +123,11 @@ class SDCA:
             run.end_epoch()
 
 
-class Room(NamedTuple):
-    """Room to treat one sequence."""
-
-    goal: ChainMarginals  # of the model
-    scores: np.ndarray  # [T, Kp] label scores at w
-    change: np.ndarray  # [T, Kp] of the label marginals, goal minus here
-    logs: np.ndarray  # [K, Kp] logarithms of the bigrams of one transition
-
-
-def make_room(blocks: Blocks) -> Room:
-    longest, K, Kp = blocks.widest[2], blocks.layout.n_labels, blocks.layout.padded
-    return Room(make_goal(blocks), *(aligned_zeros(rows, Kp) for rows in (longest, longest, K)))
+@borrowing_kernel
+def held_by(blocks, i):
+    """Where the marginals of sequence i are."""
+    starts = blocks.chains.starts
+    return Held(starts[i], (starts[i] - i) * blocks.layout.n_histories, starts[i + 1] - starts[i])
 
 
 @borrowing_kernel
@@ -144,39 +138,43 @@ def first_weights(blocks, sizes, ridge, vector, marginals, entropies, room, spac
     """
     starts, labels, K = blocks.chains.starts, blocks.chains.labels, blocks.layout.n_labels
     for i in range(len(entropies)):
-        first, length = starts[i], starts[i + 1] - starts[i]
-        transition, goal = (first - i) * K, room.goal
-        clear_rows(goal.labels, length, lanes)
-        clear_rows(goal.bigrams, (length - 1) * K, lanes)
-        for t in range(length):
-            goal.labels[t, labels[first + t]] = 1.0
-            if t > 0:
-                goal.bigrams[(t - 1) * K + labels[first + t - 1], labels[first + t]] = 1.0
-        entropies[i] = sizes[i] * entropy_between(marginals, first, transition, length, goal, 0.0, room.logs, K)[0]
-        find_change(blocks, i, marginals, room, space, lanes)
-        turn(vector, blocks.support, i, -sizes[i], -sizes[i] / ridge, space.change, space.edge_change, K, lanes)
+        held = held_by(blocks, i)
+        entropies[i] = sizes[i] * entropy_between(marginals, held, room, 0.0)[0]
+        clear_rows(room.goal.labels, held.length, lanes)
+        clear_rows(room.goal.steps, (held.length - 1) * len(room.sums), lanes)
+        find_change(marginals, held, space.edges, room, space, K, lanes)
+        for t in range(held.length):
+            room.change[t, labels[held.first + t]] += 1.0
+        add_labelling(space.edges, labels[starts[i] : starts[i + 1]], 1.0, space.edge_change, K)
+        square_of_change(blocks, i, room, space, lanes)
+        turn(
+            vector, blocks.support, i, -sizes[i], -sizes[i] / ridge, space.change, space.edge_change, len(room.sums),
+            lanes,
+        )  # fmt: skip
+
+
+@standing_kernel
+def find_change(marginals, held, edges, room, space, n_labels, lanes):
+    """How the expected labels and transitions of a sequence change from its marginals to room.goal.
+
+    Writes: room.change, space.edge_change.
+    """
+    for t in range(held.length):
+        for b in range(0, room.change.shape[1], len(lanes)):
+            old = load(marginals.labels, held.first + t, b, lanes)
+            store(room.change, t, b, add_scaled(-1.0, old, load(room.goal.labels, t, b, lanes)))
+    clear_rows(room.sums, len(room.sums), lanes)
+    sum_steps(room.goal.steps, np.int64(0), held.length - 1, 1.0, room.sums, lanes)
+    sum_steps(marginals.steps, held.step, held.length - 1, -1.0, room.sums, lanes)
+    count_shorter(edges, room.sums, n_labels, lanes)
+    copy_rows(room.sums, space.edge_change, len(room.sums), lanes)
 
 
 @borrowing_kernel
-def find_change(blocks, i, marginals, room, space, lanes):
-    """|g|^2 of g, the change of expected features from the marginals of sequence i to room.goal.
-
-    Writes: room.change, space.change and space.edge_change (g, masked).
-    """
-    starts, K, Kp, W = blocks.chains.starts, blocks.layout.n_labels, space.edge_change.shape[1], len(lanes)
-    first, length = starts[i], starts[i + 1] - starts[i]
-    for t in range(length):
-        for b in range(0, Kp, W):
-            old = load(marginals.labels, first + t, b, lanes)
-            store(room.change, t, b, add_scaled(-1.0, old, load(room.goal.labels, t, b, lanes)))
-    clear_rows(space.edge_change, K, lanes)
-    for r in range((length - 1) * K):
-        for b in range(0, Kp, W):
-            old = load(marginals.bigrams, (first - i) * K + r, b, lanes)
-            change = add_scaled(-1.0, old, load(room.goal.bigrams, r, b, lanes))
-            store(space.edge_change, r % K, b, add(change, load(space.edge_change, r % K, b, lanes)))
+def square_of_change(blocks, i, room, space, lanes):
+    """|g|^2 of g, the change of expected features. Writes: space.change and space.edge_change (g, masked)."""
     collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, room.change, space.change, lanes)
-    return mask_change(blocks.support, i, space.change, space.edge_change, K, lanes)
+    return mask_change(blocks.support, i, space.change, space.edge_change, len(room.sums), lanes)
 
 
 @borrowing_kernel
@@ -184,22 +182,22 @@ def coordinate_ascent(
     blocks, uniforms, share, precision, sizes, ridge, vector, marginals, entropies, gaps, sums, room, space, lanes
 ):
     """A draw and its ascent for each uniform: the paper's Algorithm 1. Writes: all state."""
-    starts, K = blocks.chains.starts, blocks.layout.n_labels
+    K, H = blocks.layout.n_labels, blocks.layout.n_histories
     for u in uniforms:
         i = draw_mixture(u, share, len(gaps), sums)
-        first, length, s = starts[i], starts[i + 1] - starts[i], sizes[i]
-        transition = (first - i) * K
+        held, s = held_by(blocks, i), sizes[i]
         edges = score_current(blocks, i, vector, space, lanes)
-        copy_rows(space.lattice.scores, room.scores, length, lanes)
-        log_z = infer_goal(space.lattice, length, edges, space, room.goal, K, lanes)
-        here = expected_score(marginals, first, transition, length, room.scores, edges.scores, K)
-        along = expected_score(room.goal, np.int64(0), np.int64(0), length, room.scores, edges.scores, K) - here
+        copy_rows(space.lattice.scores, room.scores, held.length, lanes)
+        log_z = infer_goal(space.lattice, held.length, edges, space.wide_edges, room, K, lanes)
+        here = expected_score(marginals, held, edges, room, K, lanes)
+        there = expected_score(room.goal, Held(i - i, i - i, held.length), edges, room, K, lanes)
         if s > 0.0:
             gaps[i] = max(s * (log_z - here) - entropies[i], 0.0)
-            square = s * find_change(blocks, i, marginals, room, space, lanes) / ridge
-            x, entropy = search_line(marginals, first, transition, length, room, along, square, precision, K)
-            move_towards(marginals, first, transition, length, room.goal, x, K, lanes)
-            turn(vector, blocks.support, i, s * x, s * x / ridge, space.change, space.edge_change, K, lanes)
+            find_change(marginals, held, edges, room, space, K, lanes)
+            square = s * square_of_change(blocks, i, room, space, lanes) / ridge
+            x, entropy = search_line(marginals, held, room, there - here, square, precision)
+            move_towards(marginals, held, room, x, lanes)
+            turn(vector, blocks.support, i, s * x, s * x / ridge, space.change, space.edge_change, H, lanes)
             entropies[i] = s * entropy
         else:
             gaps[i] = 0.0
@@ -207,22 +205,20 @@ def coordinate_ascent(
 
 
 @standing_kernel
-def search_line(marginals, first, transition, length, room, along, square, precision, n_labels):
+def search_line(marginals, held, room, along, square, precision):
     """(x, H there): where H(x) + x along - x^2 square / 2 is highest for x in [0, 1], to a relative precision; an
     infinite one asks for the first secant that does not lower it. Its slope at 1, where H' = -along, is -square.
     Writes: room.logs.
     """
-    begin, slope, _ = entropy_between(marginals, first, transition, length, room.goal, 0.0, room.logs, n_labels)
+    begin, slope, _ = entropy_between(marginals, held, room, 0.0)
     slope += along
     if not slope > 0.0 or not square > 0.0:  # the model's marginals already, or none of their features has a weight
         x = 1.0 if square == 0.0 else 0.0
-        return x, entropy_between(marginals, first, transition, length, room.goal, x, room.logs, n_labels)[0]
+        return x, entropy_between(marginals, held, room, x)[0]
     low, high, x, entropy, following = 0.0, 1.0, 0.0, begin, slope / (slope + square)
     for _ in range(MOST_TRIALS):
         x = following
-        entropy, there, curvature = entropy_between(
-            marginals, first, transition, length, room.goal, x, room.logs, n_labels
-        )
+        entropy, there, curvature = entropy_between(marginals, held, room, x)
         there += along - x * square
         if precision == np.inf:
             if entropy + x * along - 0.5 * x * x * square >= begin:

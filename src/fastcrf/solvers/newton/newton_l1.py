@@ -14,8 +14,9 @@ Minimises   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + 
         if hardly a weight changed its sign, and that is asked for:  next a Newton step on the face             face.py
 
 Differs from the paper: B begins as a diagonal that follows the data (the square root of a bound on the variance of
-each feature, scaled to the newest pair) instead of a multiple of the identity; all free weights are swept, without
-shrinking; and there may be steps on the face, by conjugate gradients on products with the Hessian.
+each feature, scaled to the newest pair) instead of a multiple of the identity; weights are left out of later sweeps by
+one rule, that they stayed at zero; and there may be steps on the face, by conjugate gradients on products with the
+Hessian.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ class NewtonL1:
     }
 
     pairs: int = 20
-    sweeps: int = 20
-    tolerance: float = 0.03
+    sweeps: int = 10
+    tolerance: float = 0.05
     steady: float = 0.0
     max_products: int = 50
 
@@ -95,7 +96,7 @@ class NewtonL1:
             found, passes, info = None, 0.0, {}
             if on_face:
                 face = face or Face(problem, self.max_products)
-                found, passes, info = face.search(here, steepest, model.moves[model.order[-1]])
+                found, passes, info = face.search(here, steepest, model.newest[0])
                 on_face = 0
             if found is None:
                 found, more, sweeps = self._search(problem, point, model, here, steepest)

@@ -6,7 +6,9 @@ Zhong, Yen, Dhillon & Ravikumar (2014), section 2: over the weights that are fre
 
 where S and Y are the last changes of the weights and of the gradient, E the diagonal and L what is below it of S^T Y
 (Byrd, Nocedal & Schnabel 1994). With u = Q^T d at hand, a coordinate costs as much as there are pairs, whatever the
-number of weights; no data are looked at.
+number of weights; no data are looked at. The pairs of a weight lie side by side, because coordinate descent, and all
+that prepares it, goes from weight to weight. After a sweep, weights that stayed at zero are left out (the paper's
+shrinking).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.kernel import kernel
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import Kept, MemoryMismatch
 from fastcrf.proximal import soft
 from fastcrf.types import Floats, Longs
@@ -36,9 +38,11 @@ class ProximalModel:
 
     def __init__(self, capacity: int, n_weights: int) -> None:
         self.capacity = capacity
-        self.moves, self.bends = np.empty((0, n_weights)), np.empty((0, n_weights))  # grow with the slots in use
-        self.moved = np.empty((0, n_weights), np.bool_)  # where moves are not zero
+        self.table = np.zeros((n_weights, 2 * capacity))  # moves, then bends, by slot
         self.order: list[int] = []  # slots, oldest pair first
+        self.last_moved = np.zeros(n_weights, np.int64)  # the pair that a weight moved in last, counted from 1
+        self.numbers = [0] * capacity  # of the pair in each slot
+        self.newest: tuple[Floats, Floats] = (np.empty(0), np.empty(0))  # the last pair that was kept
 
     def __len__(self) -> int:
         return len(self.order)
@@ -51,12 +55,14 @@ class ProximalModel:
             slot = self.order.pop(0)
         else:
             slot = next(slot for slot in range(self.capacity) if slot not in self.order)
-        if slot == len(self.moves):
-            self.moves, self.bends = np.vstack((self.moves, move)), np.vstack((self.bends, bend))
-            self.moved = np.vstack((self.moved, move != 0.0))
-        else:
-            self.moves[slot], self.bends[slot], self.moved[slot] = move, bend, move != 0.0
+        self._keep(slot, move, bend)
+
+    def _keep(self, slot: int, move: Floats, bend: Floats) -> None:
+        """A pair that is newer than all others, in a free slot."""
+        self.numbers[slot] = max(self.numbers) + 1
         self.order.append(slot)
+        self.newest = move, bend
+        write_pair(move, bend, slot, self.numbers[slot], self.table, self.last_moved)
 
     def forget(self) -> None:
         self.order.clear()
@@ -65,61 +71,96 @@ class ProximalModel:
         """`diagonal` times what fits the newest pair, y.(y/D) / y.s; without pairs, for a first step of length 1."""
         if not self.order:
             return diagonal * max(norm(steepest / np.sqrt(diagonal)), 1e-300)
-        move, bend = self.moves[self.order[-1]], self.bends[self.order[-1]]
+        move, bend = self.newest
         return diagonal * (dot(bend, bend / diagonal) / dot(move, bend))
 
     def minimum(
         self, free: Longs, w: Floats, g: Floats, c1: float, diagonal: Floats, sweeps: int, tolerance: float
     ) -> tuple[Floats, int]:
         """(the d of the least model over the weights `free`, sweeps that it took); the first move's share ends it."""
-        D, (moves, bends) = diagonal[free], self._pairs(free)
-        basis = np.ascontiguousarray(np.concatenate((moves * D, bends)).T)  # Q, a row for each free weight
-        inverse = self._inverse(diagonal)
-        step, twisted, own = np.zeros(len(free)), np.empty_like(basis), np.empty(len(free))
-        sums = np.zeros(basis.shape[1])
-        prepare_rows(basis, inverse, D, twisted, own)
-        taken = descend(Coordinates(w[free], g[free], D, own, basis, twisted, c1), sweeps, tolerance, sums, step)
+        size = 2 * len(self.order)
+        basis, twisted = np.empty((len(free), size)), np.empty((len(free), size))  # Q, and Q M^-1
+        step, own, sums = np.zeros(len(free)), np.empty(len(free)), np.zeros(size)
+        point = Free(w[free], g[free], diagonal[free], own, np.arange(len(free)))
+        gather_rows(self.table, free, diagonal, basis)
+        prepare_rows(basis, self._inverse(diagonal), point.diagonal, twisted, own)
+        taken = descend(point, c1, basis, twisted, sweeps, tolerance, sums, step)
         direction = np.zeros(len(w))
         direction[free] = step
         return direction, int(taken)
 
     def _inverse(self, diagonal: Floats) -> Floats:
-        """M^-1."""
-        moved = np.flatnonzero(np.any(self.moved, axis=0))
-        moves, bends = self._pairs(moved)
-        own, mixed = products(moves * diagonal[moved], moves), products(moves, bends)
-        below = np.tril(mixed, -1)
+        """M^-1, by slot: the slots in use are the first ones."""
+        m, age = len(self.order), np.argsort(self.order)
+        own, mixed = np.zeros((m, m)), np.zeros((m, m))
+        moved = np.flatnonzero(self.last_moved >= min((self.numbers[slot] for slot in self.order), default=0))
+        sum_products(self.table, moved, diagonal, own, mixed)
+        below = np.where(age[:, None] > age, mixed, 0.0)  # s of a pair with y of an older one
         return np.linalg.pinv(np.block([[own, below], [below.T, -np.diag(np.diag(mixed))]]))
-
-    def _pairs(self, some: Longs) -> tuple[Floats, Floats]:
-        """Moves and bends of some weights, oldest first."""
-        grid = np.ix_(np.array(self.order, np.int64), some)
-        return self.moves[grid], self.bends[grid]
 
     def state(self) -> dict[str, Any]:
         """The named arrays that `restore` takes. Live: copy to keep."""
-        return {"moves": self.moves, "bends": self.bends, "order": np.array(self.order, np.int64)}
+        moves, bends = (self.table[:, first : first + len(self.order)].T for first in (0, self.capacity))
+        return {"moves": moves, "bends": bends, "order": np.array(self.order, np.int64)}
 
     def restore(self, name: str, memory: Mapping[str, Any]) -> None:
-        moves, bends, order = (np.array(memory[item]) for item in ("moves", "bends", "order"))
+        moves, bends, order = (memory[item] for item in ("moves", "bends", "order"))
         if moves.shape != bends.shape or len(moves) > self.capacity:
             raise MemoryMismatch(name, f"it has {len(moves)} moves and {len(bends)} bends; pairs={self.capacity}")
-        if len(set(order.tolist())) < len(order) or not set(order.tolist()) <= set(range(len(moves))):
+        if sorted(order.tolist()) != list(range(len(moves))):
             raise MemoryMismatch(name, f"'order' holds {order.tolist()}, but there are {len(moves)} pairs")
-        self.moves, self.bends, self.moved, self.order = moves, bends, moves != 0.0, order.tolist()
+        for slot in order.tolist():
+            self._keep(slot, np.array(moves[slot]), np.array(bends[slot]))
 
 
-@kernel
-def products(a: Floats, b: Floats) -> Floats:
-    """Inner products of the rows of a with those of b."""
-    found = np.empty((len(a), len(b)))
-    for i in range(len(a)):
-        for j in range(len(b)):
-            found[i, j] = dot(a[i], b[j])
-    return found
+class Free(NamedTuple):
+    """The weights that are free to move."""
+
+    w: Floats
+    g: Floats
+    diagonal: Floats  # D
+    own: Floats  # the diagonal of B
+    active: Longs  # those of the next sweep come first
 
 
-@kernel
+@borrowing_kernel
+def write_pair(move: Floats, bend: Floats, slot: int, number: int, table: Floats, last_moved: Longs) -> None:
+    """Writes: table, last_moved."""
+    behind = table.shape[1] // 2 + slot
+    for i in range(len(move)):
+        table[i, slot] = move[i]
+        table[i, behind] = bend[i]
+        if move[i] != 0.0:
+            last_moved[i] = number
+
+
+@borrowing_kernel
+def gather_rows(table: Floats, free: Longs, diagonal: Floats, basis: Floats) -> None:
+    """Rows of Q: D s and y of each free weight. Writes: basis."""
+    m, behind = basis.shape[1] // 2, table.shape[1] // 2
+    for i in range(len(free)):
+        f = free[i]
+        for a in range(m):
+            basis[i, a] = diagonal[f] * table[f, a]
+            basis[i, m + a] = table[f, behind + a]
+
+
+@borrowing_kernel
+def sum_products(table: Floats, some: Longs, diagonal: Floats, own: Floats, mixed: Floats) -> None:
+    """S^T D S and S^T Y, summed over some weights. Writes: own, mixed."""
+    behind = table.shape[1] // 2
+    for i in range(len(some)):
+        f = some[i]
+        for a in range(len(own)):
+            move = table[f, a]
+            if move != 0.0:
+                scaled = move * diagonal[f]
+                for b in range(len(own)):
+                    own[a, b] += scaled * table[f, b]
+                    mixed[a, b] += move * table[f, behind + b]
+
+
+@borrowing_kernel
 def prepare_rows(basis: Floats, inverse: Floats, diagonal: Floats, twisted: Floats, own: Floats) -> None:
     """Writes: twisted, the rows of Q M^-1; own, the diagonal of B."""
     for i in range(len(basis)):
@@ -133,39 +174,34 @@ def prepare_rows(basis: Floats, inverse: Floats, diagonal: Floats, twisted: Floa
         own[i] = max(diagonal[i] - less, LEAST_SHARE * diagonal[i])
 
 
-class Coordinates(NamedTuple):
-    """The model of the free weights, a row each: g.d + d.Bd / 2 + c1 |w + d|_1, with B = D - Q M^-1 Q^T."""
-
-    w: Floats
-    g: Floats
-    diagonal: Floats  # D
-    own: Floats  # the diagonal of B
-    basis: Floats  # Q
-    twisted: Floats  # Q M^-1
-    c1: float
-
-
-@kernel
-def descend(model, sweeps, tolerance, sums, step):  # type: ignore[no-untyped-def]
+@borrowing_kernel
+def descend(
+    free: Free, c1: float, basis: Floats, twisted: Floats, sweeps: int, tolerance: float, sums: Floats, step: Floats
+) -> int:
     """Coordinate descent from step = 0, until a sweep moves less than `tolerance` of the first one; returns the sweeps.
 
-    Writes: step, sums (Q^T step).
+    Writes: step, sums (Q^T step), free.active.
     """
-    w, own, basis, twisted = model.w, model.own, model.basis, model.twisted
-    first = 0.0
+    first, active = 0.0, len(step)
     for sweep in range(sweeps):
-        moved = 0.0
-        for i in range(len(w)):
-            slope = model.g[i] + model.diagonal[i] * step[i]
+        moved, kept = 0.0, 0
+        for n in range(active):
+            i = free.active[n]
+            slope = free.g[i] + free.diagonal[i] * step[i]
             for a in range(len(sums)):
                 slope -= twisted[i, a] * sums[a]
-            here = w[i] + step[i]
-            change = soft(here - slope / own[i], model.c1 / own[i]) - here
+            here = free.w[i] + step[i]
+            there = soft(here - slope / free.own[i], c1 / free.own[i])
+            change = there - here
             if change != 0.0:
                 step[i] += change
-                moved += abs(change) * own[i]
+                moved += abs(change) * free.own[i]
                 for a in range(len(sums)):
                     sums[a] += change * basis[i, a]
+            if there != 0.0 or change != 0.0:
+                free.active[kept] = i
+                kept += 1
+        active = kept
         if sweep == 0:
             first = moved
         if moved <= tolerance * first:

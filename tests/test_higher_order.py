@@ -1,4 +1,4 @@
-"""CRF(order=2): every solver that can trains it, models are saved and loaded, and what cannot be says so."""
+"""CRF(order=2) and more: every solver trains it, models are saved and loaded, and what cannot be says so."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from fastcrf.solvers.registry import names, solver_class
 from fastcrf.training.growth import merge
 from fastcrf.training.plan import make_plan
 from fastcrf.training.warm_start import starting_weights
-from reference.order_two_solvers import ABLE
 
 TESTS = Path(__file__).parent
 RANDOM = np.random.default_rng(4)
@@ -30,22 +29,22 @@ X = [[[f"w{RANDOM.integers(4)}"] for _ in labels] for labels in Y]
 
 @pytest.fixture(scope="module")
 def figures():
-    """What every solver does on small chains of order 2, without the compiler."""
+    """What every solver does on small chains of order 3, without the compiler."""
     path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
-    command = [sys.executable, "-W", "ignore", "-m", "reference.order_two_solvers"]
+    command = [sys.executable, "-W", "ignore", "-m", "reference.higher_order_solvers"]
     done = subprocess.run(command, env=environment, cwd=TESTS, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("name", ABLE)
-def test_without_triples_every_solver_goes_the_way_of_order_one(figures, name):
+@pytest.mark.parametrize("name", sorted(set(names()) - {"eg", "oeg"}))  # whose first point depends on the states
+def test_without_longer_grams_every_solver_goes_the_way_of_order_one(figures, name):
     assert figures[name]["apart"] < 1e-9
 
 
-@pytest.mark.parametrize("name", ABLE)
-def test_with_triples_every_solver_that_minimises_goes_down(figures, name):
+@pytest.mark.parametrize("name", names())
+def test_with_longer_grams_every_solver_that_minimises_goes_down(figures, name):
     values = figures[name]["values"]
     assert np.isfinite(values).all()
     assert min(values) < values[0] or solver_class(name).promises == "no objective"
@@ -61,10 +60,24 @@ def test_order_two_learns_what_order_one_cannot():
     one, two = (CRF(order=order, c2=0.05, tol=1e-6).fit(X, Y) for order in (1, 2))
     assert two.certificate_.objective < 0.7 * one.certificate_.objective
     assert two.score(X, Y) == 1.0 > one.score(X, Y)
-    assert set(two.triple_features_) == {tuple(gram) for gram in ("ABB", "BBA", "BAA", "AAB")}
-    assert min(two.triple_features_.values()) > 0.0
-    assert one.triple_features_ == {}
+    assert set(two.gram_features_) == {tuple(gram) for gram in ("ABB", "BBA", "BAA", "AAB")}
+    assert min(two.gram_features_.values()) > 0.0
+    assert one.gram_features_ == {}
     assert set(two.transition_features_) == set(one.transition_features_)
+
+
+def test_order_three_learns_what_order_two_cannot_and_is_saved_and_loaded(tmp_path):
+    labels = [(["A", "A", "A", "B"] * 3)[first:last] for first, last in ((0, 12), (1, 9), (2, 12), (3, 8), (0, 1))]
+    items = [[["w"] for _ in sequence] for sequence in labels]
+    two, three = (CRF(order=order, c2=0.05, tol=1e-6).fit(items, labels) for order in (2, 3))
+    assert three.certificate_.objective < 0.7 * two.certificate_.objective
+    assert three.score(items[:1], labels[:1]) == 1.0 > two.score(items[:1], labels[:1])
+    assert set(map(len, three.gram_features_)) == {3, 4}
+    three.save(tmp_path / "model.crf")
+    loaded = CRF.load(tmp_path / "model.crf")
+    assert loaded.model_.features.order == 3
+    assert loaded.predict_marginals(items) == three.predict_marginals(items)
+    assert loaded.gram_features_ == three.gram_features_
 
 
 def test_a_model_of_order_two_is_saved_and_loaded_and_is_no_crfsuite_model(tmp_path):
@@ -74,7 +87,7 @@ def test_a_model_of_order_two_is_saved_and_loaded_and_is_no_crfsuite_model(tmp_p
     assert loaded.order == 2
     assert loaded.model_.features.order == 2
     assert loaded.predict_marginals(X) == crf.predict_marginals(X)
-    assert loaded.model_.triple_weights() == crf.triple_features_
+    assert loaded.model_.gram_weights() == crf.gram_features_
     with pytest.raises(ModelFileError, match=r"chain of order 2|start and the end"):
         crf.save(tmp_path / "model.crfsuite")
     with pytest.raises(ModelFileError, match="chain of order 2"):
@@ -89,7 +102,8 @@ def test_models_of_order_one_are_written_as_before():
 @pytest.mark.parametrize(
     ("order", "source", "fault"),
     [
-        (3, 0, "an order"),
+        (10, 0, "an order"),
+        (0, 0, "an order"),
         ("2", 0, "an order"),
         (True, 0, "an order"),
         (2, 2 + 4, "out of range"),
@@ -106,14 +120,8 @@ def test_a_forged_order_is_refused(order, source, fault):
         Model.from_bytes(data)
 
 
-@pytest.mark.parametrize("name", sorted(set(names()) - set(ABLE)))
-def test_what_cannot_train_order_two_says_so_before_data_are_read(name):
-    with pytest.raises(ValueError, match=f"{name} is for chains of order 1.*use order=1"):
-        CRF(name, order=2).fit(None, None)
-
-
 def test_an_order_that_is_not_supported_is_refused_before_data_are_read():
-    for order in (0, 3, 1.5, "two"):
+    for order in (0, 10, 1.5, "two"):
         with pytest.raises(ValueError, match="order"):
             make_plan({"order": order})
 
@@ -126,11 +134,11 @@ def test_a_warm_start_and_a_prior_match_triples_by_the_names_of_their_labels():
     assert len(places) == old.n_weights
     labels = ["A", "B", "C"]  # one more, so that every history has another number
     moved = Model(labels, model.attributes, grown, starting_weights(model, model.attributes, labels, grown))
-    assert moved.triple_weights() == crf.triple_features_
+    assert moved.gram_weights() == crf.gram_features_
     assert moved.state_weights() == crf.state_features_
     assert moved.transition_weights() == crf.transition_features_
     again = CRF(order=2, c2=0.1, tol=1e-8, prior=crf).fit(X[:1], Y[:1])
-    assert set(again.triple_features_) == set(crf.triple_features_)
+    assert set(again.gram_features_) == set(crf.gram_features_)
     with pytest.raises(ValueError, match="chain of order 2"):
         CRF(order=1, prior=crf).fit(X, Y)
 
@@ -140,7 +148,7 @@ def test_a_stream_of_order_two_grows_with_its_labels(tmp_path):
     assert crf.model_.features.order == 2
     more = [["A", "C", "C", "B"]], [[["w1"], ["w9"], ["w2"], ["w0"]]]
     crf.partial_fit(more[1], more[0])
-    assert ("A", "C", "C") in crf.triple_features_
-    assert ("A", "B", "B") in crf.triple_features_
+    assert ("A", "C", "C") in crf.gram_features_
+    assert ("A", "B", "B") in crf.gram_features_
     crf.save_stream(tmp_path / "stream")
-    assert CRF.load_stream(tmp_path / "stream").triple_features_ == crf.triple_features_
+    assert CRF.load_stream(tmp_path / "stream").gram_features_ == crf.gram_features_

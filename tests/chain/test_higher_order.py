@@ -1,4 +1,4 @@
-"""Chains of order 2 against enumeration: features, log Z, gradients, entropies, decoding, tame and very wide."""
+"""Chains of order 2 and 3 against enumeration: features, log Z, gradients, entropies, decoding, tame and very wide."""
 
 from __future__ import annotations
 
@@ -12,9 +12,19 @@ from scipy.optimize import check_grad
 
 from fastcrf.chain import decode, first_sentences, plain_decode
 from fastcrf.chain.feature_map import build_feature_map, count_gold
-from fastcrf.chain.histories import check_order, labels_of, n_histories, pair_history, renumbered
+from fastcrf.chain.histories import (
+    check_labels,
+    check_order,
+    history_of,
+    known_histories,
+    labels_of,
+    make_tree,
+    n_histories,
+    renumbered,
+)
+from fastcrf.chain.history_expectations import best_labelling_of_histories, make_history_edges, make_history_lattice
 from fastcrf.chain.lanes import choose_width
-from fastcrf.chain.pair_expectations import best_labelling_of_pairs, make_pair_edges, make_pair_lattice
+from fastcrf.chain.transitions import transition_matrix
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.problem import Problem
 from reference import brute_force
@@ -31,7 +41,8 @@ def chains(draw, scales=SCALES):
     seed, K = draw(st.integers(0, 2**32)), draw(st.integers(1, 4))
     lengths = draw(st.lists(st.integers(1, 5 if K < 4 else 4), min_size=1, max_size=3))
     corpus = random_corpus(seed, lengths=tuple(lengths), n_labels=K, values=draw(st.booleans()), weights=True)
-    features = random_features(seed, n_labels=K, order=2, density=draw(st.sampled_from([0.3, 1.0])))
+    order, density = draw(st.sampled_from([2, 3])), draw(st.sampled_from([0.1, 0.5, 1.0]))
+    features = random_features(seed, n_labels=K, order=order, density=density)
     scale = draw(st.sampled_from(scales))
     return corpus, features, scale * np.random.default_rng(seed).uniform(-1, 1, features.n_weights)
 
@@ -109,9 +120,10 @@ def test_decoding_equals_enumeration_in_either_way(chain):
 
 
 def test_ties_go_to_the_lowest_labels():
-    corpus, features = random_corpus(1, lengths=(5, 2, 1)), random_features(1, order=2)
-    for decoder in (decode, plain_decode):
-        assert not decoder.viterbi(corpus, features, np.zeros(features.n_weights)).any()
+    corpus = random_corpus(1, lengths=(5, 2, 1))
+    for features in (random_features(1, order=2), random_features(2, order=3, density=0.2)):
+        for decoder in (decode, plain_decode):
+            assert not decoder.viterbi(corpus, features, np.zeros(features.n_weights)).any()
 
 
 @SOME
@@ -123,11 +135,13 @@ def test_solvers_that_decode_find_the_best_of_all_paths(seed, T, K, size, whole)
         (lambda *shape: rng.integers(-1, 2, shape).astype(float)) if whole else (lambda *shape: rng.normal(size=shape))
     )
     width, padded = choose_width(K)
-    weights, scores = draw(K + K * K, K), draw(T, K)
-    transitions = weights[:K], weights[K:].reshape(K, K, K).transpose(1, 0, 2)
-    lattice, labels = make_pair_lattice(T, K, padded), np.zeros(T, np.int32)
+    features = random_features(seed, n_labels=K, order=2 + seed % 2, density=rng.choice([0.3, 1.0]))
+    weights, scores = draw(features.n_weights), draw(T, K)
+    transitions, tree = brute_force.transition_scores(features, weights), make_tree(known_histories(features), K)
+    lattice, labels = make_history_lattice(T, tree, padded), np.zeros(T, np.int32)
     lattice.scores[:, :K], lattice.scores[:, K:] = scores + size, -1e300
-    best_labelling_of_pairs(make_pair_edges(weights, padded), lattice, np.int64(K), labels, (0,) * width)
+    edges = make_history_edges(transition_matrix(features, weights), tree, padded)
+    best_labelling_of_histories(edges, lattice, np.int64(K), labels, (0,) * width)
     wanted = brute_force.best_path(scores, transitions)
     assert tuple(labels.tolist()) == wanted or size > 1.0  # large scores round ties away
     found = brute_force.path_score(scores, transitions, labels.tolist())
@@ -163,7 +177,7 @@ def test_spans_and_whole_labellings_have_the_probability_of_enumeration(chain, d
 @pytest.mark.parametrize(("c1", "c2"), [(0.0, 0.5), (0.3, 0.0)])
 def test_the_gradient_is_that_of_the_objective_and_no_certificate_is_above_it(c1, c2):
     corpus = random_corpus(5, lengths=(4, 1, 2, 5), values=True, weights=True)
-    problem = Problem(corpus, random_features(5, order=2), c1, c2, n_jobs=2)
+    problem = Problem(corpus, random_features(5, order=3), c1, c2, n_jobs=2)
     weights = 0.3 * np.random.default_rng(5).normal(size=problem.n_weights)
     smooth = problem.with_penalty(0.0, c2)
     assert check_grad(smooth.value, lambda w: smooth.gradient(w)[1], weights, epsilon=1e-6) < 1e-4
@@ -174,7 +188,7 @@ def test_the_gradient_is_that_of_the_objective_and_no_certificate_is_above_it(c1
 def test_a_chain_of_order_two_whose_triples_weigh_nothing_is_one_of_order_one():
     corpus, bigrams = random_corpus(7, lengths=(6, 3, 1), n_labels=5), random_features(7, n_labels=5)
     triples = bigrams._replace(
-        sources=np.append(bigrams.sources, pair_history([3, 1], [0, 2], 5)).astype(np.int32),
+        sources=np.append(bigrams.sources, history_of(np.array([[3, 0], [1, 2]]), 5)).astype(np.int32),
         targets=np.append(bigrams.targets, [4, 0]).astype(np.int32),
         order=2,
     )
@@ -187,35 +201,34 @@ def test_a_chain_of_order_two_whose_triples_weigh_nothing_is_one_of_order_one():
 
 
 @SOME
-@given(st.integers(0, 2**32), st.booleans(), st.sampled_from([0.0, 2.0]))
-def test_triples_are_counted_as_they_occur(seed, every, min_freq):
+@given(st.integers(0, 2**32), st.booleans(), st.sampled_from([0.0, 2.0]), st.sampled_from([2, 3]))
+def test_grams_are_counted_as_they_occur(seed, every, min_freq, order):
     corpus = random_corpus(seed, lengths=(4, 1, 2, 6), weights=seed % 2 == 1)
-    features = build_feature_map(corpus, 6, 3, order=2, all_transitions=every, min_freq=min_freq)
+    features = build_feature_map(corpus, 6, 3, order=order, all_transitions=every, min_freq=min_freq)
     seen = {}
     for i, (first, last) in enumerate(pairwise(corpus.starts.tolist())):
         weight, labels = corpus.weights[i] if len(corpus.weights) else 1.0, corpus.labels[first:last].tolist()
-        for t in range(1, len(labels)):
-            for back in range(1, min(t, 2) + 1):
-                gram = tuple(labels[t - back : t + 1])
+        for gram in brute_force.grams_of(labels):
+            if len(gram) <= order + 1:
                 seen[gram] = seen.get(gram, 0.0) + weight
-    farther, nearer = labels_of(features.sources, 3)
-    rows = zip(farther.tolist(), nearer.tolist(), features.targets.tolist(), strict=True)
-    grams = [(j, k, m) if j >= 0 else (k, m) for j, k, m in rows]
+    rows = zip(labels_of(features.sources, 3).tolist(), features.targets.tolist(), strict=True)
+    grams = [(*(k for k in before if k >= 0), label) for before, label in rows]
     wanted = {gram for gram in seen if seen[gram] >= min_freq}
     assert set(grams) == (wanted if not every or min_freq else set(grams))
     assert len(set(grams)) == len(grams)
-    assert not (every and not min_freq) or len(grams) == 9 + 27
+    assert not (every and not min_freq) or len(grams) == sum(3**length for length in range(2, order + 2))
     counts = count_gold(corpus, features)[features.n_state :]
     np.testing.assert_allclose(counts, [seen.get(gram, 0.0) for gram in grams], rtol=1e-12)
     assert (np.diff(features.sources.astype(int) * 3 + features.targets) > 0).all()
 
 
 def test_histories_have_numbers_that_follow_the_labels():
-    every = np.arange(n_histories(3, 2))
-    farther, nearer = labels_of(every, 3)
-    assert farther.tolist()[:4] == [-1, -1, -1, 0]
-    assert nearer.tolist()[:4] == [0, 1, 2, 0]
-    assert pair_history(farther[3:], nearer[3:], 3).tolist() == every[3:].tolist()
+    every = np.arange(n_histories(3, 3))
+    labels = labels_of(every, 3)
+    assert labels[:4].tolist() == [[-1, -1, 0], [-1, -1, 1], [-1, -1, 2], [-1, 0, 0]]
+    assert labels[12 + 9 * 2 + 3 * 1 + 0].tolist() == [0, 1, 2]
+    assert len({tuple(row) for row in labels.tolist()}) == len(every)
+    np.testing.assert_array_equal(history_of(labels, 3), every)
     moved = renumbered(every, np.array([2, -1, 0]), 4)
     assert moved[:3].tolist() == [2, -1, 0]
     assert moved[3 + 2 * 3 + 0] == 4 + 0 * 4 + 2  # labels 0, 2 have become 2, 0
@@ -223,7 +236,26 @@ def test_histories_have_numbers_that_follow_the_labels():
     assert moved[3 + 1 * 3 + 0] == -1
 
 
-@pytest.mark.parametrize("order", [0, 3, 1.5, "2", True])
+@SOME
+@given(st.integers(0, 2**32), st.sampled_from([0.05, 0.3]), st.integers(2, 4))
+def test_a_state_is_the_longest_known_history_that_a_labelling_ends_with(seed, density, order):
+    features = random_features(seed, n_labels=2, density=density, order=order)
+    tree, rng = make_tree(known_histories(features), 2), np.random.default_rng(seed)
+    known = [tuple(k for k in labels if k >= 0) for labels in labels_of(tree.numbers, 2).tolist()]
+    assert {tuple(gram) for gram in known} >= {known[row] for row in np.searchsorted(tree.numbers, features.sources)}
+    state, path = None, ()
+    for label in rng.integers(0, 2, 8).tolist():
+        state, path = label if state is None else int(tree.following[state, label]), (*path, label)
+        assert known[state] == max((gram for gram in known if path[-len(gram) :] == gram), key=len)
+
+
+@pytest.mark.parametrize("order", [0, 10, 1.5, "2", True])
 def test_other_orders_are_refused_with_a_sentence(order):
     with pytest.raises(ValueError, match="order"):
         check_order(order)
+
+
+def test_more_histories_than_can_be_numbered_are_refused_with_a_sentence():
+    check_labels(1000, 3)
+    with pytest.raises(ValueError, match=r"order 4 with 1,000 labels.*use order=3 or less"):
+        check_labels(1000, 4)
