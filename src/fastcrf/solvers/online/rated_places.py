@@ -120,10 +120,13 @@ def new_state(weights: Floats, sparse: bool) -> dict[str, np.ndarray]:
 
 def settled(state: Mapping[str, np.ndarray], clock: float) -> Floats:
     """The weights with all that they have to catch up on, fresh; nothing else changes."""
-    time = state["rate"] * (clock - state["stamp"])
+    time = state["stamp"] - clock
+    time *= state["rate"]  # in place: new memory costs as much as the arithmetic
     if "due" not in state:
-        return state["weights"] * np.exp(-time)
-    due, paid, weights = state["due"] + time, state["paid"], state["weights"]
+        np.exp(time, out=time)
+        time *= state["weights"]
+        return time
+    due, paid, weights = state["due"] - time, state["paid"], state["weights"]
     return weights - np.maximum(np.minimum(weights, due + paid), paid - due)
 
 

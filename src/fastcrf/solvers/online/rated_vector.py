@@ -123,15 +123,14 @@ def shrink(vector, matrix, at, b, w, times, longest, lanes):
     share = 1.0
     while share * longest > SHORT:
         share *= 0.5
-    x = scale(-share, multiply(times, load(matrix, at + RATE, b, lanes)))
-    p = shift(scale(1.0 / 4.0, x), 1.0)
+    x = multiply(scale(-share, times), load(matrix, at + RATE, b, lanes))
+    p = shift(scale(1.0 / 24.0, x), 1.0 / 6.0)
     if share * longest > INSTANT:
-        p = shift(scale(1.0 / 6.0, x), 1.0)
-        p = shift(multiply(scale(1.0 / 5.0, x), p), 1.0)
-        p = shift(multiply(scale(1.0 / 4.0, x), p), 1.0)
-    p = shift(multiply(scale(1.0 / 3.0, x), p), 1.0)
-    p = shift(multiply(scale(1.0 / 2.0, x), p), 1.0)
-    change = multiply(x, p)  # exp(x) - 1
+        p = shift(scale(1.0 / 720.0, x), 1.0 / 120.0)
+        p = shift(multiply(x, p), 1.0 / 24.0)
+        p = shift(multiply(x, p), 1.0 / 6.0)
+    p = shift(multiply(x, p), 1.0 / 2.0)
+    change = multiply(x, shift(multiply(x, p), 1.0))  # exp(x) - 1
     while share < 1.0:
         change = multiply(change, shift(change, 2.0))  # exp(2 x) - 1
         share *= 2.0
