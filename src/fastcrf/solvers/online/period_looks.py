@@ -99,7 +99,7 @@ def clear_panel(vector, n_cells):
 
 
 @inlined_kernel
-def advance_cells(vector, b, w, early, late, lanes):
+def advanced_cells(vector, b, w, early, late, lanes):
     """The weights w from lane b of the panel on, of which none was left before `early`, at the time `late`.
 
     Writes: vector.panel, what belongs to the weights.
@@ -114,14 +114,14 @@ def look_at_panel(vector, lanes):
     """Bring the cells of the panel up to date, and note their weights on the way. Writes: vector.panel."""
     panel, (began, middle, now, _) = vector.panel, vector.state
     for b in range(0, panel.shape[1], len(lanes)):
-        w = advance_cells(vector, b, load(panel, WEIGHT, b, lanes), 0.0, began, lanes)
+        w = advanced_cells(vector, b, load(panel, WEIGHT, b, lanes), 0.0, began, lanes)
         store(panel, PANEL_START, b, w)
         if vector.counts[LATE] == 1:
-            w = advance_cells(vector, b, w, began, middle, lanes)
+            w = advanced_cells(vector, b, w, began, middle, lanes)
             store(panel, PANEL_HALF, b, w)
-            w = advance_cells(vector, b, w, middle, now, lanes)
+            w = advanced_cells(vector, b, w, middle, now, lanes)
         else:
-            w = advance_cells(vector, b, w, began, now, lanes)
+            w = advanced_cells(vector, b, w, began, now, lanes)
         store(panel, WEIGHT, b, w)
 
 
@@ -195,31 +195,53 @@ def descend_edges_rated(vector, step, edge_change, n_histories, lanes):
 
 
 @inlined_kernel
-def part_with_row(vector, o, lanes):
-    """The place of the row that was looked at as number o, up to date, and no longer marked; the panel has its weights.
+def ways_of_row(vector, o, b, lanes):
+    """How far the weights from lane b on of the row that was looked at as number o went in the two halves.
 
-    Writes: vector.
+    Brings them up to date. Writes: vector.rows.
     """
+    r, now = vector.seen_rows[o], vector.state[NOW]
+    at, stamp, middle = first_row(vector, r), vector.marks[r, STAMP], max(vector.marks[r, STAMP], vector.state[MIDDLE])
+    half = advanced(vector, at, b, load(vector.rows, at, b, lanes), middle - stamp, lanes)
+    w = advanced(vector, at, b, half, now - middle, lanes)
+    if vector.marks[r, MARK] < UNSEEN:
+        half = load(vector.kept_rows, 2 * o + 1, b, lanes)
+    store(vector.rows, at, b, w)
+    return add_scaled(-1.0, load(vector.kept_rows, 2 * o, b, lanes), half), add_scaled(-1.0, half, w)
+
+
+@inlined_kernel
+def part_with_row(vector, o):
+    """The row that was looked at as number o is up to date and no longer marked. Writes: vector.marks."""
     r = vector.seen_rows[o]
-    read_row(vector, r, vector.panel, np.int64(WEIGHT), lanes)
-    vector.marks[r, MARK] = UNSEEN
-    return first_row(vector, r)
+    vector.marks[r, STAMP], vector.marks[r, MARK] = vector.state[NOW], UNSEEN
 
 
 @standing_kernel
-def lay_out_seen_cells(vector, first, n, lanes):
-    """The cells first .. first + n - 1 of those that were looked at: up to date, with what was kept of them, in the
-    panel. Writes: vector.panel.
+def lay_out_seen_cells(vector, first, n):
+    """Copy the cells first .. first + n - 1 of those that were looked at to the panel, with what was kept of them.
+
+    Writes: vector.panel.
     """
-    panel, (began, middle, now, _) = vector.panel, vector.state
     for k in range(n):
         lay_out_cell(vector, vector.seen_cells[first + k], k)
-        panel[PANEL_START, k], panel[PANEL_HALF, k] = vector.kept_cells[first + k, 0], vector.kept_cells[first + k, 1]
+        vector.panel[PANEL_START, k] = vector.kept_cells[first + k, 0]
+        vector.panel[PANEL_HALF, k] = vector.kept_cells[first + k, 1]
     clear_panel(vector, n)
-    for b in range(0, panel.shape[1], len(lanes)):
-        w = advance_cells(vector, b, load(panel, WEIGHT, b, lanes), began, middle, lanes)
-        store(panel, PANEL_HALF, b, chosen_by_mark(vector, b, load(panel, PANEL_HALF, b, lanes), w, lanes))
-        store(panel, WEIGHT, b, advance_cells(vector, b, w, middle, now, lanes))
+
+
+@inlined_kernel
+def ways_of_cells(vector, b, lanes):
+    """How far the weights from lane b on of the panel went in the two halves. Brings them up to date.
+
+    Writes: vector.panel.
+    """
+    panel, (began, middle, now, _) = vector.panel, vector.state
+    w = advanced_cells(vector, b, load(panel, WEIGHT, b, lanes), began, middle, lanes)
+    half = chosen_by_mark(vector, b, load(panel, PANEL_HALF, b, lanes), w, lanes)
+    w = advanced_cells(vector, b, w, middle, now, lanes)
+    store(panel, WEIGHT, b, w)
+    return add_scaled(-1.0, load(panel, PANEL_START, b, lanes), half), add_scaled(-1.0, half, w)
 
 
 @inlined_kernel
@@ -234,4 +256,6 @@ def chosen_by_mark(vector, b, known, new, lanes):
 def put_back_seen_cells(vector, first, n):
     """The cells of the panel, to where they were, without a mark. Writes: vector.cells."""
     for k in range(n):
-        put_back_cell(vector, vector.seen_cells[first + k], k, UNSEEN)
+        c = vector.seen_cells[first + k]
+        put_back_cell(vector, c, k, UNSEEN)
+        vector.cells[c, RATE] = vector.panel[RATE, k]

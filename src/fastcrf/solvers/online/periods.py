@@ -18,26 +18,18 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from fastcrf.chain.lane_quotients import divide_unless_zero
-from fastcrf.chain.lanes import add, add_scaled, larger, load, multiply, scale, shift, store, total, zeros
+from fastcrf.chain.lanes import add, larger, load, multiply, scale, shift, store, total, zeros
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, inlined_kernel, standing_kernel
-from fastcrf.solvers.online.period_looks import lay_out_seen_cells, part_with_row, put_back_seen_cells
-from fastcrf.solvers.online.rated_vector import (
-    BEGAN,
-    LATE,
-    MIDDLE,
-    N_CELLS,
-    N_ROWS,
-    NOW,
-    PANEL_HALF,
-    PANEL_START,
-    RATE,
-    STEP,
-    WEIGHT,
+from fastcrf.solvers.online.period_looks import (
+    lay_out_seen_cells,
+    part_with_row,
+    put_back_seen_cells,
+    ways_of_cells,
+    ways_of_row,
 )
+from fastcrf.solvers.online.rated_vector import BEGAN, LATE, MIDDLE, N_CELLS, N_ROWS, NOW, RATE, STEP, first_row
 
 
 class Discount(NamedTuple):
@@ -92,32 +84,23 @@ def count_update(rule, updates, vector, lanes):
     vector.counts[LATE] = 1 - vector.counts[LATE]
 
 
-@inlined_kernel
-def way(rows, here, table, there, b, lanes):
-    """rows[here] - table[there] on the lanes from b on."""
-    return add_scaled(-1.0, load(table, there, b, lanes), load(rows, here, b, lanes))
-
-
 @adapt.register(ByComponent)
 @standing_kernel
 def adapt_rates(rule, vector, lanes):
     """Multiply the rate of each weight that was looked at by v_j / alpha, and all step sizes by alpha."""
-    rows, kept, panel, W = vector.rows, vector.kept_rows, vector.panel, len(lanes)
+    rows, panel, W = vector.rows, vector.panel, len(lanes)
     for o in range(vector.counts[N_ROWS]):
-        at = part_with_row(vector, o, lanes)
+        at = first_row(vector, vector.seen_rows[o]) + RATE
         for b in range(0, rows.shape[1], W):
-            one = way(kept, 2 * o + 1, kept, 2 * o, b, lanes)
-            two = way(panel, np.int64(WEIGHT), kept, 2 * o + 1, b, lanes)
-            discount = own_discount(rule, one, two, lanes)
-            store(rows, at + RATE, b, multiply(discount, load(rows, at + RATE, b, lanes)))
+            one, two = ways_of_row(vector, o, b, lanes)
+            store(rows, at, b, multiply(own_discount(rule, one, two, lanes), load(rows, at, b, lanes)))
+        part_with_row(vector, o)
     for o in range(0, vector.counts[N_CELLS], panel.shape[1]):
         n = min(panel.shape[1], vector.counts[N_CELLS] - o)
-        lay_out_seen_cells(vector, o, n, lanes)
+        lay_out_seen_cells(vector, o, n)
         for b in range(0, panel.shape[1], W):
-            one = way(panel, np.int64(PANEL_HALF), panel, np.int64(PANEL_START), b, lanes)
-            two = way(panel, np.int64(WEIGHT), panel, np.int64(PANEL_HALF), b, lanes)
-            discount = own_discount(rule, one, two, lanes)
-            store(panel, RATE, b, multiply(discount, load(panel, RATE, b, lanes)))
+            one, two = ways_of_cells(vector, b, lanes)
+            store(panel, RATE, b, multiply(own_discount(rule, one, two, lanes), load(panel, RATE, b, lanes)))
         put_back_seen_cells(vector, o, n)
     vector.state[STEP] *= rule.discount.alpha
 
@@ -137,21 +120,19 @@ def own_discount(rule, one, two, lanes):
 @standing_kernel
 def adapt_step(rule, vector, lanes):
     """Multiply all step sizes by v."""
-    kept, panel, W = vector.kept_rows, vector.panel, len(lanes)
+    panel, W = vector.panel, len(lanes)
     before, product, after = zeros(lanes), zeros(lanes), zeros(lanes)
     for o in range(vector.counts[N_ROWS]):
-        part_with_row(vector, o, lanes)
         for b in range(0, panel.shape[1], W):
-            one = way(kept, 2 * o + 1, kept, 2 * o, b, lanes)
-            two = way(panel, np.int64(WEIGHT), kept, 2 * o + 1, b, lanes)
+            one, two = ways_of_row(vector, o, b, lanes)
             before, product = add(before, multiply(one, one)), add(product, multiply(one, two))
             after = add(after, multiply(two, two))
+        part_with_row(vector, o)
     for o in range(0, vector.counts[N_CELLS], panel.shape[1]):
         n = min(panel.shape[1], vector.counts[N_CELLS] - o)
-        lay_out_seen_cells(vector, o, n, lanes)
+        lay_out_seen_cells(vector, o, n)
         for b in range(0, panel.shape[1], W):
-            one = way(panel, np.int64(PANEL_HALF), panel, np.int64(PANEL_START), b, lanes)
-            two = way(panel, np.int64(WEIGHT), panel, np.int64(PANEL_HALF), b, lanes)
+            one, two = ways_of_cells(vector, b, lanes)
             before, product = add(before, multiply(one, one)), add(product, multiply(one, two))
             after = add(after, multiply(two, two))
         put_back_seen_cells(vector, o, n)

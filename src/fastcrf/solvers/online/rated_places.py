@@ -99,11 +99,12 @@ class RatedWeights:
     def state(self) -> dict[str, np.ndarray]:
         """The compact vectors, fresh."""
         n = len(self.places.place)
-        names = [name for name in BY_PART if name not in OWED or isinstance(self.vector, PayingVector)]
-        state = {name: np.empty(n) for name in (*names, "stamp")} | {name: np.zeros(n) for name in ("start", "half")}
+        names = ["weights", "rate", "stamp", *(OWED if isinstance(self.vector, PayingVector) else ())]
+        state = dict(zip(names, np.empty((len(names), n)), strict=True))  # in one piece: large pages are soon there
+        state |= {"start": np.zeros(n), "half": np.zeros(n)}
         seen = np.zeros(n, np.uint8)
         collect(self.vector, self.flat, self.places, state["weights"], state["rate"], state["stamp"], seen)
-        for name in OWED[: len(names) - 2]:
+        for name in names[3:]:
             part, column = BY_PART[name]
             collect_part(self.flat, self.places, part * self.places.padded, column, state[name])
         seen_weights = np.flatnonzero(seen)

@@ -32,7 +32,7 @@ STAMP, MARK = range(2)  # columns of `marks`
 UNSEEN = 0.0  # mark of what this double period has not looked at
 BEGAN, MIDDLE, NOW, STEP = range(4)  # state
 N_ROWS, N_CELLS, LATE = range(3)  # counts
-SHORT, INSTANT = 0.02, 2.0**-9  # times up to which exp is a polynomial of degree 6 or 4, with an error below 1e-15
+SHORT, INSTANT = 0.02, 2.0**-12  # times up to which exp is a polynomial of degree 6 or 3, with an error below 1e-15
 
 
 class ShrinkingVector(NamedTuple):
@@ -105,7 +105,10 @@ def lay_out_cell(vector, c, k):  # type: ignore[no-untyped-def]
 
 @inlined_generic
 def put_back_cell(vector, c, k, mark):  # type: ignore[no-untyped-def]
-    """Copy column k of the panel, which is up to date, to cell c, with this mark. Writes: vector.cells."""
+    """Copy column k of the panel, which is up to date, to cell c, all but its rate; its mark is new.
+
+    Writes: vector.cells.
+    """
 
 
 @first_row.register(ShrinkingVector)
@@ -124,12 +127,12 @@ def shrink(vector, matrix, at, b, w, times, longest, lanes):
     while share * longest > SHORT:
         share *= 0.5
     x = multiply(scale(-share, times), load(matrix, at + RATE, b, lanes))
-    p = shift(scale(1.0 / 24.0, x), 1.0 / 6.0)
+    p = shift(scale(1.0 / 6.0, x), 1.0 / 2.0)
     if share * longest > INSTANT:
         p = shift(scale(1.0 / 720.0, x), 1.0 / 120.0)
         p = shift(multiply(x, p), 1.0 / 24.0)
         p = shift(multiply(x, p), 1.0 / 6.0)
-    p = shift(multiply(x, p), 1.0 / 2.0)
+        p = shift(multiply(x, p), 1.0 / 2.0)
     change = multiply(x, shift(multiply(x, p), 1.0))  # exp(x) - 1
     while share < 1.0:
         change = multiply(change, shift(change, 2.0))  # exp(2 x) - 1
@@ -156,8 +159,8 @@ def lay_out_shrinking_cell(vector, c, k):
 
 @put_back_cell.register(ShrinkingVector)
 def put_back_shrinking_cell(vector, c, k, mark):
-    vector.cells[c, WEIGHT], vector.cells[c, RATE] = vector.panel[WEIGHT, k], vector.panel[RATE, k]
-    vector.cells[c, CELL_STAMP], vector.cells[c, CELL_MARK] = vector.state[NOW], mark
+    vector.cells[c, WEIGHT], vector.cells[c, CELL_STAMP] = vector.panel[WEIGHT, k], vector.state[NOW]
+    vector.cells[c, CELL_MARK] = mark
 
 
 @lay_out_cell.register(PayingVector)
