@@ -262,7 +262,7 @@ def seconds(tasks: list[Task]) -> None:
                 began = time.process_time()
                 next(steps)
                 best[name] = min(best[name], time.process_time() - began)
-        rows += [[task.name, name, f"{best[name]:.2f}", f"{best[name] / best['sgd']:.1f}"] for name in runs]
+        rows += [[task.name, name, f"{best[name]:.3f}", f"{best[name] / best['sgd']:.2f}"] for name in runs]
     print(table(["corpus", "solver", "CPU seconds a pass, best of 5", "times sgd"], rows))
 
 

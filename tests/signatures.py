@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from numba import types
 
+from fastcrf.chain.lanes import Lanes
 from fastcrf.machine_code import MEANINGS
 
 
@@ -23,7 +24,7 @@ def kind(argument):
         return "data of a generic function"
     if hasattr(argument, "instance_class"):  # a NamedTuple may hold such data: the work space of either order of chain
         return f"{argument.instance_class.__name__}({kinds(argument.types)})"
-    if isinstance(argument, types.UniTuple) and argument.dtype == types.int64:
+    if isinstance(argument, Lanes) or (isinstance(argument, types.UniTuple) and argument.dtype == types.int64):
         return "lanes"
     return str(argument).replace("float32", "float64")
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 from llvmlite import ir
+from numba import types
 from numba.core.cgutils import get_or_insert_function
 
-from fastcrf.chain.lanes import FLAGS, instruction, pack, unpack
+from fastcrf.chain.lanes import FLAGS, instruction, pack, splat, unpack
 
 
 @instruction
@@ -22,6 +23,21 @@ def divide(typing_context, x, y):
         return pack(builder, [builder.fdiv(a, b, flags=FLAGS) for a, b in pairs])
 
     return x(x, y), generate
+
+
+@instruction
+def divide_unless_zero(typing_context, x, y, otherwise):
+    """x / y, lane by lane; `otherwise` where y is 0."""
+
+    def generate(context, builder, signature, args):
+        parts = []
+        for a, b in zip(unpack(builder, args[0]), unpack(builder, args[1]), strict=True):
+            is_zero = builder.fcmp_ordered("==", b, ir.Constant(b.type, [0.0] * b.type.count))
+            quotient = builder.fdiv(a, b, flags=FLAGS)
+            parts.append(builder.select(is_zero, splat(builder, args[2], b.type), quotient))
+        return pack(builder, parts)
+
+    return x(x, y, types.float64), generate
 
 
 @instruction
@@ -40,3 +56,6 @@ def root(typing_context, x):
 
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     divide, root = np.divide, np.sqrt
+
+    def divide_unless_zero(x, y, otherwise):
+        return np.divide(x, y, out=np.full(len(x), otherwise), where=y != 0.0)

@@ -7,8 +7,9 @@ from fastcrf.chain.expectations import score_block
 from fastcrf.chain.lanes import larger, largest, load
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.solvers.online.directions import bend_change, bend_edges
+from fastcrf.solvers.online.period_looks import descend_edges_rated, descend_rated, gather_rated
 from fastcrf.solvers.online.periods import count_update
-from fastcrf.solvers.online.rated_vector import NOW, STEP, descend_edges_rated, descend_rated, gather_rated
+from fastcrf.solvers.online.rated_vector import NOW, STEP
 
 
 @borrowing_kernel

@@ -18,27 +18,18 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from fastcrf.chain.lane_quotients import divide_unless_zero
+from fastcrf.chain.lanes import add, larger, load, multiply, scale, shift, store, total, zeros
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, inlined_kernel, standing_kernel
-from fastcrf.solvers.online.rated_vector import (
-    BEGAN,
-    CELL_MARK,
-    HALF,
-    LATE,
-    MARK,
-    MIDDLE,
-    N_CELLS,
-    N_ROWS,
-    NOW,
-    RATE,
-    START,
-    STEP,
-    UNSEEN,
-    WEIGHT,
-    first_row,
-    look_at_cell,
-    look_at_row,
+from fastcrf.solvers.online.period_looks import (
+    lay_out_seen_cells,
+    part_with_row,
+    put_back_seen_cells,
+    ways_of_cells,
+    ways_of_row,
 )
+from fastcrf.solvers.online.rated_vector import BEGAN, LATE, MIDDLE, N_CELLS, N_ROWS, NOW, RATE, STEP, first_row
 
 
 class Discount(NamedTuple):
@@ -93,65 +84,59 @@ def count_update(rule, updates, vector, lanes):
     vector.counts[LATE] = 1 - vector.counts[LATE]
 
 
-@inlined_kernel
-def part_with_row(vector, o, lanes):
-    """The place of the row that was looked at as number o, up to date, and no longer marked. Writes: vector."""
-    r = vector.seen_rows[o]
-    look_at_row(vector, r, lanes)
-    vector.marks[r, MARK] = UNSEEN
-    return first_row(vector, r)
-
-
-@inlined_kernel
-def part_with_cell(vector, o):
-    """The cell that was looked at as number o, up to date, and no longer marked. Writes: vector."""
-    c = vector.seen_cells[o]
-    look_at_cell(vector, c)
-    vector.cells[c, CELL_MARK] = UNSEEN
-    return c
-
-
 @adapt.register(ByComponent)
 @standing_kernel
 def adapt_rates(rule, vector, lanes):
     """Multiply the rate of each weight that was looked at by v_j / alpha, and all step sizes by alpha."""
-    rows, cells = vector.rows, vector.cells
+    rows, panel, W = vector.rows, vector.panel, len(lanes)
     for o in range(vector.counts[N_ROWS]):
-        at = part_with_row(vector, o, lanes)
-        for k in range(rows.shape[1]):
-            one, two = rows[at + HALF, k] - rows[at + START, k], rows[at + WEIGHT, k] - rows[at + HALF, k]
-            rows[at + RATE, k] *= own_discount(one, two, rule.discount, rule.negative)
-    for o in range(vector.counts[N_CELLS]):
-        c = part_with_cell(vector, o)
-        one, two = cells[c, HALF] - cells[c, START], cells[c, WEIGHT] - cells[c, HALF]
-        cells[c, RATE] *= own_discount(one, two, rule.discount, rule.negative)
+        at = first_row(vector, vector.seen_rows[o]) + RATE
+        for b in range(0, rows.shape[1], W):
+            one, two = ways_of_row(vector, o, b, lanes)
+            store(rows, at, b, multiply(own_discount(rule, one, two, lanes), load(rows, at, b, lanes)))
+        part_with_row(vector, o)
+    for o in range(0, vector.counts[N_CELLS], panel.shape[1]):
+        n = min(panel.shape[1], vector.counts[N_CELLS] - o)
+        lay_out_seen_cells(vector, o, n)
+        for b in range(0, panel.shape[1], W):
+            one, two = ways_of_cells(vector, b, lanes)
+            store(panel, RATE, b, multiply(own_discount(rule, one, two, lanes), load(panel, RATE, b, lanes)))
+        put_back_seen_cells(vector, o, n)
     vector.state[STEP] *= rule.discount.alpha
 
 
 @inlined_kernel
-def own_discount(one, two, discount, negative):
-    """v_j / alpha of one weight. Without branches, so that the compiler makes vector code of its callers."""
-    gamma = two / one  # (4.7)
-    u = min(abs(gamma), discount.kappa) * (1.0 if gamma >= 0.0 else negative)  # (4.19)
-    return discount.level + discount.slope * u if one != 0.0 else 1.0  # (4.18)
+def own_discount(rule, one, two, lanes):
+    """v_j / alpha of each lane, which is 1 where u is kappa."""
+    kappa = rule.discount.kappa
+    lowest = shift(zeros(lanes), -kappa)
+    gamma = divide_unless_zero(two, one, kappa)  # (4.7)
+    gamma = larger(gamma, scale(-rule.negative, gamma))
+    u = larger(scale(-1.0, larger(scale(-1.0, gamma), lowest)), lowest)  # (4.19): max(-kappa, min(gamma, kappa))
+    return shift(scale(rule.discount.slope, u), rule.discount.level)  # (4.18)
 
 
 @adapt.register(ByProducts)
 @standing_kernel
 def adapt_step(rule, vector, lanes):
     """Multiply all step sizes by v."""
-    rows, cells = vector.rows, vector.cells
-    before, product, after = 0.0, 0.0, 0.0
+    panel, W = vector.panel, len(lanes)
+    before, product, after = zeros(lanes), zeros(lanes), zeros(lanes)
     for o in range(vector.counts[N_ROWS]):
-        at = part_with_row(vector, o, lanes)
-        for k in range(rows.shape[1]):
-            one, two = rows[at + HALF, k] - rows[at + START, k], rows[at + WEIGHT, k] - rows[at + HALF, k]
-            before, product, after = before + one * one, product + one * two, after + two * two
-    for o in range(vector.counts[N_CELLS]):
-        c = part_with_cell(vector, o)
-        one, two = cells[c, HALF] - cells[c, START], cells[c, WEIGHT] - cells[c, HALF]
-        before, product, after = before + one * one, product + one * two, after + two * two
-    gamma, kappa = ratio_of_ways(rule.gamma, before, product, after), rule.discount.kappa
+        for b in range(0, panel.shape[1], W):
+            one, two = ways_of_row(vector, o, b, lanes)
+            before, product = add(before, multiply(one, one)), add(product, multiply(one, two))
+            after = add(after, multiply(two, two))
+        part_with_row(vector, o)
+    for o in range(0, vector.counts[N_CELLS], panel.shape[1]):
+        n = min(panel.shape[1], vector.counts[N_CELLS] - o)
+        lay_out_seen_cells(vector, o, n)
+        for b in range(0, panel.shape[1], W):
+            one, two = ways_of_cells(vector, b, lanes)
+            before, product = add(before, multiply(one, one)), add(product, multiply(one, two))
+            after = add(after, multiply(two, two))
+        put_back_seen_cells(vector, o, n)
+    gamma, kappa = ratio_of_ways(rule.gamma, total(before), total(product), total(after)), rule.discount.kappa
     u = kappa if math.isinf(gamma) else max(-kappa, min(gamma, kappa))  # (4.19)
     vector.state[STEP] *= rule.discount.alpha * (rule.discount.level + rule.discount.slope * u)  # (4.18)
 

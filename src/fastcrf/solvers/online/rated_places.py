@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,25 +11,30 @@ from fastcrf.chain.layout import Layout
 from fastcrf.draws.lazy_vector import places_of
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import WEIGHTS, Kept
+from fastcrf.solvers.online.period_looks import place_of
 from fastcrf.solvers.online.rated_vector import (
+    CELL_DUE,
     CELL_MARK,
+    CELL_PAID,
     CELL_STAMP,
     COLUMNS,
+    DUE,
     MARK,
-    N_CELLS,
-    N_ROWS,
+    PAID,
     PARTS,
+    RATE,
     STAMP,
     UNSEEN,
+    WEIGHT,
     PayingVector,
     RatedVector,
     ShrinkingVector,
     make_rated,
 )
-from fastcrf.types import FeatureMap, Floats
+from fastcrf.types import FeatureMap, Floats, Longs
 
 OWED = ("due", "paid")  # what an L1 penalty adds
-BY_PART = ("weights", "rate", "start", "half", *OWED)  # in the order of the parts of a row
+BY_PART = {"weights": (WEIGHT, WEIGHT), "rate": (RATE, RATE), "due": (DUE, CELL_DUE), "paid": (PAID, CELL_PAID)}
 KEEPS = {
     "weights": WEIGHTS,  # each as its last look left it
     "rate": Kept("weights", fill=1.0, low=0.0, high=1.0 + 1e-9),
@@ -40,42 +46,70 @@ KEEPS = {
 }
 
 
+class Places(NamedTuple):
+    """Where the weights of a compact vector lie in the memory of rows and cells."""
+
+    place: Longs  # [p] of the weight itself; its rate and others lie behind it
+    n_row_slots: int  # numbers in that memory before the first cell
+    row_size: int  # numbers of a row, all of its parts
+    padded: int
+    columns: int  # of a cell
+
+
 class RatedWeights:
     """A rated vector, and where in it each weight lies."""
 
     def __init__(self, layout: Layout, features: FeatureMap, state: Mapping[str, np.ndarray]) -> None:
         kind = PayingVector if "due" in state else ShrinkingVector
-        n_rows, self.parts, self.padded = layout.n_rows + layout.n_histories, PARTS[kind], layout.padded
+        parts, columns, padded = PARTS[kind], COLUMNS[kind], layout.padded
         self.vector: RatedVector
-        self.vector, self.flat = make_rated(kind, n_rows, layout.n_cells, layout.padded)
-        self.n_row_slots = self.vector.rows.size
-        self.place = places_of(layout, features, self.parts, COLUMNS)
+        self.vector, self.flat = make_rated(kind, layout.n_rows + layout.n_histories, layout.n_cells, padded)
+        place = places_of(layout, features, parts, columns)
+        self.places = Places(place, self.vector.rows.size, parts * padded, padded, columns)
         self.load(state)
 
     def load(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the values of compact vectors."""
-        for part, name in enumerate(BY_PART[: self.parts]):
-            spread_part(state[name], self.place, self.n_row_slots, part * self.padded, part, self.flat)
-        seen = state["seen"].astype(np.float64)
-        spread_marks(state["stamp"], seen, self.place, self.n_row_slots, self.parts * self.padded, self.vector)
-        self.list_seen()
+        for name, (part, column) in BY_PART.items():
+            if name in state:
+                spread_part(state[name], self.places, part * self.places.padded, column, self.flat)
+        spread_marks(state["stamp"], state["seen"].astype(np.float64), self.places, self.vector)
+        for count, (marks, seen, _) in enumerate(self.tables()):
+            found = np.flatnonzero(marks)
+            seen[: len(found)], self.vector.counts[count] = found, len(found)
+            marks[found] = np.where(marks[found] == 2.0, -1.0, 1.0) * np.arange(1.0, len(found) + 1.0)
+        spread_kept(state["start"], state["half"], self.places, np.flatnonzero(state["seen"]), self.vector)
 
-    def list_seen(self) -> None:
+    def list_by_place(self) -> None:
         """List what this double period looked at in the order of places, as a run would have it that starts here."""
-        seen_rows = np.flatnonzero(self.vector.marks[:, MARK] != UNSEEN)
-        seen_cells = np.flatnonzero(self.vector.cells[:, CELL_MARK] != UNSEEN)
-        self.vector.seen_rows[: len(seen_rows)], self.vector.seen_cells[: len(seen_cells)] = seen_rows, seen_cells
-        self.vector.counts[N_ROWS], self.vector.counts[N_CELLS] = len(seen_rows), len(seen_cells)
+        for count, (marks, seen, kept) in enumerate(self.tables()):
+            n = self.vector.counts[count]
+            order = np.argsort(seen[:n])
+            seen[:n], kept[:n] = seen[order], kept[order]
+            marks[seen[:n]] = np.copysign(np.arange(1.0, n + 1.0), marks[seen[:n]])
+
+    def tables(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
+        """(marks, which ones the double period looked at, what it keeps of these) of rows and of cells."""
+        vector = self.vector
+        return (
+            (vector.marks[:, MARK], vector.seen_rows, vector.kept_rows.reshape(-1, 2, self.places.padded)),
+            (vector.cells[:, CELL_MARK], vector.seen_cells, vector.kept_cells),
+        )
 
     def state(self) -> dict[str, np.ndarray]:
         """The compact vectors, fresh."""
-        state = {}
-        for part, name in enumerate(BY_PART[: self.parts]):
-            state[name] = np.empty(len(self.place))
-            collect_part(self.flat, self.place, self.n_row_slots, part * self.padded, part, state[name])
-        stamp, seen = np.empty(len(self.place)), np.empty(len(self.place))
-        collect_marks(self.vector, self.place, self.n_row_slots, self.parts * self.padded, stamp, seen)
-        return {**state, "stamp": stamp, "seen": seen.astype(np.uint8)}
+        n = len(self.places.place)
+        names = ["weights", "rate", "stamp", *(OWED if isinstance(self.vector, PayingVector) else ())]
+        state = dict(zip(names, np.empty((len(names), n)), strict=True))  # in one piece: large pages are soon there
+        state |= {"start": np.zeros(n), "half": np.zeros(n)}
+        seen = np.zeros(n, np.uint8)
+        collect(self.vector, self.flat, self.places, state["weights"], state["rate"], state["stamp"], seen)
+        for name in names[3:]:
+            part, column = BY_PART[name]
+            collect_part(self.flat, self.places, part * self.places.padded, column, state[name])
+        seen_weights = np.flatnonzero(seen)
+        collect_kept(self.vector, self.places, seen_weights, state["start"], state["half"])
+        return {**state, "seen": seen}
 
 
 def new_state(weights: Floats, sparse: bool) -> dict[str, np.ndarray]:
@@ -87,51 +121,86 @@ def new_state(weights: Floats, sparse: bool) -> dict[str, np.ndarray]:
 
 def settled(state: Mapping[str, np.ndarray], clock: float) -> Floats:
     """The weights with all that they have to catch up on, fresh; nothing else changes."""
-    time = state["rate"] * (clock - state["stamp"])
+    time = state["stamp"] - clock
+    time *= state["rate"]  # in place: new memory costs as much as the arithmetic
     if "due" not in state:
-        return state["weights"] * np.exp(-time)
-    due, paid, weights = state["due"] + time, state["paid"], state["weights"]
+        np.exp(time, out=time)
+        time *= state["weights"]
+        return time
+    due, paid, weights = state["due"] - time, state["paid"], state["weights"]
     return weights - np.maximum(np.minimum(weights, due + paid), paid - due)
 
 
 @borrowing_kernel
-def spread_part(values, place, n_row_slots, in_row, in_cell, flat):
+def spread_part(values, places, in_row, in_cell, flat):
     """Writes: flat."""
     for f in range(len(values)):
-        flat[place[f] + (in_row if place[f] < n_row_slots else in_cell)] = values[f]
+        at = places.place[f]
+        flat[at + (in_row if at < places.n_row_slots else in_cell)] = values[f]
 
 
 @borrowing_kernel
-def collect_part(flat, place, n_row_slots, in_row, in_cell, values):
+def collect_part(flat, places, in_row, in_cell, values):
     """Writes: values."""
     for f in range(len(values)):
-        values[f] = flat[place[f] + (in_row if place[f] < n_row_slots else in_cell)]
+        at = places.place[f]
+        values[f] = flat[at + (in_row if at < places.n_row_slots else in_cell)]
 
 
 @borrowing_kernel
-def spread_marks(stamp, seen, place, n_row_slots, row_size, vector):
+def spread_marks(stamp, seen, places, vector):
     """A row is as its weight that was looked at last: one that is new, zero until now, has missed nothing.
 
     Writes: vector.marks, vector.cells.
     """
     vector.marks[:] = 0.0
-    for f in range(len(place)):
-        if place[f] < n_row_slots:
-            r = place[f] // row_size
+    for f in range(len(stamp)):
+        at = places.place[f]
+        if at < places.n_row_slots:
+            r = at // places.row_size
             vector.marks[r, STAMP] = max(vector.marks[r, STAMP], stamp[f])
             vector.marks[r, MARK] = max(vector.marks[r, MARK], seen[f])
         else:
-            c = (place[f] - n_row_slots) // COLUMNS
+            c = (at - places.n_row_slots) // places.columns
             vector.cells[c, CELL_STAMP], vector.cells[c, CELL_MARK] = stamp[f], seen[f]
 
 
 @borrowing_kernel
-def collect_marks(vector, place, n_row_slots, row_size, stamp, seen):
-    """Writes: stamp, seen."""
-    for f in range(len(place)):
-        if place[f] < n_row_slots:
-            r = place[f] // row_size
-            stamp[f], seen[f] = vector.marks[r, STAMP], vector.marks[r, MARK]
+def collect(vector, flat, places, weights, rate, stamp, seen):
+    """What every rated vector has. Writes: weights, rate, stamp, seen."""
+    for f in range(len(weights)):
+        at = places.place[f]
+        weights[f] = flat[at]
+        if at < places.n_row_slots:
+            r = at // places.row_size
+            rate[f], stamp[f], mark = flat[at + places.padded], vector.marks[r, STAMP], vector.marks[r, MARK]
         else:
-            c = (place[f] - n_row_slots) // COLUMNS
-            stamp[f], seen[f] = vector.cells[c, CELL_STAMP], vector.cells[c, CELL_MARK]
+            rate[f], stamp[f], mark = flat[at + RATE], flat[at + CELL_STAMP], flat[at + CELL_MARK]
+        if mark != UNSEEN:
+            seen[f] = 1 if mark > UNSEEN else 2
+
+
+@borrowing_kernel
+def spread_kept(start, half, places, seen, vector):
+    """What was kept of the weights `seen`. Writes: vector.kept_rows, vector.kept_cells."""
+    for f in seen:
+        at = places.place[f]
+        if at < places.n_row_slots:
+            o, k = place_of(vector.marks[at // places.row_size, MARK]), at % places.padded
+            vector.kept_rows[2 * o, k], vector.kept_rows[2 * o + 1, k] = start[f], half[f]
+        else:
+            o = place_of(vector.cells[(at - places.n_row_slots) // places.columns, CELL_MARK])
+            vector.kept_cells[o, 0], vector.kept_cells[o, 1] = start[f], half[f]
+
+
+@borrowing_kernel
+def collect_kept(vector, places, seen, start, half):
+    """What was kept of the weights `seen`. Writes: start, half."""
+    for f in seen:
+        at = places.place[f]
+        if at < places.n_row_slots:
+            o, k = place_of(vector.marks[at // places.row_size, MARK]), at % places.padded
+            start[f], half[f] = vector.kept_rows[2 * o, k], vector.kept_rows[2 * o + 1, k]
+        else:
+            o = place_of(vector.cells[(at - places.n_row_slots) // places.columns, CELL_MARK])
+            start[f], half[f] = vector.kept_cells[o, 0], vector.kept_cells[o, 1]

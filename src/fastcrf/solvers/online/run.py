@@ -100,7 +100,7 @@ class PeriodicRun:
     def step(self, info: Mapping[str, float] = NOTHING, done: bool = False) -> Step:
         """Where the run is. What waits for a look goes on waiting: only the weights handed out are settled."""
         self.arrays = self.rated.state()
-        self.rated.list_seen()
+        self.rated.list_by_place()
         weights = settled(self.arrays, float(self.vector.state[NOW]))
         penalty = self.problem.regulariser.value(weights)
         if not np.isfinite(penalty + self.loss) or not np.isfinite(weights.sum()):
