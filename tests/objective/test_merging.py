@@ -15,6 +15,7 @@ from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.problem_choice import choose_problem
 from fastcrf.training.stopping import CertifiedGap
+from fastcrf.types import Corpus
 from reference.random_corpora import random_corpus
 
 COPIES = (1, 3, 1, 2, 4)  # how many attributes each of five becomes
@@ -41,6 +42,13 @@ def both(seed, values=False, c1=0.0, c2=0.3, n_labels=3):
     return merged, Problem(corpus, features, c1, c2)
 
 
+class InPieces(Corpus):
+    """A corpus that is worked on one sequence at a time."""
+
+    def stretches(self, occurrences=1):
+        return super().stretches(1)
+
+
 def occurrences_of(corpus, n_attributes):
     """Where each attribute occurs, with which values."""
     found = [[] for _ in range(n_attributes)]
@@ -51,9 +59,11 @@ def occurrences_of(corpus, n_attributes):
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.integers(0, 10**6), st.booleans())
-def test_groups_are_those_of_equal_occurrences(seed, values):
+@given(st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_groups_are_those_of_equal_occurrences(seed, values, piecewise):
     corpus, _ = with_copies(seed, values)
+    if piecewise:
+        corpus = InPieces(*corpus)
     groups, first = equal_attributes(corpus, sum(COPIES))
     met = {}
     for a, where in enumerate(occurrences_of(corpus, sum(COPIES))):

@@ -77,13 +77,14 @@ def equal_attributes(corpus: Corpus, n_attributes: int) -> tuple[Longs, Longs]:
     same numbers in the same order, so that their sums are equal to the last bit; those of others differ in at least
     one of some hundred bits, whatever the data are, as nobody knows the numbers beforehand.
     """
-    random, sums = np.random.default_rng(), np.empty((n_attributes, 2))
-    times = np.diff(corpus.offsets)
-    for k in range(2):
-        amounts = np.repeat(random.uniform(1.0, 2.0, corpus.n_positions), times)
-        if len(corpus.values):
-            amounts *= corpus.values
-        sums[:, k] = np.bincount(corpus.attributes, amounts, n_attributes)
+    random, sums = np.random.default_rng(), np.zeros((n_attributes, 2))
+    for stretch in corpus.stretches():
+        times = np.diff(stretch.offsets)
+        for k in range(2):
+            amounts = np.repeat(random.uniform(1.0, 2.0, stretch.n_positions), times)
+            if len(stretch.values):
+                amounts *= stretch.values
+            sums[:, k] += np.bincount(stretch.attributes, amounts, n_attributes)
     _, first, group = np.unique(sums.view(np.complex128)[:, 0], return_index=True, return_inverse=True)
     order = np.argsort(first)
     number = np.empty(len(first), np.int64)
