@@ -10,7 +10,7 @@ import numpy as np
 from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import Layout, Positions
 from fastcrf.objective.likelihood import Likelihood
-from fastcrf.objective.merging import Merging
+from fastcrf.objective.merging import Merging, gathered
 from fastcrf.objective.movable import MovablePart, slice_size
 from fastcrf.objective.penalised import Penalised
 from fastcrf.objective.regulariser import make_regulariser, sparsity
@@ -98,7 +98,7 @@ def times_roots(positions: Positions, layout: Layout, roots: Floats) -> Position
     in_row, of_row, of_cell = place < corner, np.ones(layout.n_rows), np.ones(layout.n_cells)
     of_row[place[in_row] // layout.padded] = roots[: len(place)][in_row]
     of_cell[place[~in_row] - corner] = roots[: len(place)][~in_row]
-    row_values, cell_values = of_row[positions.rows], of_cell[positions.cells]
-    if len(positions.row_values) or len(positions.cell_values):
-        row_values, cell_values = row_values * positions.row_values, cell_values * positions.cell_values
-    return positions._replace(row_values=row_values, cell_values=cell_values)
+    return positions._replace(
+        row_values=gathered(of_row, positions.rows, positions.row_values),
+        cell_values=gathered(of_cell, positions.cells, positions.cell_values),
+    )

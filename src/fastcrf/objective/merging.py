@@ -18,7 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.data.encoding.occurrences import with_attributes
+from fastcrf.mapped import empty_beside
+from fastcrf.types import STRETCH, Corpus, FeatureMap, Floats, Longs
 
 WORTH_WHILE = 0.95  # of the weights: if more are left, it is not worth another form of the problem
 
@@ -42,8 +44,18 @@ class Merging(NamedTuple):
 
     def valued(self) -> Corpus:
         """The corpus with sqrt(k) as part of the values, for whom v are weights like others."""
-        values = np.sqrt(self.sizes)[self.corpus.attributes]
-        return self.corpus._replace(values=values * self.corpus.values if len(self.corpus.values) else values)
+        return self.corpus._replace(values=gathered(np.sqrt(self.sizes), self.corpus.attributes, self.corpus.values))
+
+
+def gathered(factors: Floats, places: np.ndarray, times: Floats) -> Floats:
+    """factors[places], times what is given; of mapped places it is mapped, too."""
+    found = empty_beside(places, len(places), np.float64)
+    for first in range(0, len(places), STRETCH):
+        some = slice(first, first + STRETCH)
+        found[some] = factors[places[some]]
+        if len(times):
+            found[some] *= times[some]
+    return found
 
 
 def merge_equal(corpus: Corpus, features: FeatureMap) -> Merging | None:
@@ -61,8 +73,10 @@ def merge_equal(corpus: Corpus, features: FeatureMap) -> Merging | None:
     if not np.array_equal(labels[places], features.labels):
         return None  # not the features of these data alone
     n_transitions, members = len(features.sources), np.bincount(groups)
+    is_first = np.zeros(features.n_attributes, np.bool_)
+    is_first[representatives] = True
     return Merging(
-        corpus=without_the_others(corpus, groups, representatives),
+        corpus=with_attributes(corpus, is_first, groups.astype(np.int32)),
         features=features._replace(offsets=offsets, labels=labels),
         sizes=members,
         places=np.concatenate((places, n_state + np.arange(n_transitions))),
@@ -90,16 +104,3 @@ def equal_attributes(corpus: Corpus, n_attributes: int) -> tuple[Longs, Longs]:
     number = np.empty(len(first), np.int64)
     number[order] = np.arange(len(first))
     return number[group], first[order]
-
-
-def without_the_others(corpus: Corpus, groups: Longs, representatives: Longs) -> Corpus:
-    """The corpus with the first attribute of each group alone, renumbered."""
-    stays = np.zeros(len(groups), np.bool_)
-    stays[representatives] = True
-    kept = stays[corpus.attributes]
-    kept_before = np.concatenate(([0], np.cumsum(kept)))
-    return corpus._replace(
-        offsets=kept_before[corpus.offsets],
-        attributes=groups[corpus.attributes[kept]].astype(np.int32),
-        values=corpus.values[kept] if len(corpus.values) else corpus.values,
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fastcrf.mapped import folder_of
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.merging import merge_equal
 from fastcrf.objective.problem import Problem
@@ -23,9 +22,9 @@ def choose_problem(
     """Attributes that always go together are one for `auto`, where c2 > 0 (`objective/merging.py`).
 
     Other solvers stand for what is published under their names, and take the data as they are. So do problems with a
-    prior, whose means may differ where the data do not, and corpora in files, which need not fit into memory.
+    prior, whose means may differ where the data do not.
     """
-    if solver.name == AUTO and c2 > 0.0 and prior is None and folder_of(corpus.attributes) is None:
+    if solver.name == AUTO and c2 > 0.0 and prior is None:
         merging = merge_equal(corpus, features)
         if merging is not None:
             return MergedProblem(merging, features, c1, c2, n_jobs)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastcrf.mapped import empty_beside
 from fastcrf.types import Corpus, Floats, Ints, Longs
@@ -39,3 +40,16 @@ def with_occurrences(corpus: Corpus, n_occurrences: int, change: Callable[[Corpu
             changed.values[held] = found.values
         p, o = p + stretch.n_positions, held.stop
     return changed
+
+
+def with_attributes(corpus: Corpus, kept: NDArray[np.bool_], numbers: Ints) -> Corpus:
+    """The corpus with the attributes that are kept alone, each under its new number."""
+
+    def without(stretch: Corpus) -> Occurrences:
+        stays = kept[stretch.attributes]
+        stay_before = np.concatenate(([0], np.cumsum(stays)))
+        values = stretch.values[stays] if len(stretch.values) else stretch.values
+        return Occurrences(stay_before[stretch.offsets], numbers[stretch.attributes[stays]], values)
+
+    n_kept = sum(int(np.count_nonzero(kept[stretch.attributes])) for stretch in corpus.stretches())
+    return with_occurrences(corpus, n_kept, without)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.data.encoding.occurrences import Occurrences, with_occurrences
+from fastcrf.data.encoding.occurrences import with_attributes
 from fastcrf.types import Corpus
 
 
@@ -21,12 +21,4 @@ def without_rare(
         counts += np.bincount(stretch.attributes, minlength=n_attributes)
     used = counts >= min_count
     used[:n_known] = True
-    numbers = (np.cumsum(used) - 1).astype(np.int32)
-
-    def without(stretch: Corpus) -> Occurrences:
-        kept = used[stretch.attributes]
-        kept_before = np.concatenate(([0], np.cumsum(kept)))
-        values = stretch.values[kept] if len(stretch.values) else stretch.values
-        return Occurrences(kept_before[stretch.offsets], numbers[stretch.attributes[kept]], values)
-
-    return with_occurrences(corpus, int(counts[used].sum()), without), used
+    return with_attributes(corpus, used, (np.cumsum(used) - 1).astype(np.int32)), used
