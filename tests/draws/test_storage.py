@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 from fastcrf.chain.blocks import make_blocks
+from fastcrf.chain.lanes import choose_width
 from fastcrf.chain.layout import make_layout, make_positions
 from fastcrf.draws import storage
 from fastcrf.draws.storage import FORMS, bytes_by_form, choose_form, make_gradients, stored_arrays
 from fastcrf.types import Corpus, FeatureMap
 from reference.random_corpora import random_corpus, random_features
+
+PADDED = choose_width(9)[1]  # 12 or 16, by what the machine's registers hold
 
 
 def by_sequence(corpus, features, bounds=None):
@@ -17,7 +20,7 @@ def by_sequence(corpus, features, bounds=None):
 
 
 def two_short_sequences(bounds=None):
-    """Attributes [[0 1] [1]] and [[0]] of 9 labels, which are padded to 16; attribute 1 has one label: it is a cell."""
+    """Attributes [[0 1] [1]] and [[0]] of 9 labels, which are padded; attribute 1 has one label: it is a cell."""
     corpus = Corpus(
         starts=np.array([0, 2, 3]),
         offsets=np.array([0, 2, 3, 4]),
@@ -32,16 +35,16 @@ def two_short_sequences(bounds=None):
 
 
 def test_bytes_are_those_of_a_count_by_hand():
-    square = 9 * 16
-    expected = {"mixed": 3 * 16 + 2 * square, "marginals": 3 * 16 + square}
-    expected |= {"sparse": 2 * 16 + 1 + 2 * square, "naive": 2 * (16 + 1 + square)}
+    square = 9 * PADDED
+    expected = {"mixed": 3 * PADDED + 2 * square, "marginals": 3 * PADDED + square}
+    expected |= {"sparse": 2 * PADDED + 1 + 2 * square, "naive": 2 * (PADDED + 1 + square)}
     assert bytes_by_form(two_short_sequences()) == {form: 8 * n for form, n in expected.items()}
     assert bytes_by_form(two_short_sequences(), "single") == {form: 4 * n for form, n in expected.items()}
 
 
 def test_what_a_block_shares_is_kept_once():
-    square = 9 * 16
-    expected = {"mixed": 3 * 16 + square, "marginals": 3 * 16 + square, "sparse": 16 + 1 + square}
+    square = 9 * PADDED
+    expected = {"mixed": 3 * PADDED + square, "marginals": 3 * PADDED + square, "sparse": PADDED + 1 + square}
     expected["naive"] = expected["sparse"]  # one block has all attributes
     assert bytes_by_form(two_short_sequences(np.array([0, 2]))) == {form: 8 * n for form, n in expected.items()}
 

@@ -388,8 +388,9 @@ def test_steps_do_not_pile_up_memory(name, kind):
     corpus, features = random_corpus(0, n_attributes=1500), random_features(0, n_attributes=1500)
     problem = Problem(corpus, features, *C1_C2[kind])
     steps = registry.make(name).iterate(problem, zeros(problem))
-    for step in islice(steps, 52):  # curvature pairs fill up
-        size = sum(np.asarray(value).nbytes for value in step.memory.values())
+    size = 0
+    for step in islice(steps, 52):  # curvature pairs fill up, though a solver may have dropped them again
+        size = max(size, sum(np.asarray(value).nbytes for value in step.memory.values()))
     tracemalloc.start()
     try:
         for step in islice(steps, 20):

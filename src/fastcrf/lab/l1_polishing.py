@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.objective.certificate import Certificate
+from fastcrf.objective.penalised import NO_FACTORS
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import GradientNorm, MaxPasses, Rule
@@ -32,7 +33,7 @@ PAIRS = 20
 class Face:
     """The objective as a smooth function of the free weights."""
 
-    c1 = 0.0
+    c1, c1_factors = 0.0, NO_FACTORS
     provides = frozenset({"gradient"})
 
     def __init__(self, problem: Any, weights: Floats, gradient: Floats) -> None:
