@@ -152,7 +152,7 @@ def distinct(bounds: Longs, numbers: Indices, n_numbers: int) -> tuple[Longs, In
     found, place = (empty_beside(numbers, len(numbers), np.uint32) for _ in range(2))
     n_found = find_distinct(bounds, numbers, last_seen, starts, found, place)
     few = found[:n_found]
-    return starts, few if folder_of(found) else few.copy(), place
+    return starts, few if folder_of(found) or 2 * n_found > len(found) else few.copy(), place  # sets much room free
 
 
 @borrowing_kernel

@@ -50,16 +50,17 @@ def gradient_of_one(problem):
     return of
 
 
-@pytest.mark.parametrize("n_parts", [1, 2])
-def test_the_pass_takes_the_steps_of_its_twin(n_parts):
-    problem = small_problem()
+@pytest.mark.parametrize(("n_parts", "c1"), [(1, 0.0), (2, 0.0), (2, 0.7)])
+def test_the_pass_takes_the_steps_of_its_twin(n_parts, c1):
+    problem = small_problem(c1)
     order = epoch_permutation(3, 1, problem.n_sequences)
     orders = [order[k::n_parts] for k in range(n_parts)]
-    expected = adagrad_pass(gradient_of_one(problem), problem.n_weights, orders, eta=0.3)
+    expected = adagrad_pass(gradient_of_one(problem), problem.n_weights, orders, eta=0.3, c1=c1)
     found = adaptive_pass(problem, zeros(problem), n_parts=n_parts, eta=0.3, seed=3)
     assert found is not None
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-9)
+    assert (found[0] == 0.0).any() == (c1 > 0.0)
 
 
 @pytest.mark.parametrize("c1", [0.0, 0.3])
