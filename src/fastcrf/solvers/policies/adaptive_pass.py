@@ -61,12 +61,11 @@ def descend_edges_adaptively(vector, squares, eta, edge_change, n_histories, n_l
     """The same for the transitions. Writes: vector, squares."""
     transitions = len(vector.rows) - n_histories
     for j in range(n_histories):
+        row = transitions + j
         for k in range(n_labels):
             g = edge_change[j, k]
-            squares.rows[transitions + j, k] += g * g
-            vector.rows[transitions + j, k] -= (
-                eta * g * np.float64(ONE / math.sqrt(np.float32(squares.rows[transitions + j, k])))
-            )
+            squares.rows[row, k] += g * g
+            vector.rows[row, k] -= eta * g * np.float64(ONE / math.sqrt(np.float32(squares.rows[row, k])))
 
 
 @borrowing_kernel
