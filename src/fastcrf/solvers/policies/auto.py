@@ -46,6 +46,7 @@ from fastcrf.types import NOTHING, Floats, Step
 from fastcrf.vectors import dot
 
 LONG = 0.015  # seconds of a gradient on one core: a fit takes about a hundred of them
+LONG_WITH_L1 = 0.003  # there a step costs twice a gradient while hardly a weight is zero, and the pass ends with zeros
 LEAST_PAIRS, MOST_PAIRS = 20, 200
 SHORT_PAIRS = 10  # at the least, where a fit has few steps and is soon over
 ROOM, BYTES_A_PAIR = 2**29, 8  # bytes that the pairs may take, unless FEWEST_PAIRS take more
@@ -106,8 +107,9 @@ class Auto:
         """The same with what depends on the size of the problem settled, so that a smaller one takes the same way."""
         if "sequences" not in problem.provides:
             return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS)
+        long = LONG_WITH_L1 if problem.c1 > 0.0 else LONG
         is_long = self.adaptive_pass == "always" or (
-            self.adaptive_pass == "if long" and gradient_seconds(problem) >= LONG
+            self.adaptive_pass == "if long" and gradient_seconds(problem) >= long
         )
         room = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
         least = LEAST_PAIRS if is_long else SHORT_PAIRS
