@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.runtime import rtsys
 
 logger = logging.getLogger("fastcrf")
 
@@ -70,8 +71,11 @@ class HealingCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        with self._forgiving():
-            return super().load_overload(sig, target_context)
+        """As in Numba, but without all that only a compiler needs, which takes a seventh of a second to import; it does
+        that by itself when there is something to compile."""
+        with self._forgiving(), self._guard_against_spurious_io_errors():
+            rtsys.initialize(target_context)  # counts of references, which loaded code calls
+            return self._load_overload(sig, target_context)
         return None  # as if it were not there
 
     def save_overload(self, sig: Any, data: Any) -> None:
