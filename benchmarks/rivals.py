@@ -1,12 +1,12 @@
 """Whether `auto` is the right default: seconds to a gap beside solvers that might be better, all in one run.
 
-    FASTCRF_DATA=folder python benchmarks/rivals.py [--cases conll2000:0:1,...] [--least 5] [--json]
+    FASTCRF_DATA=folder python benchmarks/rivals.py [--cases conll2000:0:1,...] [--first 5000] [--least 5] [--json]
 
-A case is set:c1:c2. `auto` runs first, until it is certified within 1e-6. The rivals are those of SMOOTH, or of SPARSE
-where c1 > 0, whatever the data are. Each has half as much time again as `auto` took, and --least seconds at the least:
-who is not there by then has lost. The optimum is the lowest objective of all runs. Seconds are those inside the solver,
-by the clock; solvers that do not know their objective are measured after each epoch, outside the clock. Run it on an
-otherwise idle machine.
+A case is set:c1:c2; of large sets the --first sequences may do. `auto` runs first, until it is certified within 1e-6.
+The rivals are those of SMOOTH, or of SPARSE where c1 > 0, whatever the data are. Each has half as much time again as
+`auto` took, and --least seconds at the least: who is not there by then has lost. The optimum is the lowest objective of
+all runs. Seconds are those inside the solver, by the clock; solvers that do not know their objective are measured after
+each epoch, outside the clock. Run it on an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def called(name: str, options: dict[str, Any]) -> str:
     return ":".join([name, *(f"{option}={value}" for option, value in options.items())])
 
 
-def figures_of(case: str, least: float) -> dict[str, Any]:
+def figures_of(case: str, first: int | None, least: float) -> dict[str, Any]:
     name, c1, c2 = case.split(":")
     X, y = load(name, subset=next(iter(KNOWN_SETS[name].parts)), items=True, return_X_y=True)
-    corpus, attributes, labels = encode_training(X, y)
+    corpus, attributes, labels = encode_training(X[:first], y[:first])
     data = corpus, build_feature_map(corpus, len(attributes), len(labels)), float(c1), float(c2), 2
     problem = Problem(*data)
     curves = {"auto": run(choose_problem(make("auto"), *data), "auto", {}, [CertifiedGap(1e-6)], float("inf"))}
@@ -102,11 +102,12 @@ def print_table(figures: dict[str, Any]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", default=CASES)
+    parser.add_argument("--first", type=int, help="sequences of each set; all of them if not given")
     parser.add_argument("--least", type=float, default=5.0, help="seconds that each rival has at the least")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     for case in given.cases.split(","):
-        figures = figures_of(case, given.least)
+        figures = figures_of(case, given.first, given.least)
         print(json.dumps(figures)) if given.json else print_table(figures)
 
 
