@@ -51,6 +51,19 @@ def test_what_is_carried_over_is_what_would_have_been_evaluated(to):
     np.testing.assert_allclose(carried["gram"][0, 1], float(s.astype(float) @ y.astype(float)), rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "options", [{"c2_values": [2.0, 0.3]}, {"c1_values": [1.0, 0.2], "c2": 0.1}, {"c1_values": 3, "c2": 0.1}]
+)
+def test_a_path_of_merged_attributes_has_the_optima_of_the_data_as_they_are(monkeypatch, options):
+    merged = fastcrf.path(X, LABELS, tol=1e-9, **options)
+    monkeypatch.setattr("fastcrf.training.problem_choice.merge_equal", lambda *data: None)
+    whole = fastcrf.path(X, LABELS, tol=1e-9, **options)
+    np.testing.assert_allclose(merged.c1, whole.c1, rtol=1e-12)
+    np.testing.assert_allclose(merged.objective, whole.objective, rtol=3e-9)
+    for point, expected in zip(merged.points, whole.points, strict=True):
+        np.testing.assert_allclose(point.weights, expected.weights, atol=5e-3)  # sqrt(gap / c2) each
+
+
 def test_a_warm_path_takes_less_than_cold_fits():
     problem = small_problem()
     along = [(0.0, c2) for c2 in np.geomspace(10, 0.01, 10)]

@@ -16,10 +16,17 @@ from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
 from fastcrf.estimator import CRF
 from fastcrf.model import Model
 from fastcrf.notice import announce_compilation
-from fastcrf.objective.problem import Problem
 from fastcrf.trained_estimator import TrainedEstimator
 from fastcrf.training.jobs import usable_jobs
-from fastcrf.training.path import SCORES, HeldOutScores, PathPoint, follow_path, penalties
+from fastcrf.training.path import (
+    SCORES,
+    HeldOutScores,
+    PathPoint,
+    follow_path,
+    penalties,
+    problem_of_path,
+    weakest_c2,
+)
 from fastcrf.training.plan import DEFAULT_TOL
 from fastcrf.training.pruning import prune
 
@@ -78,7 +85,8 @@ def path(
         known = BoundedAttributes(NO_ITEMS) if boundaries else NO_ITEMS
         corpus, attributes, labels = encode_training(X, y, known=known)
         feature_map = build_feature_map(corpus, len(attributes), len(labels), **features)
-        problem = Problem(corpus, feature_map, 0.0, 1.0, usable_jobs(n_jobs))
+        weakest = weakest_c2(c1_values, c2_values, c2)
+        problem = problem_of_path(corpus, feature_map, weakest, usable_jobs(n_jobs))
         held_out = None
         if X_dev is not None and y_dev is not None:
             held_out = HeldOutScores(Encoder(attributes).encode_labelled(X_dev, y_dev, labels), feature_map, labels)
@@ -174,7 +182,8 @@ def fold_path(
     without = [X[i] for i in kept], [y[i] for i in kept]
     corpus, attributes, labels = encode_training(*without, known=base._no_attributes())
     features = build_feature_map(corpus, len(attributes), len(labels), **base._feature_options())
-    problem = Problem(corpus, features, 0.0, 1.0, n_jobs)
+    weakest = weakest_c2(search.c1_values, search.c2_values, base.c2 or 0.0)
+    problem = problem_of_path(corpus, features, weakest, n_jobs)
     encoded = Encoder(attributes).encode_labelled([X[i] for i in held], [y[i] for i in held], labels)
     if along is None:
         along = penalties(problem, search.c1_values, search.c2_values, base.c1 or 0.0, base.c2 or 0.0)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
+from typing import Self
 
 import numpy as np
 
 from fastcrf.objective.certificate import Certificate, strongly_convex_gap
-from fastcrf.objective.regulariser import Regulariser, sparsity
+from fastcrf.objective.regulariser import Regulariser, make_regulariser, sparsity
 from fastcrf.types import FeatureMap, Floats
 
 NO_FACTORS: Floats = np.empty(0)
@@ -40,6 +42,12 @@ class Penalised(ABC):
     def model_features(self) -> FeatureMap:
         """The features of the model that is trained."""
         return self.features
+
+    def with_penalty(self, c1: float, c2: float) -> Self:
+        """The same data with another penalty; whatever has been made of the data is shared."""
+        other = copy.copy(self)
+        other.regulariser = make_regulariser(c1, c2)
+        return other
 
     def model_weights(self, weights: Floats) -> Floats:
         """The weights of the model that a solver's weights stand for: others, where a problem has changed variables."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from functools import cached_property
 
@@ -62,12 +61,6 @@ class Problem(Penalised):
         self._mass_groups: MassGroups | None = None
         self._parts: dict[tuple[bool, tuple[int, int] | None], MovablePart] = {}
         self.asked_to_stop: Callable[[], bool] = lambda: False  # set by whoever runs the solver; long epochs look here
-
-    def with_penalty(self, c1: float, c2: float) -> Problem:
-        """The same data with another penalty; whatever has been made of the data is shared."""
-        other = copy.copy(self)
-        other.regulariser = make_regulariser(c1, c2)
-        return other
 
     @property
     def n_sequences(self) -> int:

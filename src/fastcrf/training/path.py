@@ -16,10 +16,12 @@ from fastcrf.chain.decode import viterbi
 from fastcrf.checks import at_least, whole
 from fastcrf.metrics import segment_scores
 from fastcrf.objective.likelihood import Likelihood
+from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.movable import reorder
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.policies.auto import Auto
 from fastcrf.training.driver import minimize
+from fastcrf.training.problem_choice import choose_problem
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
 from fastcrf.training.warm_up import warm_up
 from fastcrf.types import Corpus, FeatureMap, Floats
@@ -80,13 +82,32 @@ def known_part(corpus: Corpus) -> Corpus:
     return reorder(clean, np.flatnonzero(~unknown)) if unknown.any() else clean
 
 
-def largest_useful_c1(problem: Problem) -> float:
+def problem_of_path(corpus: Corpus, features: FeatureMap, weakest_c2: float, n_jobs: int) -> Problem | MergedProblem:
+    """One problem for all penalties of a path; `with_penalty` gives it each of them."""
+    return choose_problem(Auto(), corpus, features, 0.0, weakest_c2, n_jobs)
+
+
+def weakest_c2(c1_values: Sequence[float] | int | None, c2_values: Sequence[float] | None, c2: float) -> float:
+    """The smallest c2 of a path, whose other arguments are those of `penalties`."""
+    if c1_values is not None:
+        return at_least("c2", c2, 0.0)
+    return min(
+        (at_least("c2_values", value, 0.0) for value in (DEFAULT_C2 if c2_values is None else c2_values)), default=0
+    )
+
+
+def largest_useful_c1(problem: Problem | MergedProblem) -> float:
     """From here on every weight is zero: the largest slope of the loss at zero."""
-    return float(np.abs(problem.likelihood.gradient(np.zeros(problem.n_weights))[1]).max())
+    slopes = np.abs(problem.gradient(np.zeros(problem.n_weights))[1])
+    return float((slopes / problem.c1_factors if len(problem.c1_factors) else slopes).max())
 
 
 def penalties(
-    problem: Problem, c1_values: Sequence[float] | int | None, c2_values: Sequence[float] | None, c1: float, c2: float
+    problem: Problem | MergedProblem,
+    c1_values: Sequence[float] | int | None,
+    c2_values: Sequence[float] | None,
+    c1: float,
+    c2: float,
 ) -> list[tuple[float, float]]:
     """(c1, c2) from the strongest to the weakest. c1_values may be a number of values below the largest useful one."""
     if c1_values is not None and c2_values is not None:
@@ -103,7 +124,7 @@ def penalties(
 
 
 def follow_path(
-    problem: Problem,
+    problem: Problem | MergedProblem,
     along: Sequence[tuple[float, float]],
     *,
     tol: float,
@@ -123,7 +144,8 @@ def follow_path(
         result = minimize(now, solver, memory=memory, stop=[CertifiedGap(tol), MaxSteps(MAX_STEPS)])
         before, memory = now, result.memory
         last, certificate = result.trace[-1], result.certificate
-        scores = held_out.of(result.weights, wanted) if held_out else {}
-        numbers = certificate.objective, certificate.relative, int(np.count_nonzero(result.weights))
-        points.append(PathPoint(c1, c2, result.weights, *numbers, last["passes"], last["seconds"], scores))
+        weights = now.model_weights(result.weights)
+        scores = held_out.of(weights, wanted) if held_out else {}
+        numbers = certificate.objective, certificate.relative, int(np.count_nonzero(weights))
+        points.append(PathPoint(c1, c2, weights, *numbers, last["passes"], last["seconds"], scores))
     return points

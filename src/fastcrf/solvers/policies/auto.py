@@ -35,6 +35,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fastcrf.memory import POINT, Kept
+from fastcrf.objective.regulariser import sparsity
 from fastcrf.solvers.batch import curvature_pairs, lbfgs, prox_lbfgs, sparse_model
 from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.batch.line_search import Start, begin, evaluate
@@ -138,9 +139,9 @@ class Auto:
     def carried(memory: Mapping[str, Any], before: Both, now: Both) -> dict[str, Any]:
         """The memory of a run on `before`, for one on `now`, the same data with another penalty: exactly what it would
         hold if all that it knows had been evaluated with that penalty. Costs no pass."""
-        ridge, sparsity = now.c2 - before.c2, now.c1 - before.c1
+        ridge = now.c2 - before.c2
         w, carried = memory["weights"], dict(memory)
-        carried["value"] = memory["value"] + ridge * dot(w, w) + sparsity * float(np.abs(w).sum())
+        carried["value"] = memory["value"] + ridge * dot(w, w) + sparsity(w, now.c1 - before.c1, now.c1_factors)
         carried["gradient"] = memory["gradient"] + 2.0 * ridge * w
         if "scale" in memory and (ridge != 0.0 or before.c1 > 0.0 == now.c1):  # L1 leaves some products out
             carried |= with_ridge(memory["basis"], memory["scale"], 2.0 * ridge)
