@@ -26,6 +26,8 @@ from fastcrf.objective.movable import reorder
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
 
+FEW = 1 << 16  # weights: waking a thread takes longer than copying them
+
 
 class Room(NamedTuple):
     """Where the threads sum up what they expect, one table and two sums of edges each."""
@@ -128,13 +130,13 @@ class Likelihood:
         """Loss, gradient and |w|^2 from the log Z and the expected counts that `expect_shard(k, ...)` sums up."""
         room, absolute = self.room(), self.absolute(weights)
 
-        def prepare(k: int) -> None:
+        def expect_alone(k: int) -> float:
             room.clear(k)
-            expand_weights(absolute, self.layout.place, *self.weight_range(k), self.flat)
+            return expect_shard(k, edges, room.expected[k])
 
-        self.on_threads(prepare)
+        self.on_weights(lambda first, last: expand_weights(absolute, self.layout.place, first, last, self.flat))
         edges = self.edges(absolute)
-        log_z = sum(self.on_threads(lambda k: expect_shard(k, edges, room.expected[k])))
+        log_z = sum(self.on_threads(expect_alone))
         edge_counts = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
         if self.tree is not None:
             edge_counts = and_for_shorter(edge_counts, self.tree)
@@ -146,10 +148,10 @@ class Likelihood:
         """What the threads have summed - counts + ridge * vector, vector . counts, and |vector|^2."""
         tables, place, gradient = self.room().tables, self.layout.place, np.empty(self.features.n_weights)
 
-        def collect_range(k: int) -> tuple[float, float]:
-            return collect_gradient(tables, place, counts, vector, ridge, *self.weight_range(k), gradient)
+        def collect_range(first: int, last: int) -> tuple[float, float]:
+            return collect_gradient(tables, place, counts, vector, ridge, first, last, gradient)
 
-        gold, square = np.sum(self.on_threads(collect_range), axis=0)
+        gold, square = np.sum(self.on_weights(collect_range), axis=0)
         state = self.features.n_state
         gradient[state:] = edge_counts[self.edge_rows, self.features.targets]
         gradient[state:] += ridge * vector[state:] - counts[state:]
@@ -201,6 +203,12 @@ class Likelihood:
 
     def weight_range(self, k: int) -> tuple[int, int]:
         return int(self.weight_bounds[k]), int(self.weight_bounds[k + 1])
+
+    def on_weights(self, work: Callable[[int, int], Any]) -> list[Any]:
+        """work(first, last) for stretches of the state weights, on threads unless they are few."""
+        if self.features.n_state < FEW:
+            return [work(0, self.features.n_state)]
+        return self.on_threads(lambda k: work(*self.weight_range(k)))
 
     def on_threads(self, work: Callable[[int], Any]) -> list[Any]:
         """work(k) for each shard k, the first one here and the others in the pool."""
