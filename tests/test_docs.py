@@ -47,6 +47,16 @@ def test_links_lead_to_files(page):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_the_architecture_names_files_that_are_there_and_forgets_none_of_most_folders():
+    page, package = (REPOSITORY / "docs" / "architecture.md").read_text(), REPOSITORY / "src" / "fastcrf"
+    for name in re.findall(r"[a-z_0-9]+(?:/[a-z_0-9]+)*\.py", page):
+        assert (REPOSITORY / name).exists() or list(package.rglob(name)), f"{name} is not there"
+    families = (package / "solvers" / name for name in ("batch", "dual", "margin", "newton", "online", "scaling"))
+    for folder in (package, package / "solvers", package / "chain", package / "objective", *families):
+        known = {path.stem for path in folder.glob("*.py") if not path.stem.startswith(("_", "history_"))}
+        assert known - set(re.findall(r"[a-z_0-9]+", page)) == set(), f"the tree lacks files of {folder.name}"
+
+
 def test_every_parameter_of_crf_has_a_row_in_the_tables():
     described = {name for first, _ in table_rows("docs/parameters.md") for name in re.findall(r"`(\w+)`", first)}
     assert set(CRF().get_params()) <= described

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import io
 import os
+import sys
 import threading
 
 import pytest
@@ -56,6 +58,20 @@ def test_standard_output_gets_all_or_nothing(capsys, monkeypatch, in_memory):
         text.write("ä kept\n")
         text.write("and more\n")
     assert capsys.readouterr().out == "ä kept\nand more\n"
+
+
+class FewAtOnce(io.BytesIO):
+    """An output that takes five bytes at most, as one without a buffer may."""
+
+    def write(self, content):
+        return super().write(content[:5])
+
+
+def test_an_output_that_takes_little_at_once_gets_all(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(FewAtOnce(), write_through=True))
+    with whole_output("-") as text:
+        text.write("ä long line, and\nanother\n")
+    assert sys.stdout.buffer.getvalue() == "ä long line, and\nanother\n".encode()
 
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path):

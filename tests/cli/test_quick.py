@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from inspect import signature
@@ -78,10 +79,12 @@ def test_tagging_loads_neither_compiler_nor_scikit_learn_nor_typer(model, tmp_pa
     assert result.stdout == "the\tD\tB-NP\ncat\tN\tI-NP\n"
 
 
-def test_what_a_closed_reader_leaves_unread_is_no_fault(model, tmp_path):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_a_closed_reader_leaves_unread_is_no_fault(model, tmp_path, unbuffered):
     (tmp_path / "many.txt").write_text("the D\ncat N\n\n" * 5_000)  # more than a pipe holds, too few to compile for
     words = [sys.executable, "-m", "fastcrf", "tag", str(tmp_path / "many.txt"), "-m", str(model)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
         assert process.stdout.readline() == b"the\tD\tB-NP\n"
         process.stdout.close()
         assert process.stderr.read() == b""

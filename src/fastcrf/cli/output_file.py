@@ -6,12 +6,11 @@ the labels of one sentence starts sooner so.
 
 from __future__ import annotations
 
-import codecs
 import errno
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, TextIO
 
@@ -54,11 +53,19 @@ def copied_at_the_end(path: str) -> Iterator[TextIO]:
     with WaitingText() as text:
         yield text  # type: ignore[misc]
         if path == "-":
-            text.copy_to(codecs.getwriter("utf-8")(sys.stdout.buffer, ERRORS))  # UTF-8, as the input
+            text.copy_to(print_whole)
             sys.stdout.flush()  # here, where a reader that has gone is understood
         else:
             with open(path, "w", encoding="utf-8", errors=ERRORS) as target:
-                text.copy_to(target)
+                text.copy_to(target.write)
+
+
+def print_whole(text: str) -> None:
+    """Print in UTF-8, as the input is. Where output is not buffered (PYTHONUNBUFFERED), a `write` may take only a part:
+    on a full disk, or if the reader has gone. Whoever goes on with the rest hears why."""
+    rest = text.encode("utf-8", ERRORS)
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]
 
 
 class WaitingText(io.TextIOBase):
@@ -78,11 +85,11 @@ class WaitingText(io.TextIOBase):
         self.held = TemporaryFile("w+", encoding="utf-8", errors=ERRORS)  # noqa: SIM115 (closed with this)
         self.held.write(memory.getvalue())
 
-    def copy_to(self, target: Any) -> None:
-        """All that was written, to something with a `write`."""
+    def copy_to(self, write: Callable[[str], Any]) -> None:
+        """Hand on all that was written, piece by piece."""
         self.held.seek(0)
         while piece := self.held.read(PIECE):
-            target.write(piece)
+            write(piece)
 
     def close(self) -> None:
         self.held.close()

@@ -96,7 +96,7 @@ class EG:
                         f"eg has nothing left to gain: no rate down to {SMALLEST_RATE:g} raises the dual {before:.6g}."
                     )
                 entropies, drift = _try(run, alpha, trial, rates[0])
-            keep_all(run.blocks, rates[0], run.lazy.vector, alpha, trial, run.space, run.lazy.lanes)
+            keep_all(run.following, rates[0], alpha, trial, run.lazy.lanes)
             run.entropies[:] = entropies
             _move(run, drift)
             rates[0] = min(GROWTH * rates[0], 1.0)
@@ -108,7 +108,7 @@ def _try(run: DualRun, alpha: Potentials, trial: Trial, rate: float) -> tuple[Fl
     """(entropies, sum of the residuals) after an update of all distributions with `rate`. One pass."""
     entropies, nothing = np.empty_like(run.entropies), np.zeros_like(run.lazy.weights)
     tried = LazyWeights(run.part, nothing, np.zeros_like(nothing), make_drifting)
-    try_all(run.blocks, rate, run.lazy.vector, tried.vector, alpha, entropies, trial, run.space, run.lazy.lanes)
+    try_all(run.following, rate, tried.vector, alpha, entropies, trial, run.lazy.lanes)
     run.evaluations += len(entropies)
     tried.settle(0.0)
     return entropies, tried.drift
@@ -124,30 +124,32 @@ def _dual(run: DualRun, entropies: Floats, drift: Floats) -> float:
 
 
 @borrowing_kernel
-def update_one(blocks, i, rate, vector, alpha, trial, space, lanes):
-    """Potentials of sequence i after an update with `rate` at the weights; its c. Writes: trial, space."""
-    gather(vector, blocks.support, i, space.weights, space.edges.scores, lanes)
+def update_one(following, i, rate, alpha, trial, lanes):
+    """Potentials of sequence i after an update with `rate` at the weights; its c. Writes: trial, following.space."""
+    blocks, space = following.blocks, following.space
+    gather(following.vector, blocks.support, i, space.weights, space.edges.scores, lanes)
     score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, trial.goal, lanes)
     return blend(alpha, blocks, i, rate, space.edges.scores, trial, space.lattice.scores, lanes)
 
 
 @borrowing_kernel
-def try_all(blocks, rate, vector, tried, alpha, entropies, trial, space, lanes):
+def try_all(following, rate, tried, alpha, entropies, trial, lanes):
     """Entropies after an update of all sequences; their residuals are summed in the drift of `tried`.
 
-    Writes: entropies, tried, trial, space.
+    Writes: entropies, tried, trial, following.space.
     """
+    blocks, space = following.blocks, following.space
     support, bounds, H = blocks.support, blocks.chains.bounds, blocks.layout.n_histories
     for i in range(len(entropies)):
-        c = update_one(blocks, i, rate, vector, alpha, trial, space, lanes)
+        c = update_one(following, i, rate, alpha, trial, lanes)
         entropies[i] = infer_chain(blocks, i, c, trial, space, lanes)
         collect_change(blocks.local, bounds, support, i, space.lattice.scores, space.change, lanes)
         turn(tried, support, i, 1.0, 0.0, space.change, space.edge_sums, H, lanes)
 
 
 @borrowing_kernel
-def keep_all(blocks, rate, vector, alpha, trial, space, lanes):
-    """All potentials after the update with `rate`, which was tried. Writes: alpha, trial, space."""
+def keep_all(following, rate, alpha, trial, lanes):
+    """All potentials after the update with `rate`, which was tried. Writes: alpha, trial, following.space."""
     for i in range(len(alpha.favour)):
-        c = update_one(blocks, i, rate, vector, alpha, trial, space, lanes)
-        keep_trial(alpha, blocks, i, c, space.lattice.scores, trial, lanes)
+        c = update_one(following, i, rate, alpha, trial, lanes)
+        keep_trial(alpha, following.blocks, i, c, following.space.lattice.scores, trial, lanes)

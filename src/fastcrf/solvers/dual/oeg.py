@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,8 @@ from fastcrf.solvers.dual import potentials
 from fastcrf.solvers.dual.potentials import (
     FIRST_RATE,
     GROWTH,
+    Potentials,
+    Trial,
     blend,
     check_initial,
     infer_chain,
@@ -50,7 +52,7 @@ from fastcrf.solvers.dual.potentials import (
     make_potentials,
     make_trial,
 )
-from fastcrf.solvers.dual.run import KEEPS, DualRun
+from fastcrf.solvers.dual.run import KEEPS, DualRun, DualWeights
 from fastcrf.solvers.options import check_truth, check_whole
 from fastcrf.types import Floats, Longs, Step
 
@@ -89,15 +91,14 @@ class OEG:
 
     def iterate(self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
         run = DualRun(self.name, problem, weights, memory, size_of, self.steps_per_epoch)
-        blocks, space, lazy = run.blocks, run.space, run.lazy
+        blocks, lanes = run.blocks, run.lazy.lanes
         alpha, trial = make_potentials(blocks, self.initial), make_trial(blocks)
         gradients, rates = make_gradients(blocks, "mixed", "double"), np.full(problem.n_sequences, FIRST_RATE)
         run.remember(memory, **alpha._asdict(), **stored_arrays(gradients), rates=rates)
+        state = State(run.following, alpha, rates, gradients, trial)
 
         def begin(first: int, last: int) -> None:
-            first_residuals(
-                blocks, first, last, run.ridge, lazy.vector, alpha, gradients, run.entropies, trial, space, lazy.lanes
-            )
+            first_residuals(state, first, last, lanes)
 
         if not memory:
             run.fill(begin)
@@ -108,10 +109,7 @@ class OEG:
             else:
                 order, backtracks = self._order(run.epoch, problem.n_sequences), BACKTRACKS[min(run.epoch, 1)]
                 for some in run.draws:
-                    run.evaluations += ascend(
-                        blocks, order[some], backtracks, run.ridge, lazy.vector, alpha, rates, gradients,
-                        run.entropies, trial, space, lazy.lanes,
-                    )  # fmt: skip
+                    run.evaluations += ascend(state, order[some], backtracks, lanes)
                 run.end_epoch()
             yield run.step(problem, rate=float(rates.mean()))
 
@@ -127,36 +125,48 @@ def size_of(blocks: Blocks) -> int:
     return potentials.size_of(blocks) + bytes_by_form(blocks)["mixed"]
 
 
+class State(NamedTuple):
+    """What updates read and move."""
+
+    following: DualWeights
+    alpha: Potentials
+    rates: Floats  # [N]
+    gradients: Any  # residuals of the last updates (draws/stored_gradients.py)
+    trial: Trial
+
+
 @borrowing_kernel
-def first_residuals(blocks, first, last, ridge, vector, alpha, gradients, entropies, trial, space, lanes):
+def first_residuals(state, first, last, lanes):
     """Entropies and residuals of the sequences first..last-1 as their potentials have them; w follows.
 
-    Writes: vector, gradients, entropies, trial, space.
+    Writes: state, all but alpha and rates.
     """
-    H = blocks.layout.n_histories
+    following, gradients, trial = state.following, state.gradients, state.trial
+    blocks, space = following.blocks, following.space
     for i in range(first, last):
-        c = blend(alpha, blocks, i, 0.0, space.edges.scores, trial, space.lattice.scores, lanes)
-        entropies[i] = infer_chain(blocks, i, c, trial, space, lanes)
-        exchange(gradients, blocks, i, 1.0, space, lanes)
-        turn(vector, blocks.support, i, 1.0, 1.0 / ridge, gradients.change, gradients.edge_change, H, lanes)
+        c = blend(state.alpha, blocks, i, 0.0, space.edges.scores, trial, space.lattice.scores, lanes)
+        following.entropies[i] = infer_chain(blocks, i, c, trial, space, lanes)
+        keep_residuals(following, i, gradients, lanes)
 
 
 @borrowing_kernel
-def ascend(blocks, order, backtracks, ridge, vector, alpha, rates, gradients, entropies, trial, space, lanes):
-    """An update of each sequence of `order`; the number of forward-backward recursions. Writes: all state."""
-    H, evaluations = blocks.layout.n_histories, 0
+def ascend(state, order, backtracks, lanes):
+    """An update of each sequence of `order`; the number of forward-backward recursions. Writes: state."""
+    following, alpha, rates = state.following, state.alpha, state.rates
+    gradients, trial = state.gradients, state.trial
+    blocks, space, entropies = following.blocks, following.space, following.entropies
+    evaluations = 0
     for i in order:
-        gather(vector, blocks.support, i, space.weights, space.edges.scores, lanes)
+        gather(following.vector, blocks.support, i, space.weights, space.edges.scores, lanes)
         score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, trial.goal, lanes)
         for _ in range(1 + backtracks):
             c = blend(alpha, blocks, i, rates[i], space.edges.scores, trial, space.lattice.scores, lanes)
             entropy = infer_chain(blocks, i, c, trial, space, lanes)
             evaluations += 1
             exchange(gradients, blocks, i, 0.0, space, lanes)
-            rise = entropy - entropies[i] + rise_of_penalty(blocks, i, ridge, gradients, trial.goal, space, lanes)
+            rise = entropy - entropies[i] + rise_of_penalty(following, i, gradients, trial.goal, lanes)
             if rise >= -ROUNDING * (1.0 + entropies[i]):
-                exchange(gradients, blocks, i, 1.0, space, lanes)
-                turn(vector, blocks.support, i, 1.0, 1.0 / ridge, gradients.change, gradients.edge_change, H, lanes)
+                keep_residuals(following, i, gradients, lanes)
                 keep_trial(alpha, blocks, i, c, trial.labels, trial, lanes)
                 entropies[i] = entropy
                 break
@@ -166,17 +176,32 @@ def ascend(blocks, order, backtracks, ridge, vector, alpha, rates, gradients, en
 
 
 @borrowing_kernel
-def rise_of_penalty(blocks, i, ridge, gradients, goal, space, lanes):
+def keep_residuals(following, i, gradients, lanes):
+    """The residuals of sequence i, just inferred, take the place of the stored ones; w follows.
+
+    Writes: gradients, following.vector.
+    """
+    blocks = following.blocks
+    exchange(gradients, blocks, i, 1.0, following.space, lanes)
+    turn(
+        following.vector, blocks.support, i, 1.0, 1.0 / following.ridge, gradients.change, gradients.edge_change,
+        blocks.layout.n_histories, lanes,
+    )  # fmt: skip
+
+
+@borrowing_kernel
+def rise_of_penalty(following, i, gradients, goal, lanes):
     """c2 |w|^2 - c2 |w - change / (2 c2)|^2 = w . change - |change|^2 / (4 c2), for the change of sequence i.
 
     By position, w . change is the sum of changes times scores. Writes: gradients (masked).
     """
+    blocks, edge_scores = following.blocks, following.space.edges.scores
     starts, K, H, along = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_histories, 0.0
     for t in range(starts[i + 1] - starts[i]):
         for k in range(K):
             along += gradients.node_change[t, k] * goal[t, k]
     for h in range(H):
         for k in range(K):
-            along += gradients.edge_change[h, k] * space.edges.scores[h, k]
+            along += gradients.edge_change[h, k] * edge_scores[h, k]
     square = mask_change(blocks.support, i, gradients.change, gradients.edge_change, H, lanes)
-    return along - square / (2.0 * ridge)
+    return along - square / (2.0 * following.ridge)

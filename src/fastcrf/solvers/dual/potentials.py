@@ -132,14 +132,14 @@ def infer_chain(blocks, i, c, trial, space, lanes):
     Writes: space, trial (labels: the potentials again).
     """
     shared = refresh_edges(trial.edges, blocks.layout.n_labels, space.lattice.bias, lanes)
-    if c == 0.0:
-        return infer_current(blocks, i, shared, space, trial.labels, lanes)[1]
-    length = blocks.chains.starts[i + 1] - blocks.chains.starts[i]
-    if is_wide(shared, widest_row(space.lattice.scores, length, blocks.layout.n_labels) + c):
-        return -math.inf
-    edges = favour_gold(shared, blocks, i, c, lanes)
+    edges = shared
+    if c > 0.0:
+        length = blocks.chains.starts[i + 1] - blocks.chains.starts[i]
+        if is_wide(shared, widest_row(space.lattice.scores, length, blocks.layout.n_labels) + c):
+            return -math.inf
+        edges = favour_gold(shared, blocks, i, c, lanes)
     entropy = infer_current(blocks, i, edges, space, trial.labels, lanes)[1]
-    return entropy - count_favoured(shared, blocks, i, c, space)
+    return entropy - count_favoured(shared, blocks, i, c, space) if c > 0.0 else entropy
 
 
 @borrowing_kernel

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, make_workspace
+from fastcrf.chain.blocks import Blocks, Workspace, make_workspace
 from fastcrf.draws.drifting_vector import make_drifting
 from fastcrf.draws.lazy_weights import LazyWeights
 from fastcrf.draws.slices import Slices
@@ -34,6 +34,16 @@ KEEPS = {
     "entropies": Kept("sequences"),
     **dict.fromkeys(("epoch", "drawn", "filled"), COUNT),
 }
+
+
+class DualWeights(NamedTuple):
+    """The weights that follow a dual point, its entropies, and what it takes to evaluate a sequence at them."""
+
+    blocks: Blocks
+    vector: Any  # w and d (draws/drifting_vector.py)
+    entropies: Floats  # [N] s_i H(alpha_i)
+    ridge: float  # 2 c2
+    space: Workspace
 
 
 class DualRun:
@@ -75,6 +85,11 @@ class DualRun:
             self.draws.done = min(int(memory["drawn"]), n)
             self.filled.done = min(int(memory["filled"]), n)
         self.lazy = LazyWeights(self.part, weights, drift, make_drifting)
+
+    @property
+    def following(self) -> DualWeights:
+        """What kernels read and move."""
+        return DualWeights(self.blocks, self.lazy.vector, self.entropies, self.ridge, self.space)
 
     def remember(self, memory: Mapping[str, Any] | None, **arrays: np.ndarray) -> None:
         """Arrays that the dual point consists of, as they are now or as `memory` has them. Writes: arrays."""

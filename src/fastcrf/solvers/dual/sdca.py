@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,9 @@ from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.dual.marginals import (
+    ChainMarginals,
     Held,
+    Room,
     entropy_between,
     expected_score,
     infer_goal,
@@ -51,7 +53,7 @@ from fastcrf.solvers.dual.marginals import (
     size_of,
     sum_steps,
 )
-from fastcrf.solvers.dual.run import KEEPS, DualRun
+from fastcrf.solvers.dual.run import KEEPS, DualRun, DualWeights
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.types import Floats, Step
 
@@ -98,16 +100,17 @@ class SDCA:
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         run = DualRun(self.name, problem, weights, memory, size_of, self.steps_per_epoch)
-        n, lazy = problem.n_sequences, run.lazy
+        n, lanes = problem.n_sequences, run.lazy.lanes
         given = run.blocks.chains.weights
-        sizes = given if len(given) else np.ones(n)  # s_i; inference is that of sequences of weight 1
+        sizes = given if len(given) else np.ones(n)
         blocks = run.blocks._replace(chains=run.blocks.chains._replace(weights=np.empty(0)))
-        marginals, gaps, room = make_marginals(blocks, self.smoothing), np.full(n, FIRST_GAP), make_room(blocks)
+        marginals, gaps = make_marginals(blocks, self.smoothing), np.full(n, FIRST_GAP)
         run.remember(memory, **marginals._asdict(), gaps=gaps)
+        sums = np.empty(2 * leaves_of(n))
+        state = State(run.following._replace(blocks=blocks), sizes, marginals, gaps, sums, make_room(blocks))
         if not memory:
-            first_weights(blocks, sizes, run.ridge, lazy.vector, marginals, run.entropies, room, run.space, lazy.lanes)
-        sums, share = np.empty(2 * leaves_of(n)), UNIFORM_SHARE[self.sampling]
-        precision = self.precision if self.line_search == "exact" else np.inf
+            first_weights(state, lanes)
+        share, precision = UNIFORM_SHARE[self.sampling], self.precision if self.line_search == "exact" else np.inf
         build_sums(gaps, sums)
         while True:
             gap = float(gaps.sum())
@@ -115,12 +118,20 @@ class SDCA:
             yield step._replace(info={**step.info, "objective_estimate": step.info["dual"] + gap})
             uniforms = epoch_uniforms(self.seed, run.epoch, n)
             for some in run.draws:
-                coordinate_ascent(
-                    blocks, uniforms[some], share, precision, sizes, run.ridge, lazy.vector, marginals, run.entropies,
-                    gaps, sums, room, run.space, lazy.lanes,
-                )  # fmt: skip
+                coordinate_ascent(state, uniforms[some], share, precision, lanes)
                 run.evaluations += some.stop - some.start
             run.end_epoch()
+
+
+class State(NamedTuple):
+    """What draws read and move."""
+
+    following: DualWeights  # its blocks without the s_i: inference is that of sequences of weight 1
+    sizes: Floats  # [N] s_i
+    marginals: ChainMarginals
+    gaps: Floats  # [N] when last seen
+    sums: Floats  # of the gaps (draws/sampling.py)
+    room: Room
 
 
 @borrowing_kernel
@@ -131,15 +142,17 @@ def held_by(blocks, i):
 
 
 @borrowing_kernel
-def first_weights(blocks, sizes, ridge, vector, marginals, entropies, room, space, lanes):
+def first_weights(state, lanes):
     """Entropies and weights of the first dual point: a step from the gold labelling, where w = 0.
 
-    Writes: vector, entropies, room, space.
+    Writes: state.following, state.room.
     """
+    following, marginals, room = state.following, state.marginals, state.room
+    blocks, space, entropies = following.blocks, following.space, following.entropies
     starts, labels, K = blocks.chains.starts, blocks.chains.labels, blocks.layout.n_labels
     for i in range(len(entropies)):
-        held = held_by(blocks, i)
-        entropies[i] = sizes[i] * entropy_between(marginals, held, room, 0.0)[0]
+        held, s = held_by(blocks, i), state.sizes[i]
+        entropies[i] = s * entropy_between(marginals, held, room, 0.0)[0]
         clear_rows(room.goal.labels, held.length, lanes)
         clear_rows(room.goal.steps, (held.length - 1) * len(room.sums), lanes)
         find_change(marginals, held, space.edges, room, space, K, lanes)
@@ -147,10 +160,7 @@ def first_weights(blocks, sizes, ridge, vector, marginals, entropies, room, spac
             room.change[t, labels[held.first + t]] += 1.0
         add_labelling(space.edges, labels[starts[i] : starts[i + 1]], 1.0, space.edge_change, K)
         square_of_change(blocks, i, room, space, lanes)
-        turn(
-            vector, blocks.support, i, -sizes[i], -sizes[i] / ridge, space.change, space.edge_change, len(room.sums),
-            lanes,
-        )  # fmt: skip
+        move_weights(following, i, -s, lanes)
 
 
 @standing_kernel
@@ -178,30 +188,40 @@ def square_of_change(blocks, i, room, space, lanes):
 
 
 @borrowing_kernel
-def coordinate_ascent(
-    blocks, uniforms, share, precision, sizes, ridge, vector, marginals, entropies, gaps, sums, room, space, lanes
-):
-    """A draw and its ascent for each uniform: the paper's Algorithm 1. Writes: all state."""
-    K, H = blocks.layout.n_labels, blocks.layout.n_histories
+def coordinate_ascent(state, uniforms, share, precision, lanes):
+    """A draw and its ascent for each uniform: the paper's Algorithm 1. Writes: state."""
+    following, marginals, room = state.following, state.marginals, state.room
+    blocks, space, gaps = following.blocks, following.space, state.gaps
+    K = blocks.layout.n_labels
     for u in uniforms:
-        i = draw_mixture(u, share, len(gaps), sums)
-        held, s = held_by(blocks, i), sizes[i]
-        edges = score_current(blocks, i, vector, space, lanes)
+        i = draw_mixture(u, share, len(gaps), state.sums)
+        held, s = held_by(blocks, i), state.sizes[i]
+        edges = score_current(blocks, i, following.vector, space, lanes)
         copy_rows(space.lattice.scores, room.scores, held.length, lanes)
         log_z = infer_goal(space.lattice, held.length, edges, space.wide_edges, room, K, lanes)
         here = expected_score(marginals, held, edges, room, K, lanes)
         there = expected_score(room.goal, Held(i - i, i - i, held.length), edges, room, K, lanes)
         if s > 0.0:
-            gaps[i] = max(s * (log_z - here) - entropies[i], 0.0)
+            gaps[i] = max(s * (log_z - here) - following.entropies[i], 0.0)
             find_change(marginals, held, edges, room, space, K, lanes)
-            square = s * square_of_change(blocks, i, room, space, lanes) / ridge
+            square = s * square_of_change(blocks, i, room, space, lanes) / following.ridge
             x, entropy = search_line(marginals, held, room, there - here, square, precision)
             move_towards(marginals, held, room, x, lanes)
-            turn(vector, blocks.support, i, s * x, s * x / ridge, space.change, space.edge_change, H, lanes)
-            entropies[i] = s * entropy
+            move_weights(following, i, s * x, lanes)
+            following.entropies[i] = s * entropy
         else:
             gaps[i] = 0.0
-        set_sum(i, gaps[i], sums)
+        set_sum(i, gaps[i], state.sums)
+
+
+@borrowing_kernel
+def move_weights(following, i, share, lanes):
+    """d += share * change, w with it, for the change of sequence i. Writes: following.vector."""
+    blocks, space = following.blocks, following.space
+    turn(
+        following.vector, blocks.support, i, share, share / following.ridge, space.change, space.edge_change,
+        blocks.layout.n_histories, lanes,
+    )  # fmt: skip
 
 
 @standing_kernel

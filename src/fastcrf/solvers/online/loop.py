@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
-from fastcrf.chain.blocks import add_rows, clear_rows, collect_change, copy_rows, infer_block, refresh_edges
+from typing import NamedTuple
+
+from fastcrf.chain.blocks import (
+    Blocks,
+    Workspace,
+    add_rows,
+    clear_rows,
+    collect_change,
+    copy_rows,
+    infer_block,
+    refresh_edges,
+)
 from fastcrf.chain.expectations import score_block
 from fastcrf.chain.lanes import larger, largest, load
+from fastcrf.draws.residuals import Residuals
 from fastcrf.kernel import borrowing_kernel
-from fastcrf.solvers.online.directions import bend_change, bend_edges
+from fastcrf.solvers.online.directions import Direction, bend_change, bend_edges
 from fastcrf.solvers.online.period_looks import descend_edges_rated, descend_rated, gather_rated
-from fastcrf.solvers.online.periods import count_update
-from fastcrf.solvers.online.rated_vector import NOW, STEP
+from fastcrf.solvers.online.periods import ByComponent, ByProducts, count_update
+from fastcrf.solvers.online.rated_vector import NOW, STEP, RatedVector
+
+
+class State(NamedTuple):
+    """What updates read and move."""
+
+    blocks: Blocks
+    vector: RatedVector
+    direction: Direction  # where updates go
+    rule: ByComponent | ByProducts  # how step sizes adapt
+    space: Workspace
+    residuals: Residuals  # of one update
 
 
 @borrowing_kernel
-def rated_updates(blocks, order, size, done, direction, rule, vector, space, residuals, lanes):
+def rated_updates(state, order, size, done, lanes):
     """One update for each `size` sequences of `order`: (their losses, tokens predicted wrong), each before its update.
 
-    done: updates before these; direction: where they go (directions.py); rule: how step sizes adapt (periods.py).
-    Writes: direction, vector, space, residuals.
+    done: updates before these. Writes: state.
     """
+    blocks, vector, direction = state.blocks, state.vector, state.direction
+    space, residuals = state.space, state.residuals
     local, support, chains = blocks.local, blocks.support, blocks.chains
     starts, bounds, K, H = local.starts, chains.bounds, blocks.layout.n_labels, blocks.layout.n_histories
     scores, bias = space.lattice.scores, space.lattice.bias
@@ -45,7 +69,7 @@ def rated_updates(blocks, order, size, done, direction, rule, vector, space, res
             descend_rated(vector, support, i, step, space.change, lanes)
             row += starts[i + 1] - starts[i]
         vector.state[NOW] += step * direction.charge * len(batch)
-        count_update(rule, done + k + 1, vector, lanes)
+        count_update(state.rule, done + k + 1, vector, lanes)
     return loss, wrong
 
 

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 from fastcrf.memory import Kept
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.online import run
 from fastcrf.solvers.online.periods import ByComponent, ByProducts, Discount, make_discount
-from fastcrf.solvers.online.run import PeriodicRun
+from fastcrf.solvers.online.run import KEEPS, Method, PeriodicRun
 from fastcrf.solvers.options import check_positive, check_whole
 from fastcrf.types import Floats, Step
 
@@ -28,7 +27,7 @@ class PeriodicStepSizes:
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2"})
     promises: ClassVar[str] = "neighbourhood"
-    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS
+    keeps: ClassVar[Mapping[str, Kept]] = KEEPS
     streams: ClassVar[bool] = True
 
     eta: float = 0.1
@@ -69,10 +68,8 @@ class PeriodicStepSizes:
         self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         batch = max(1, problem.n_sequences // 2000) if self.batch is None else self.batch
-        steps = PeriodicRun(
-            self.name, problem, weights, memory, self.rule(), self.goes(), eta=self.eta, batch=batch,
-            seed=self.seed, steps=self.steps_per_epoch,
-        )  # fmt: skip
-        yield steps.step()
+        method = Method(self.name, self.rule(), self.goes(), self.eta, batch, self.seed, self.steps_per_epoch)
+        run = PeriodicRun(method, problem, weights, memory)
+        yield run.step()
         while True:
-            yield steps.run_epoch()
+            yield run.run_epoch()

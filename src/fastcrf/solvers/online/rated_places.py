@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from fastcrf.chain.layout import Layout
 from fastcrf.draws.lazy_vector import places_of
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.memory import WEIGHTS, Kept
-from fastcrf.solvers.online.period_looks import place_of
 from fastcrf.solvers.online.rated_vector import (
     CELL_DUE,
     CELL_MARK,
@@ -70,15 +69,27 @@ class RatedWeights:
 
     def load(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the values of compact vectors."""
+        place, in_rows = self.places.place, self.places.place < self.places.n_row_slots
         for name, (part, column) in BY_PART.items():
             if name in state:
-                spread_part(state[name], self.places, part * self.places.padded, column, self.flat)
-        spread_marks(state["stamp"], state["seen"].astype(np.float64), self.places, self.vector)
+                self.flat[place + np.where(in_rows, part * self.places.padded, column)] = state[name]
+        self.mark(in_rows, state["stamp"], state["seen"].astype(np.float64))
         for count, (marks, seen, _) in enumerate(self.tables()):
             found = np.flatnonzero(marks)
             seen[: len(found)], self.vector.counts[count] = found, len(found)
             marks[found] = np.where(marks[found] == 2.0, -1.0, 1.0) * np.arange(1.0, len(found) + 1.0)
-        spread_kept(state["start"], state["half"], self.places, np.flatnonzero(state["seen"]), self.vector)
+        for seen_weights, kept, which in self.kept(np.flatnonzero(state["seen"])):
+            kept[which] = np.column_stack((state["start"][seen_weights], state["half"][seen_weights]))
+
+    def mark(self, in_rows: np.ndarray, stamp: Floats, seen: Floats) -> None:
+        """A row is as its weight that was looked at last: one that is new, zero until now, has missed nothing."""
+        marks, cells = self.vector.marks, self.vector.cells
+        rows = self.places.place[in_rows] // self.places.row_size
+        in_cells = (self.places.place[~in_rows] - self.places.n_row_slots) // self.places.columns
+        marks[:] = 0.0
+        np.maximum.at(marks[:, STAMP], rows, stamp[in_rows])
+        np.maximum.at(marks[:, MARK], rows, seen[in_rows])
+        cells[in_cells, CELL_STAMP], cells[in_cells, CELL_MARK] = stamp[~in_rows], seen[~in_rows]
 
     def list_by_place(self) -> None:
         """List what this double period looked at in the order of places, as a run would have it that starts here."""
@@ -96,6 +107,18 @@ class RatedWeights:
             (vector.cells[:, CELL_MARK], vector.seen_cells, vector.kept_cells),
         )
 
+    def kept(self, seen: Longs) -> Iterator[tuple[Longs, np.ndarray, Any]]:
+        """(weights, table, where it keeps the two numbers of each) for those of the weights `seen` that lie in rows,
+        and for those in cells.
+        """
+        place, padded = self.places.place[seen], self.places.padded
+        (marks, _, kept_rows), (cell_marks, _, kept_cells) = self.tables()
+        in_rows = place < self.places.n_row_slots
+        rows, cells = place[in_rows], (place[~in_rows] - self.places.n_row_slots) // self.places.columns
+        in_table = places_of_marks(marks[rows // self.places.row_size])
+        yield seen[in_rows], kept_rows, (in_table, slice(None), rows % padded)
+        yield seen[~in_rows], kept_cells, places_of_marks(cell_marks[cells])
+
     def state(self) -> dict[str, np.ndarray]:
         """The compact vectors, fresh."""
         n = len(self.places.place)
@@ -107,8 +130,8 @@ class RatedWeights:
         for name in names[3:]:
             part, column = BY_PART[name]
             collect_part(self.flat, self.places, part * self.places.padded, column, state[name])
-        seen_weights = np.flatnonzero(seen)
-        collect_kept(self.vector, self.places, seen_weights, state["start"], state["half"])
+        for seen_weights, kept, which in self.kept(np.flatnonzero(seen)):
+            state["start"][seen_weights], state["half"][seen_weights] = kept[which].T
         return {**state, "seen": seen}
 
 
@@ -131,12 +154,9 @@ def settled(state: Mapping[str, np.ndarray], clock: float) -> Floats:
     return weights - np.maximum(np.minimum(weights, due + paid), paid - due)
 
 
-@borrowing_kernel
-def spread_part(values, places, in_row, in_cell, flat):
-    """Writes: flat."""
-    for f in range(len(values)):
-        at = places.place[f]
-        flat[at + (in_row if at < places.n_row_slots else in_cell)] = values[f]
+def places_of_marks(marks: Floats) -> Longs:
+    """The places in a table of the double period of what has these marks, as `place_of` one."""
+    return np.abs(marks).astype(np.int64) - 1
 
 
 @borrowing_kernel
@@ -145,24 +165,6 @@ def collect_part(flat, places, in_row, in_cell, values):
     for f in range(len(values)):
         at = places.place[f]
         values[f] = flat[at + (in_row if at < places.n_row_slots else in_cell)]
-
-
-@borrowing_kernel
-def spread_marks(stamp, seen, places, vector):
-    """A row is as its weight that was looked at last: one that is new, zero until now, has missed nothing.
-
-    Writes: vector.marks, vector.cells.
-    """
-    vector.marks[:] = 0.0
-    for f in range(len(stamp)):
-        at = places.place[f]
-        if at < places.n_row_slots:
-            r = at // places.row_size
-            vector.marks[r, STAMP] = max(vector.marks[r, STAMP], stamp[f])
-            vector.marks[r, MARK] = max(vector.marks[r, MARK], seen[f])
-        else:
-            c = (at - places.n_row_slots) // places.columns
-            vector.cells[c, CELL_STAMP], vector.cells[c, CELL_MARK] = stamp[f], seen[f]
 
 
 @borrowing_kernel
@@ -178,29 +180,3 @@ def collect(vector, flat, places, weights, rate, stamp, seen):
             rate[f], stamp[f], mark = flat[at + RATE], flat[at + CELL_STAMP], flat[at + CELL_MARK]
         if mark != UNSEEN:
             seen[f] = 1 if mark > UNSEEN else 2
-
-
-@borrowing_kernel
-def spread_kept(start, half, places, seen, vector):
-    """What was kept of the weights `seen`. Writes: vector.kept_rows, vector.kept_cells."""
-    for f in seen:
-        at = places.place[f]
-        if at < places.n_row_slots:
-            o, k = place_of(vector.marks[at // places.row_size, MARK]), at % places.padded
-            vector.kept_rows[2 * o, k], vector.kept_rows[2 * o + 1, k] = start[f], half[f]
-        else:
-            o = place_of(vector.cells[(at - places.n_row_slots) // places.columns, CELL_MARK])
-            vector.kept_cells[o, 0], vector.kept_cells[o, 1] = start[f], half[f]
-
-
-@borrowing_kernel
-def collect_kept(vector, places, seen, start, half):
-    """What was kept of the weights `seen`. Writes: start, half."""
-    for f in seen:
-        at = places.place[f]
-        if at < places.n_row_slots:
-            o, k = place_of(vector.marks[at // places.row_size, MARK]), at % places.padded
-            start[f], half[f] = vector.kept_rows[2 * o, k], vector.kept_rows[2 * o + 1, k]
-        else:
-            o = place_of(vector.cells[(at - places.n_row_slots) // places.columns, CELL_MARK])
-            start[f], half[f] = vector.kept_cells[o, 0], vector.kept_cells[o, 1]

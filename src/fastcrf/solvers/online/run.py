@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from fastcrf.memory import COUNT, Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.online import rated_places
 from fastcrf.solvers.online.directions import make_direction
-from fastcrf.solvers.online.loop import rated_updates
+from fastcrf.solvers.online.loop import State, rated_updates
 from fastcrf.solvers.online.periods import ByComponent, ByProducts
 from fastcrf.solvers.online.rated_places import RatedWeights, new_state, settled
 from fastcrf.solvers.online.rated_vector import LATE, NOW, STEP
@@ -31,42 +31,49 @@ KEEPS = {
 }
 
 
+class Method(NamedTuple):
+    """What a solver of the family decides about a run."""
+
+    name: str  # of the solver, for messages
+    rule: ByComponent | ByProducts  # how step sizes adapt at the end of a double period
+    direction: str  # where updates go, one of directions.py
+    eta: float  # the first step size
+    batch: int  # sequences an update
+    seed: int
+    steps: int  # that are due in an epoch
+
+
 class PeriodicRun:
-    """Updates in periods of `period`; after every second one `adaptation` changes the step sizes."""
+    """Updates in periods of `rule.period`; after every second one the rule changes the step sizes."""
 
     def __init__(
-        self,
-        name: str,
-        problem: SequenceProblem,
-        weights: Floats,
-        memory: Mapping[str, Any] | None,
-        rule: ByComponent | ByProducts,
-        direction: str,
-        *,
-        eta: float,
-        batch: int,
-        seed: int,
-        steps: int,
+        self, method: Method, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None
     ) -> None:
-        self.name, self.problem, self.rule, self.seed = name, problem, rule, seed
-        self.batch = min(batch, problem.n_sequences)
+        self.name, self.problem, self.seed = method.name, problem, method.seed
+        self.batch = min(method.batch, problem.n_sequences)
         zeros = dict.fromkeys((*STATE, "loss"), 0.0) | dict.fromkeys(COUNTED, 0)
-        known = memory or {**new_state(weights, problem.c1 > 0.0), **zeros, "step_size": eta}
+        known = memory or {**new_state(weights, problem.c1 > 0.0), **zeros, "step_size": method.eta}
         self.epoch, self.updates = int(known["epoch"]), int(known["updates"])
         self.loss, self.wrong, self.positions = float(known["loss"]), int(known["wrong"]), int(known["positions"])
         part = problem.part(weights, whole=True)  # penalties of features that do not occur are due, too
-        self.blocks, self.lanes = part.blocks, (0,) * part.blocks.layout.width
-        self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.batch)
-        self.direction = make_direction(direction, problem, self.blocks)
+        blocks, self.lanes = part.blocks, (0,) * part.blocks.layout.width
         self.arrays = {name: np.array(known[name]) for name in rated_places.KEEPS if name in known}
-        self.rated = RatedWeights(self.blocks.layout, part.features, self.arrays)
+        self.rated = RatedWeights(blocks.layout, part.features, self.arrays)
         self.vector = self.rated.vector
         self.vector.state[:] = [known[name] for name in STATE]
-        self.vector.counts[LATE] = self.updates % (2 * rule.period) >= rule.period
+        self.vector.counts[LATE] = self.updates % (2 * method.rule.period) >= method.rule.period
+        self.state = State(
+            blocks,
+            vector=self.vector,
+            direction=make_direction(method.direction, problem, blocks),
+            rule=method.rule,
+            space=make_workspace(blocks),
+            residuals=make_residuals(blocks, self.batch),
+        )
         n = problem.n_sequences
         self.lengths = np.diff(problem.corpus.starts)
         done = min(int(known["drawn"]), n)
-        self.draws = Slices(problem, n, problem.slice_size, steps, unit=self.batch, done=done)
+        self.draws = Slices(problem, n, problem.slice_size, method.steps, unit=self.batch, done=done)
         self.evaluations = 0
 
     def run_epoch(self) -> Step:
@@ -85,15 +92,9 @@ class PeriodicRun:
 
     def learn(self, order: np.ndarray) -> None:
         """Updates over some sequences."""
-        loss, wrong = rated_updates(
-            self.blocks, order, self.batch, self.updates, self.direction, self.rule, self.vector,
-            self.space, self.residuals, self.lanes,
-        )  # fmt: skip
-        self.loss, self.wrong, self.updates = (
-            self.loss + loss,
-            self.wrong + wrong,
-            self.updates + -(-len(order) // self.batch),
-        )
+        loss, wrong = rated_updates(self.state, order, self.batch, self.updates, self.lanes)
+        self.loss, self.wrong = self.loss + loss, self.wrong + wrong
+        self.updates += -(-len(order) // self.batch)
         self.positions += int(self.lengths[order].sum())
         self.evaluations += len(order)
 
