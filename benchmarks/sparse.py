@@ -4,6 +4,7 @@
     python benchmarks/sparse.py race  [--data DIR]
     python benchmarks/sparse.py order [--data DIR] [--seeds 3] [--passes 10] [--sets conll2000,ocr-letters] [--first N]
                                       [--solvers pegasos,sg] [--rows order.jsonl]
+    python benchmarks/sparse.py pace  [--data DIR] [--sets conll2000,ocr-letters]
     python benchmarks/sparse.py tune  [--data DIR]
 
 `table` trains with c1 = 0.7, eta = 0.5, decay = 0.85, which reproduce the paper's table (it prints none of them), and
@@ -14,6 +15,8 @@ processor seconds, which both count for one thread.
 
 `order` chooses each solver's step size among powers of ten by whole runs, as schmidt2015 does, and compares objectives
 (figure_one.py). --passes may be several numbers: 10,30. Runs are kept in --rows, and not made again.
+
+`pace` is how long an epoch of each solver takes beside one of `sgd`.
 
 `tune` is the paper's way to C: the likelihood of 1,000 held-out sentences after `owlqn`.
 """
@@ -34,6 +37,7 @@ import numpy as np
 from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.chain.first_sentences import viterbi
 from fastcrf.data.encoding.encoder import Encoder, encode_training
+from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.metrics import segment_scores
 from fastcrf.objective.movable import reorder
 from fastcrf.objective.problem import Problem
@@ -45,6 +49,7 @@ from fastcrf.types import Corpus, FeatureMap, Floats
 
 C, ETA, DECAY = 0.7, 0.5, 0.85
 OWLQN_PASSES = 160  # as in the paper
+PACED = ("sgd", "asg", "adagrad", "sgd-l1", "sgd-l1-clipping")
 NEAR = 1.03  # times the optimum: where the race with CRFsuite ends
 PEER_ITERATIONS = 120  # some more than CRFsuite needs for that
 
@@ -166,6 +171,25 @@ def race(folder: Path, chunking: Chunking) -> None:
     print(f"CRFsuite: {theirs} s" + (f", {theirs / spent:.1f} times as long" if theirs else ", never"))
 
 
+def pace(sets: list[str], rounds: int = 7) -> None:
+    """Processor seconds of an epoch, the least of some; the solvers take turns, so that all meet the same weather."""
+    for dataset in sets:
+        least: dict[str, float] = {}
+        load = NAMED_DATASETS[dataset]()
+        ridge, sparse = load.problem(0.0, 0.5, 1), load.problem(C, 0.0, 1)
+        runs = {}
+        for name in PACED:
+            problem = sparse if "l1" in name else ridge
+            runs[name] = registry.make(name, eta=0.1).iterate(problem, np.zeros(problem.n_weights))
+            next(islice(runs[name], 1, None))  # the first epoch, which compiles
+        for _ in range(rounds):
+            for name, steps in runs.items():
+                clock = time.process_time()
+                next(steps)
+                least[name] = min(least.get(name, np.inf), time.process_time() - clock)
+        print(f"{dataset}: " + ", ".join(f"{name} {t:.3f} s ({t / least['sgd']:.2f})" for name, t in least.items()))
+
+
 def tune(chunking: Chunking, held_out: int = 1000) -> None:
     """The mean log-likelihood of held-out sentences after owlqn, by C."""
     inner = reorder(chunking.train, np.arange(held_out, chunking.train.n_sequences))
@@ -178,7 +202,7 @@ def tune(chunking: Chunking, held_out: int = 1000) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("table", "race", "order", "tune"))
+    parser.add_argument("what", choices=("table", "race", "order", "pace", "tune"))
     parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--passes", help="epochs (default: 30; of `order` 10, or several, with commas between)")
@@ -198,6 +222,8 @@ def main() -> None:
         marks = tuple(int(passes) for passes in (given.passes or "10").split(","))
         sets, solvers = given.sets.split(","), given.solvers.split(",")
         figure_one.order(sets, solvers, marks, given.seeds, given.first, given.rows)
+    elif given.what == "pace":
+        pace(given.sets.split(","))
     else:
         tune(load_chunking(folder))
 
