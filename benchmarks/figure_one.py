@@ -81,16 +81,20 @@ def load_problem(dataset: str, first: int | None) -> Problem:
     return Problem(corpus, build_feature_map(corpus, features.n_attributes, features.n_labels), 0.0, problem.c2)
 
 
+def title_of(dataset: str, first: int | None) -> str:
+    return f"{dataset}, the first {first}" if first else dataset
+
+
 def run_all(study: Study, sets: list[str], solvers: list[str], seeds: int, first: int | None) -> None:
     """What is not known yet. Writes: study."""
     for dataset in sets:
-        problem = load_problem(dataset, first)
+        problem, title = load_problem(dataset, first), title_of(dataset, first)
         for seed in range(seeds):
             for solver in solvers:
-                for exponent in search(study, dataset, solver, seed):
+                for exponent in search(study, title, solver, seed):
                     clock = time.process_time()
                     objectives = objectives_of(problem, solver, 10.0**exponent, seed, study.marks)
-                    study.add((dataset, solver, seed, exponent), objectives, time.process_time() - clock)
+                    study.add((title, solver, seed, exponent), objectives, time.process_time() - clock)
 
 
 def search(study: Study, dataset: str, solver: str, seed: int) -> Iterator[int]:
@@ -137,8 +141,8 @@ def order(
     """Who is lower after so many passes, for every seed."""
     study = open_study(file, marks)
     run_all(study, sets, solvers, seeds, first)
-    for dataset in sets:
-        problem = load_problem(dataset, first)
+    for name in sets:
+        problem, dataset = load_problem(name, first), title_of(name, first)
         print(f"\n{dataset}: mean objective per sequence, its range, and the best powers of ten\n")
         print("| passes | " + " | ".join(solvers) + " |\n|--:|" + "--:|" * len(solvers))
         for mark in marks:
