@@ -2,7 +2,9 @@
 
     python benchmarks/sparse.py table [--data DIR] [--seeds 3] [--passes 30] [--naive]
     python benchmarks/sparse.py race  [--data DIR]
-    python benchmarks/sparse.py order [--data DIR] [--passes 10] [--sets conll2000,ocr-letters] [--first N]
+    python benchmarks/sparse.py order [--data DIR] [--seeds 3] [--passes 10] [--sets conll2000,ocr-letters] [--first N]
+                                      [--solvers pegasos,sg] [--rows order.jsonl]
+    python benchmarks/sparse.py pace  [--data DIR] [--sets conll2000,ocr-letters]
     python benchmarks/sparse.py tune  [--data DIR]
 
 `table` trains with c1 = 0.7, eta = 0.5, decay = 0.85, which reproduce the paper's table (it prints none of them), and
@@ -11,7 +13,10 @@ compares objective and active features with what it prints, F1 with that of `owl
 `race` lets CRFsuite train with the same c1, one after the other in one process, each to within 3 % of the optimum; in
 processor seconds, which both count for one thread.
 
-`order` chooses each solver's step size among powers of ten by whole runs, as schmidt2015 does, and compares objectives.
+`order` chooses each solver's step size among powers of ten by whole runs, as schmidt2015 does, and compares objectives
+(figure_one.py). --passes may be several numbers: 10,30. Runs are kept in --rows, and not made again.
+
+`pace` is how long an epoch of each solver takes beside one of `sgd`.
 
 `tune` is the paper's way to C: the likelihood of 1,000 held-out sentences after `owlqn`.
 """
@@ -26,6 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import corpora
+import figure_one
 import numpy as np
 
 from fastcrf.chain.feature_map import build_feature_map
@@ -36,14 +42,14 @@ from fastcrf.metrics import segment_scores
 from fastcrf.objective.movable import reorder
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
-from fastcrf.solvers.sgd.calibration import POWERS_OF_TEN
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxPasses
-from fastcrf.training.warm_up import first_sequences, warm_up
+from fastcrf.training.warm_up import warm_up
 from fastcrf.types import Corpus, FeatureMap, Floats
 
 C, ETA, DECAY = 0.7, 0.5, 0.85
 OWLQN_PASSES = 160  # as in the paper
+PACED = ("sgd", "asg", "adagrad", "sgd-l1", "sgd-l1-clipping")
 NEAR = 1.03  # times the optimum: where the race with CRFsuite ends
 PEER_ITERATIONS = 120  # some more than CRFsuite needs for that
 
@@ -165,38 +171,23 @@ def race(folder: Path, chunking: Chunking) -> None:
     print(f"CRFsuite: {theirs} s" + (f", {theirs / spent:.1f} times as long" if theirs else ", never"))
 
 
-def order(sets: str, solvers: str, passes: int, first: int | None) -> None:
-    """Who is lower after so many passes, each with its best power of ten; first: sequences of each set."""
-    lower, names = {}, solvers.split(",")
-    print("| | " + " | ".join(f"{name} (eta)" for name in names) + " |\n|---|" + "---|" * len(names))
-    for dataset in sets.split(","):
-        problem = NAMED_DATASETS[dataset]().problem(0.0, 0.5, 1)
-        if first:
-            corpus, features = first_sequences(problem.corpus, first), problem.features
-            problem = Problem(corpus, build_feature_map(corpus, features.n_attributes, features.n_labels), 0.0, 0.5)
-        print(f"| {dataset} |", end="", flush=True)
-        for name in names:
-            epochs = passes // PASSES_OF_EPOCH.get(name, 1)
-            options = {"eta": None, "calibration": "full", "calibration_passes": epochs} | CLASSIC[name]
-            solver = registry.make(name, **options)
-            steps = solver.iterate(problem, np.zeros(problem.n_weights))
-            scores = next(islice(steps, len(POWERS_OF_TEN), None)).memory["calibration_scores"]
-            lower[dataset, name] = scores.min() / problem.n_sequences
-            print(f" {lower[dataset, name]:.4f} ({POWERS_OF_TEN[int(np.argmin(scores))]:g}) |", end="", flush=True)
-        print()
-    for one, other in (("sg", "pegasos"), ("asg", "adagrad"), ("asg", "smd"), ("asg", "sg")):
-        for dataset in sets.split(",") if {one, other} <= set(names) else ():
-            print(f"{one} over {other} on {dataset}: {verdict(lower[dataset, one] < lower[dataset, other])}")
-
-
-CLASSIC: dict[str, dict[str, Any]] = {
-    "pegasos": {},
-    "sg": {},
-    "asg": {},
-    "adagrad": {"delta": 1.0, "floor": 0.0},
-    "smd": {},
-}
-PASSES_OF_EPOCH = {"smd": 2}  # gradients and products with Hessians
+def pace(sets: list[str], rounds: int = 7) -> None:
+    """Processor seconds of an epoch, the least of some; the solvers take turns, so that all meet the same weather."""
+    for dataset in sets:
+        least: dict[str, float] = {}
+        load = NAMED_DATASETS[dataset]()
+        ridge, sparse = load.problem(0.0, 0.5, 1), load.problem(C, 0.0, 1)
+        runs = {}
+        for name in PACED:
+            problem = sparse if "l1" in name else ridge
+            runs[name] = registry.make(name, eta=0.1).iterate(problem, np.zeros(problem.n_weights))
+            next(islice(runs[name], 1, None))  # the first epoch, which compiles
+        for _ in range(rounds):
+            for name, steps in runs.items():
+                clock = time.process_time()
+                next(steps)
+                least[name] = min(least.get(name, np.inf), time.process_time() - clock)
+        print(f"{dataset}: " + ", ".join(f"{name} {t:.3f} s ({t / least['sgd']:.2f})" for name, t in least.items()))
 
 
 def tune(chunking: Chunking, held_out: int = 1000) -> None:
@@ -211,23 +202,28 @@ def tune(chunking: Chunking, held_out: int = 1000) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("table", "race", "order", "tune"))
+    parser.add_argument("what", choices=("table", "race", "order", "pace", "tune"))
     parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--passes", type=int, help="epochs (default: 30, of `order` 10)")
+    parser.add_argument("--passes", help="epochs (default: 30; of `order` 10, or several, with commas between)")
     parser.add_argument("--naive", action="store_true", help="the row that moves every weight at every update, too")
-    parser.add_argument("--solvers", default=",".join(CLASSIC), help="of `order`, with commas between")
+    parser.add_argument("--solvers", default=",".join(figure_one.CLASSIC), help="of `order`, with commas between")
     parser.add_argument("--sets", default="conll2000,ocr-letters", help="of `order`, with commas between")
     parser.add_argument("--first", type=int, help="of `order`: only so many sequences of each set")
+    parser.add_argument("--rows", type=Path, default=Path("order.jsonl"), help="of `order`: the file of its runs")
     given = parser.parse_args()
     folder = corpora.data_folder(given.data)
     os.environ.setdefault("FASTCRF_DATA", str(folder))
     if given.what == "table":
-        table(load_chunking(folder), given.seeds, given.passes or 30, given.naive)
+        table(load_chunking(folder), given.seeds, int(given.passes or 30), given.naive)
     elif given.what == "race":
         race(folder, load_chunking(folder))
     elif given.what == "order":
-        order(given.sets, given.solvers, given.passes or 10, given.first)
+        marks = tuple(int(passes) for passes in (given.passes or "10").split(","))
+        sets, solvers = given.sets.split(","), given.solvers.split(",")
+        figure_one.order(sets, solvers, marks, given.seeds, given.first, given.rows)
+    elif given.what == "pace":
+        pace(given.sets.split(","))
     else:
         tune(load_chunking(folder))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fastcrf.chain.lanes import load, store
-from fastcrf.draws.missed_steps import SHORT, SMALL, share, shares
+from fastcrf.draws.missed_steps import BRIEF, SHORT, SMALL, share, shares
 from fastcrf.kernel import borrowing_kernel
 
 LANES = (0,) * 4
@@ -22,8 +22,8 @@ def share_rows(missed, ratios, largest_ratio, lanes):
     store(ratios, 2, 0, shares(missed, load(ratios, 0, 0, lanes), largest_ratio, lanes))
 
 
-@pytest.mark.parametrize("largest", [1e-12, 4.5e-5, SMALL, 1.01 * SMALL, 0.3, 40.0])
-@pytest.mark.parametrize("missed", [1, 2, 7, 16, 17, 127, 129, 9000, 10**6])
+@pytest.mark.parametrize("largest", [1e-12, 4.5e-5, BRIEF, SMALL, 1.01 * SMALL, 0.3, 40.0])
+@pytest.mark.parametrize("missed", [1, 2, 7, 16, 17, 21, 22, 127, 129, 9000, 10**6])
 def test_it_is_right_relative_to_itself(missed, largest):
     rows = np.zeros((3, 4))
     rows[0] = largest * np.array([1.0, 0.5, 1e-3, 0.0])
@@ -34,4 +34,4 @@ def test_it_is_right_relative_to_itself(missed, largest):
 
 
 def test_these_cases_lie_on_both_sides_of_its_limits():
-    assert 1000 * 4.5e-5 < SHORT < 9000 * 4.5e-5 < 8 * SHORT < 10**6 * 4.5e-5
+    assert 21 * 4.5e-5 < BRIEF < 22 * 4.5e-5 < 1000 * 4.5e-5 < SHORT < 9000 * 4.5e-5 < 8 * SHORT < 10**6 * 4.5e-5

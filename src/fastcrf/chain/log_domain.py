@@ -6,8 +6,9 @@ their own maximum (nearly) subtracted at every position: what matters is near 0,
 the scores were. Posteriors and expected bigrams are normalised at each position, so that no rounding of log Z can make
 a probability exceed 1.
 
-K^2 exponentials a position each way, and again where they are needed twice, make it slow. Hardly anybody needs it, so
-it is compiled when the first such sequence turns up.
+There are K^2 exponentials a position each way, and again where they are needed twice; but where scores are that wide,
+most of them are of NEGLIGIBLE numbers and need not be taken. Hardly anybody needs all this, so it is compiled when the
+first such sequence turns up.
 """
 
 from __future__ import annotations
@@ -15,6 +16,14 @@ from __future__ import annotations
 import math
 
 from fastcrf.kernel import NOTHING, NUMBER, ordered_kernel, rare_kernel
+
+NEGLIGIBLE = -100.0  # its exponential, 4e-44, changes no sum that has a 1 in it; a NaN is never below
+
+
+@ordered_kernel
+def exponential(x):
+    """exp(x), or 0 where that is negligible beside 1."""
+    return 0.0 if x < NEGLIGIBLE else math.exp(x)
 
 
 @rare_kernel(NUMBER)
@@ -34,7 +43,7 @@ def log_forward(lattice, first, last, edges, n_labels):
                 for j in range(n_labels):
                     top = max(top, alpha[t - 1, j] + (bigrams[row + j, k] - edges.top))
                 for j in range(n_labels):
-                    total += math.exp(alpha[t - 1, j] + (bigrams[row + j, k] - edges.top) - top)
+                    total += exponential(alpha[t - 1, j] + (bigrams[row + j, k] - edges.top) - top)
                 alpha[t, k] = top + scores[t, k] + math.log(total)
         log_z += normalise_logs(alpha, t, n_labels)
     return log_z + (last - first - 1) * edges.top
@@ -94,15 +103,17 @@ def step_back(lattice, t, edges, weight, n_labels, edge_counts):
             beta[t - 1, j] = max(beta[t - 1, j], (bigrams[row + j, k] - edges.top) + scores[t, k] + beta[t, k])
         highest, top = max(highest, beta[t - 1, j]), max(top, alpha[t - 1, j] + beta[t - 1, j])
     for j in range(n_labels):
-        share = math.exp(alpha[t - 1, j] + beta[t - 1, j] - top)
-        for k in range(n_labels):
-            x = (bigrams[row + j, k] - edges.top) + scores[t, k] + beta[t, k]
-            total += share * math.exp(x - beta[t - 1, j])
+        share = exponential(alpha[t - 1, j] + beta[t - 1, j] - top)
+        if share != 0.0:
+            for k in range(n_labels):
+                x = (bigrams[row + j, k] - edges.top) + scores[t, k] + beta[t, k]
+                total += share * exponential(x - beta[t - 1, j])
     for j in range(n_labels):
-        factor, rest = weight * math.exp(alpha[t - 1, j] + beta[t - 1, j] - top) / total, 0.0
+        factor, rest = weight * exponential(alpha[t - 1, j] + beta[t - 1, j] - top) / total, 0.0
         for k in range(n_labels):
             x = (bigrams[row + j, k] - edges.top) + scores[t, k] + beta[t, k]
-            share = math.exp(x - beta[t - 1, j])
-            edge_counts[j, k] += factor * share
-            rest += share
+            share = exponential(x - beta[t - 1, j])
+            if share != 0.0:
+                edge_counts[j, k] += factor * share
+                rest += share
         beta[t - 1, j] = (beta[t - 1, j] - highest) + math.log(rest)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.lane_quotients import divide, root
+from fastcrf.chain.lane_quotients import divide, inverse_root
 from fastcrf.chain.lanes import add_scaled, keep, larger, load, multiply, scale, shift, store, zeros
 from fastcrf.chain.layout import Layout
 from fastcrf.draws import lazy_vector
@@ -70,7 +70,11 @@ def make_adaptive(
 @inlined_kernel
 def rates_of(vector, G, lanes):
     """1 / (delta + sqrt(floor + G)) of each lane."""
-    return divide(shift(zeros(lanes), 1.0), shift(root(shift(G, vector.floor)), vector.delta))
+    squares = shift(G, vector.floor)
+    rates = inverse_root(squares)
+    if vector.delta > 0.0:
+        rates = divide(shift(zeros(lanes), 1.0), shift(multiply(squares, rates), vector.delta))
+    return rates
 
 
 @inlined_kernel

@@ -6,8 +6,8 @@ L1 is a multiple of it. Where k r is small, it is the binomial series,
     P = k r (1 - (k + 1) / 2 r (1 - (k + 2) / 3 r (1 - ...)))
 
 which holds for broken k, too: a longer time is an eighth of it, after which come three squarings, P <- P (2 - P), each
-for twice as many steps. Up to SHORT, and for ratios up to SMALL, eight terms are right to 1e-14. Elsewhere there are
-squarings alone, log2 k of them.
+for twice as many steps. Up to SHORT, and for ratios up to SMALL, eight terms are right to 1e-14, and so are five up to
+BRIEF, which is where most weights are. Elsewhere there are squarings alone, log2 k of them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from fastcrf.kernel import inlined_kernel
 
 SHORT = 2.0**-4  # the largest k r of the series
 SMALL = 2.0**-8  # and the largest r
+BRIEF = 2.0**-10  # the largest k r of its first five terms
 
 
 @inlined_kernel
@@ -26,6 +27,8 @@ def share(missed, ratio, largest_ratio):
     k = float(missed)
     if largest_ratio > SMALL or 0.125 * k * largest_ratio > SHORT:
         return share_of_many(missed, ratio)
+    if k * largest_ratio <= BRIEF:
+        return k * ratio * bracket(k, ratio, 1.0 - (k + 4.0) / 5 * ratio)
     if k * largest_ratio <= SHORT:
         return series(k, ratio)
     P = series(0.125 * k, ratio)
@@ -37,9 +40,14 @@ def share(missed, ratio, largest_ratio):
 @inlined_kernel
 def series(k, r):
     """P by eight terms."""
-    P = 1.0 - (k + 5.0) / 6 * r * (1.0 - (k + 6.0) / 7 * r * (1.0 - (k + 7.0) / 8 * r))
-    P = 1.0 - (k + 2.0) / 3 * r * (1.0 - (k + 3.0) / 4 * r * (1.0 - (k + 4.0) / 5 * r * P))
-    return k * r * (1.0 - (k + 1.0) / 2 * r * P)
+    P = 1.0 - (k + 4.0) / 5 * r * (1.0 - (k + 5.0) / 6 * r * (1.0 - (k + 6.0) / 7 * r * (1.0 - (k + 7.0) / 8 * r)))
+    return k * r * bracket(k, r, P)
+
+
+@inlined_kernel
+def bracket(k, r, P):
+    """The outermost bracket of the series, from what is in the fifth."""
+    return 1.0 - (k + 1.0) / 2 * r * (1.0 - (k + 2.0) / 3 * r * (1.0 - (k + 3.0) / 4 * r * P))
 
 
 @inlined_kernel
@@ -60,6 +68,9 @@ def shares(missed, ratios, largest_ratio, lanes):
     k = float(missed)
     if largest_ratio > SMALL or 0.125 * k * largest_ratio > SHORT:
         return shares_of_many(missed, ratios, lanes)
+    if k * largest_ratio <= BRIEF:
+        fifth = shift(scale(-(k + 4.0) / 5, ratios), 1.0)
+        return scale(k, multiply(ratios, bracket_of_lanes(k, ratios, fifth)))
     if k * largest_ratio <= SHORT:
         return series_of_lanes(k, ratios)
     return doubled(doubled(doubled(series_of_lanes(0.125 * k, ratios))))
@@ -71,10 +82,14 @@ def series_of_lanes(k, r):
     P = shift(scale(-(k + 6.0) / 7, multiply(r, P)), 1.0)
     P = shift(scale(-(k + 5.0) / 6, multiply(r, P)), 1.0)
     P = shift(scale(-(k + 4.0) / 5, multiply(r, P)), 1.0)
+    return scale(k, multiply(r, bracket_of_lanes(k, r, P)))
+
+
+@inlined_kernel
+def bracket_of_lanes(k, r, P):
     P = shift(scale(-(k + 3.0) / 4, multiply(r, P)), 1.0)
     P = shift(scale(-(k + 2.0) / 3, multiply(r, P)), 1.0)
-    P = shift(scale(-(k + 1.0) / 2, multiply(r, P)), 1.0)
-    return scale(k, multiply(r, P))
+    return shift(scale(-(k + 1.0) / 2, multiply(r, P)), 1.0)
 
 
 @inlined_kernel

@@ -31,11 +31,11 @@ def test_it_equals_its_twin_for_the_same_order(batch, c2, memory):
     assert next(steps).passes == 0
     for epoch, step in enumerate(islice(steps, 4)):
         w, gains, v, _ = twin[(epoch + 1) * updates - 1]
-        np.testing.assert_allclose(step.weights, w, rtol=1e-10, atol=1e-12)
-        np.testing.assert_allclose(step.memory["gains"], gains, rtol=1e-10)
-        np.testing.assert_allclose(step.memory["direction"], v, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(step.weights, w, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(step.memory["gains"], gains, rtol=1e-12)
+        np.testing.assert_allclose(step.memory["direction"], v, rtol=1e-12, atol=1e-13)
         online = sum(before for *_, before in twin[epoch * updates : (epoch + 1) * updates]) + c2 * (w @ w)
-        assert step.info["online_objective"] == pytest.approx(online, rel=1e-10)
+        assert step.info["online_objective"] == pytest.approx(online, rel=1e-12)
         assert step.passes == 2  # gradients and Hessians
     assert not np.allclose(gains, 1.0, atol=0.01)
 

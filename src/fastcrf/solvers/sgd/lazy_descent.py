@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.chain.blocks import collect_change, infer_block, make_workspace
+from fastcrf.chain.prefetching import prefetch
 from fastcrf.draws.adaptive_vector import AdaptiveVector
 from fastcrf.draws.evaluation import score_current
 from fastcrf.draws.lazy_vector import advance, turn
@@ -63,6 +64,13 @@ def descend_and_sum(vector, support, i, step, share, change, edge_change, lanes)
 
 
 @borrowing_kernel
+def ask_for_cells(vector, support, i):
+    """Ask for the cells of block i, which lie anywhere in a large array. Rows are long, and found in time."""
+    for o in range(support.cell_starts[i], support.cell_starts[i + 1]):
+        prefetch(vector.cells, np.int64(support.cells[o]), 0)
+
+
+@borrowing_kernel
 def lazy_updates(blocks, order, steps, vector, space, lanes):
     """One update for each block of `order`; the sum of their losses before their updates.
 
@@ -71,6 +79,8 @@ def lazy_updates(blocks, order, steps, vector, space, lanes):
     bounds, K, loss = blocks.chains.bounds, blocks.layout.n_labels, 0.0
     for k in range(len(order)):
         i = order[k]
+        if k + 1 < len(order):
+            ask_for_cells(vector, blocks.support, order[k + 1])
         edges = score_current(blocks, i, vector, space, lanes)
         loss += infer_block(blocks.chains, i, edges, space, K, lanes)
         if steps[k] == 0.0:

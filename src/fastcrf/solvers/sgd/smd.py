@@ -21,7 +21,8 @@ Differs from the paper: step sizes are eta p, so that eta can be calibrated like
 An update moves every weight, as printed, and costs what the model costs. Those that a batch does not touch could wait
 where there is no penalty: only their v fades. With a penalty, g = lambda w and h = lambda v move their p, w and v, each
 by the other two; no formula leads from such a weight to itself k updates later but the k updates, so that waiting
-saves nothing.
+saves nothing. (There is one if p stays: with a = 1 - eta p lambda, w becomes a^k w, and v becomes (memory a)^k v
+- eta p lambda a^(k-1) w sum of memory^i, i < k. But the gains that the penalty moves are part of the method.)
 """
 
 from __future__ import annotations
