@@ -56,12 +56,14 @@ VARIANTS = (
 
 @dataclass
 class Task:
-    """A corpus with its features, and a test set to score."""
+    """A corpus with its features, or its first `sentences` with theirs, and a test set to score."""
 
     name: str
+    sentences: int | None = None
 
     def __post_init__(self) -> None:
-        self.X, self.y = map(list, load(self.name, subset="train", items=True, return_X_y=True))
+        pairs = load(self.name, subset="train", items=True, return_X_y=True)
+        self.X, self.y = (list(side)[: self.sentences] for side in pairs)
         self.X_test, self.y_test = map(list, load(self.name, subset="test", items=True, return_X_y=True))
         self.corpus, attributes, self.labels = encode_training(self.X, self.y)
         self.features = build_feature_map(self.corpus, len(attributes), len(self.labels))

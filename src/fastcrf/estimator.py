@@ -336,7 +336,9 @@ class CRF(TrainedEstimator):
     def _new_stream(self) -> Stream:
         """Where on-line learning begins: with nothing, or with the weights of a model."""
         if self.prior is not None:
-            raise ValueError("partial_fit takes no prior, because on-line solvers draw; leave prior None, or use fit.")
+            raise ValueError(
+                "partial_fit takes no prior; leave prior None and go on from a fitted model, or use fit with the prior."
+            )
         template = None if self.template is None else template_of(self.template)
         parameters = self.get_params(deep=False)
         if self.algorithm in (None, AUTO):

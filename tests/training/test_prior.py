@@ -26,8 +26,9 @@ def adapted(prior, c2=0.5, **options):
     return CRF(c2=c2, tol=1e-8, n_jobs=1, prior=prior, **options).fit(X_NEW, Y_NEW)
 
 
-def test_features_that_new_data_do_not_mention_keep_their_weights():
-    old, new = old_crf(), adapted(old_crf())
+@pytest.mark.parametrize("algorithm", ["auto", "sag", "sdca"])
+def test_features_that_new_data_do_not_mention_keep_their_weights(algorithm):
+    old, new = old_crf(), adapted(old_crf(), algorithm=algorithm)
     for pair, weight in old.state_features_.items():
         if pair[0] in ("c", "old"):
             assert new.state_features_[pair] == weight
@@ -111,7 +112,11 @@ def test_rare_attributes_of_the_prior_stay():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"algorithm": "sgd"}, r"sgd cannot take a prior: it needs sequences of the problem.*use auto, lbfgs, "),
+        (
+            {"algorithm": "ap"},
+            "ap cannot take a prior, the mean of an L2 penalty: it never has .* use auto, lbfgs",
+        ),
+        ({"algorithm": "lbfgs", "c1": 0.5}, "owlqn cannot take a prior, .* set c1=0 and c2 above 0, and use auto, "),
         ({"c1": 0.5}, "A prior is the mean of an L2 penalty alone, but c1=0.5; set c1=0"),
         ({"c2": 0.0}, "A prior is the mean of an L2 penalty, but c2=0"),
         ({"prior": 3}, "prior must be the path of a model, a fitted CRF or its model_; got prior=3"),
@@ -123,7 +128,7 @@ def test_what_cannot_be_is_a_sentence(options, sentence):
 
 
 def test_learning_on_line_takes_no_prior():
-    with pytest.raises(ValueError, match="partial_fit takes no prior, because on-line solvers draw; leave prior None"):
+    with pytest.raises(ValueError, match="partial_fit takes no prior; leave prior None and go on from a fitted model"):
         CRF(prior=old_crf()).partial_fit(X_NEW, Y_NEW)
 
 

@@ -31,11 +31,11 @@ from fastcrf.chain.lanes import (
     store,
     zeros,
 )
-from fastcrf.chain.layout import Indices, Layout, Positions
+from fastcrf.chain.layout import Layout, Positions
 from fastcrf.chain.orders import AnyEdges, AnyLattice, lattice_of, no_edges, tree_of
+from fastcrf.chain.support import Support, make_support
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
-from fastcrf.mapped import empty_beside, folder_of
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
 LOWEST_SCORE = -1e299  # below every score of a label, above every score of padding
@@ -64,17 +64,6 @@ def settle_edges(edges, edge_sums, wide_edges, n_labels, lanes):  # type: ignore
 @generic
 def count_shorter(edges, counts, n_labels, lanes):  # type: ignore[no-untyped-def]
     """From counts of steps to counts of weights: a step counts for all weights that it has. Writes: counts."""
-
-
-class Support(NamedTuple):
-    """The distinct rows and cells of each block, and which slots of the rows are features."""
-
-    row_starts: Longs  # [B + 1] first of the distinct rows of each block
-    rows: Indices  # distinct rows
-    cell_starts: Longs  # [B + 1] first of the distinct cells of each block
-    cells: Indices  # distinct cells
-    edges: Indices  # [histories] the rows of the transitions
-    masks: np.ndarray  # [n_rows + histories, panels] uint64: bit k of panel b is set if slot b * W + k is a feature
 
 
 class Chains(NamedTuple):
@@ -115,13 +104,12 @@ def make_blocks(
     if bounds is None:
         bounds = np.arange(corpus.n_sequences + 1)
     starts = positions.starts[bounds]
-    row_starts, rows, local_rows = distinct(positions.row_starts[starts], positions.rows, layout.n_rows)
-    cell_starts, cells, local_cells = distinct(positions.cell_starts[bounds], positions.cells, layout.n_cells)
-    n_rows, n_cells, longest = (int(np.diff(bounds).max(initial=1)) for bounds in (row_starts, cell_starts, starts))
-    edges = np.arange(layout.n_rows, layout.n_rows + layout.n_histories, dtype=np.uint32)
+    support, local = make_support(positions, features, layout, bounds)
+    sizes = (np.diff(bounds).max(initial=1) for bounds in (support.row_starts, support.cell_starts, starts))
+    n_rows, n_cells, longest = map(int, sizes)
     return Blocks(
-        local=positions._replace(rows=local_rows, cells=local_cells),
-        support=Support(row_starts, rows, cell_starts, cells, edges, feature_masks(layout, features)),
+        local=local,
+        support=support,
         chains=Chains(bounds, positions.starts, corpus.labels, corpus.weights),
         layout=layout,
         widest=(n_rows, n_cells, longest),
@@ -135,40 +123,6 @@ def make_workspace(blocks: Blocks) -> Workspace:
     weights, change = (Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)) for _ in range(2))
     sums = (aligned_zeros(*layout.edge_shape) for _ in range(3))
     return Workspace(lattice_of(tree, longest, K, Kp), weights, change, no_edges(layout, tree), *sums)
-
-
-def feature_masks(layout: Layout, features: FeatureMap) -> np.ndarray:
-    """One bit for each slot of the dense rows and of the transition rows that has a weight."""
-    slots = np.zeros((layout.n_rows + layout.n_histories, layout.padded), np.bool_)
-    slots.reshape(-1)[layout.place[layout.place < layout.n_row_slots]] = True
-    slots[layout.n_rows + layout.rows_of(features), features.targets] = True
-    panels = slots.reshape(len(slots), -1, layout.width).astype(np.uint64)
-    return (panels << np.arange(layout.width, dtype=np.uint64)).sum(axis=2, dtype=np.uint64)
-
-
-def distinct(bounds: Longs, numbers: Indices, n_numbers: int) -> tuple[Longs, Indices, Indices]:
-    """Distinct numbers within each stretch bounds[i]:bounds[i + 1]: (where they begin, the numbers, place of each)."""
-    last_seen, starts = np.full(n_numbers, -1), np.zeros(len(bounds), np.int64)
-    found, place = (empty_beside(numbers, len(numbers), np.uint32) for _ in range(2))
-    n_found = find_distinct(bounds, numbers, last_seen, starts, found, place)
-    few = found[:n_found]
-    return starts, few if folder_of(found) or 2 * n_found > len(found) else few.copy(), place  # sets much room free
-
-
-@borrowing_kernel
-def find_distinct(bounds, numbers, last_seen, starts, found, place):
-    """How many there are. `last_seen` [n_numbers] is -1. Writes: last_seen, starts, found, place."""
-    n_found = 0
-    for i in range(len(bounds) - 1):
-        for o in range(bounds[i], bounds[i + 1]):
-            number = numbers[o]
-            if last_seen[number] < starts[i]:  # its place among all distinct ones; before starts[i]: not here yet
-                last_seen[number] = n_found
-                found[n_found] = number
-                n_found += 1
-            place[o] = last_seen[number] - starts[i]
-        starts[i + 1] = n_found
-    return n_found
 
 
 @refresh_edges.register(Edges)

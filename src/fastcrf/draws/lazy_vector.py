@@ -21,6 +21,7 @@ import numpy as np
 
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, store
 from fastcrf.chain.layout import Layout
+from fastcrf.chain.support import add_prior
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.types import FeatureMap, Floats, Longs
@@ -126,10 +127,11 @@ def settle(vector, places, ridge, weights, drift, lanes):
 
 @borrowing_kernel
 def gather(vector, support, i, weights, edge_scores, lanes):
-    """Bring the weights of block i up to date and copy them. Writes: vector, weights (local), edge_scores."""
+    """Bring the weights of block i up to date and copy them, with the prior's. Writes: vector, weights, edge_scores."""
     read_rows(vector, support.rows[support.row_starts[i] : support.row_starts[i + 1]], weights.rows, lanes)
     read_cells(vector, support.cells[support.cell_starts[i] : support.cell_starts[i + 1]], weights.cells)
     read_rows(vector, support.edges, edge_scores, lanes)
+    add_prior(support, i, weights, edge_scores, lanes)
 
 
 @borrowing_kernel

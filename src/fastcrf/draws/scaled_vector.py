@@ -13,6 +13,7 @@ import numpy as np
 
 from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, scale, store
 from fastcrf.chain.layout import Layout
+from fastcrf.chain.support import add_prior
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.types import FeatureMap, Floats
 from fastcrf.vectors import dot
@@ -75,7 +76,7 @@ def collect_weights(weights, place, n_row_slots, rows, cells, factor):
 
 @standing_kernel
 def gather_scaled(vector, support, i, weights, edge_scores, n_histories, lanes):
-    """Copy the weights that sequence i uses. Writes: weights (a local table), edge_scores."""
+    """Copy the weights that sequence i uses, with the prior's. Writes: weights (a local table), edge_scores."""
     c, Kp, W = vector.factor[0], vector.rows.shape[1], len(lanes)
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
@@ -88,6 +89,7 @@ def gather_scaled(vector, support, i, weights, edge_scores, n_histories, lanes):
     for j in range(n_histories):
         for b in range(0, Kp, W):
             store(edge_scores, j, b, scale(c, load(vector.rows, transitions + j, b, lanes)))
+    add_prior(support, i, weights, edge_scores, lanes)
 
 
 @borrowing_kernel

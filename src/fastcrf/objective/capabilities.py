@@ -82,6 +82,10 @@ class SequenceProblem(Objective, Protocol):
         """Draws that take well under a second."""
         ...
 
+    def model_weights(self, weights: Floats) -> Floats:
+        """The weights of the model: others, where a problem has changed variables, and what scores are made of."""
+        ...
+
     def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart: ...
 
 

@@ -84,13 +84,14 @@ def strongly_convex_gap(weights: Floats, gradient: Floats, c1: float, factors: F
 ROUNDING = 1e-10  # of a bound that is a difference of sums over the corpus and over the weights
 
 
-def dual_bound(entropy: float, slopes: Floats, c1: float, c2: float) -> float | None:
+def dual_bound(entropy: float, slopes: Floats, c1: float, c2: float, along_prior: float = 0.0) -> float | None:
     """Lower bound on F* from any distributions over the labellings of each sequence: their entropy, weighted and
     summed, and the slopes, expected minus observed features, that belong to them. None where there is no penalty.
 
         F* >= entropy - sum_f max(|slopes_f| - c1, 0)^2 / (4 c2)
 
     For c2 = 0 they are mixed with the gold labelling, whose entropy and slopes are 0, until no slope exceeds c1.
+    along_prior: prior . slopes, which is a part of the bound where the penalty is c2 |w - prior|^2.
     """
     if c1 == c2 == 0.0:
         return None
@@ -98,8 +99,8 @@ def dual_bound(entropy: float, slopes: Floats, c1: float, c2: float) -> float | 
         largest = float(np.abs(slopes).max(initial=0.0))
         bound = entropy * min(1.0, c1 / largest if largest > 0.0 else 1.0)
     else:
-        bound = entropy - conjugate(slopes, c1) / (4.0 * c2)
-    return bound - ROUNDING * abs(entropy)
+        bound = entropy + along_prior - conjugate(slopes, c1) / (4.0 * c2)
+    return bound - ROUNDING * (abs(entropy) + abs(along_prior))
 
 
 @kernel

@@ -14,11 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.chain.blocks import Blocks
+from fastcrf.chain.support import with_prior
 from fastcrf.mapped import empty_beside
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.vectors import dot
 
 AT_ONCE = 1 << 14  # sequences that are moved together
 SLICE_OF_POSITIONS = 30_000
+NO_PRIOR: Floats = np.empty(0)
 
 
 class MovablePart(NamedTuple):
@@ -27,6 +30,17 @@ class MovablePart(NamedTuple):
     features: FeatureMap
     places: Longs  # their places in the whole weight vector; [0] when these are all features
     blocks: Blocks
+    prior: Floats = NO_PRIOR  # of these features, if there is one
+
+    def with_prior(self, whole: Floats) -> MovablePart:
+        """The same with a prior, given for all features of the problem."""
+        prior, blocks = self.take(whole), self.blocks
+        support = with_prior(blocks.support, blocks.layout, self.features, prior)
+        return self._replace(prior=prior, blocks=blocks._replace(support=support))
+
+    def along_prior(self, slopes: Floats) -> float:
+        """prior . slopes, those of this part."""
+        return dot(self.prior, slopes) if len(self.prior) else 0.0
 
     def take(self, whole: Floats) -> Floats:
         """The weights of this part: `whole` itself when that is all, else a copy."""

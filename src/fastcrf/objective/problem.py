@@ -9,6 +9,7 @@ import numpy as np
 
 from fastcrf.chain.blocks import make_blocks
 from fastcrf.chain.layout import make_layout, make_positions
+from fastcrf.objective.capabilities import CAPABILITIES
 from fastcrf.objective.certificate import sparse_bound
 from fastcrf.objective.curvature import Curvature, HessianProducts, RecomputedCurvature
 from fastcrf.objective.history_products import HistoryProducts
@@ -21,8 +22,6 @@ from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
 
-WITH_PRIOR = frozenset({"gradient", "hessian", "sequence-hessian", "subset-gradient", "counts"})  # provided, too
-
 
 class Problem(Penalised):
     """Minimise  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2.
@@ -31,10 +30,10 @@ class Problem(Penalised):
     sequences as their share of all.
 
     prior: the mean of the penalty, c2 |w - prior|^2. Solvers, certificates and all else then work on the differences
-    v = w - prior and know nothing of it; `model_weights` adds it. Blocks of sequences (`part`) do not have it yet.
+    v = w - prior and know nothing of it; `model_weights` adds it, and so do all scores.
     """
 
-    provides: frozenset[str] = WITH_PRIOR | {"sequences"}
+    provides: frozenset[str] = frozenset(CAPABILITIES)
 
     def __init__(
         self,
@@ -53,7 +52,6 @@ class Problem(Penalised):
         if prior is not None:
             check_prior(c1, c2)
             check_weights(prior, features)
-            self.provides = self.provides & WITH_PRIOR
         self.prior = prior
         self.likelihood = Likelihood(corpus, features, n_jobs, prior)
         self.corpus = corpus
@@ -81,8 +79,6 @@ class Problem(Penalised):
         blocks of sequences there are to draw, at random by `seed`; each sequence by itself when not given. Made when
         first asked for, and kept until another one is.
         """
-        if self.prior is not None:
-            raise ValueError("A problem with a prior has no parts for solvers that draw sequences; use lbfgs.")
         occurring = self._occurring
         if occurring is None or np.count_nonzero(weights) > np.count_nonzero(weights[occurring[1]]):
             whole = True
@@ -100,7 +96,8 @@ class Problem(Penalised):
             layout = make_layout(features)
         as_it_is = whole and not division
         positions = self.likelihood.positions if as_it_is else make_positions(corpus, features, layout)
-        return MovablePart(features, places, make_blocks(corpus, features, positions, layout, bounds))
+        part = MovablePart(features, places, make_blocks(corpus, features, positions, layout, bounds))
+        return part if self.prior is None else part.with_prior(self.prior)
 
     @cached_property
     def _occurring(self) -> tuple[FeatureMap, Longs] | None:

@@ -61,8 +61,6 @@ SLOPES: dict[str, Callable[[float], Rule]] = {"gradient_tol": LargestSlope, "mea
 STOPPING = ("tol", "max_iterations", "max_passes", "epsilon", "period", "delta", *SLOPES)
 PARAMETERS = frozenset({"c1", "c2", "linesearch", *STOPPING, *SOLVER_PARAMETERS})  # besides algorithm and random_state
 
-BATCH_ONLY = ("prior", "engine")  # with one of these, solvers that draw sequences cannot run
-
 LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
 
 
@@ -138,7 +136,7 @@ def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float
     if name not in registry.names():
         raise ValueError(f"There is no algorithm {algorithm!r}; use one of {known}, or a Solver object.")
     penalty = _penalty(given, registry.default_penalty(registry.solver_class(solver_behind(name, c1=0.0))))
-    name = solver_behind(name, penalty[0], without_draws=not given.keys().isdisjoint(BATCH_ONLY))
+    name = solver_behind(name, penalty[0], without_draws="engine" in given)
     return registry.make(name, **_options(name, given)), penalty
 
 

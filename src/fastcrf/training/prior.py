@@ -11,26 +11,21 @@ from typing import Any
 
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.model import Model
-from fastcrf.objective.problem import WITH_PRIOR
 from fastcrf.objective.regulariser import check_prior
-from fastcrf.solvers.registry import names, solver_class
 from fastcrf.training.growth import merge
 from fastcrf.training.plan import Plan
+from fastcrf.training.solver_choice import able_solvers
 from fastcrf.types import FeatureMap
 
 
 def check_plan(plan: Plan) -> None:
     """Raise one sentence if what is planned cannot have a prior. Reads no data."""
-    check_prior(plan.c1, plan.c2)
-    if not plan.solver.needs <= WITH_PRIOR:
-        able = (
-            name for name in names() if solver_class(name).needs <= WITH_PRIOR and "l2" in solver_class(name).handles
-        )
-        missing = ", ".join(sorted(plan.solver.needs - WITH_PRIOR))
+    if "l2" not in plan.solver.handles:
         raise ValueError(
-            f"{plan.solver.name} cannot take a prior: it needs {missing} of the problem, which has no prior there; "
-            f"use {', '.join(able)}."
+            f"{plan.solver.name} cannot take a prior, the mean of an L2 penalty: it never has that penalty alone; set "
+            f"c1=0 and c2 above 0, and use {', '.join(able_solvers(0.0, 1.0))}."
         )
+    check_prior(plan.c1, plan.c2)
 
 
 def known_attributes(prior: Model, attributes: Attributes) -> Attributes:

@@ -19,7 +19,7 @@ def quasi_newton(c1: float) -> str:
 def solver_behind(name: str, c1: float, without_draws: bool = False) -> str:
     """The solver that runs under a name: under an L1 penalty `lbfgs` is OWL-QN, as in CRFsuite.
 
-    Where solvers that draw sequences cannot run (under a prior, on a cluster), `auto` is quasi-Newton alone.
+    Where solvers that draw sequences cannot run (on a cluster), `auto` is quasi-Newton alone.
     """
     return quasi_newton(c1) if name == "lbfgs" or (name == AUTO and without_draws) else name
 

@@ -13,7 +13,6 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers.online.psa import PSA
 from fastcrf.solvers.online.staggered_aitken import StaggeredAitken
 from fastcrf.types import Diverged
-from reference import brute_force
 from reference.dense_periodic import periodic, scaling_step
 from reference.dense_sag import SequenceLoss
 from reference.enumerated_loss import EnumeratedLoss
@@ -96,21 +95,6 @@ def test_step_sizes_of_the_paper_stay_between_its_two_factors():
     assert (rates >= 0.1 * 0.99**n_periods * (1 - 1e-12)).all()
     assert (rates <= 0.1 * 0.9999**n_periods * (1 + 1e-12)).all()
     assert rates.std() > 0
-
-
-def test_the_progressive_error_is_that_of_the_most_probable_labels_before_learning():
-    corpus, features = learnable_corpus(3, lengths=(3, 4, 2, 3), weights=True), random_features(3)
-    problem = Problem(corpus, features, c2=0.5)
-    w = np.random.default_rng(0).normal(size=features.n_weights)
-    wrong = 0
-    for i in range(corpus.n_sequences):
-        scores = brute_force.label_scores(corpus, features, w, i)
-        nodes, _ = brute_force.marginals(scores, brute_force.transition_scores(features, w))
-        wrong += np.count_nonzero(nodes.argmax(axis=1) != corpus.labels[corpus.starts[i] : corpus.starts[i + 1]])
-    still = PSA(eta=1e-300)  # so that all sequences see these weights
-    step = next(islice(still.iterate(problem, w), 1, None))
-    assert 0 < wrong < corpus.n_positions
-    assert step.info["progressive_error"] == wrong / corpus.n_positions
 
 
 def test_half_a_thousandth_of_the_sequences_is_at_least_one():

@@ -183,7 +183,8 @@ class Run:
         if not self.provable:
             return None
         entropy = float(self.state.average.figures[:, ENTROPY].sum())
-        return dual_bound(entropy, self.lazy.settled[1], self.problem.c1, self.problem.c2)
+        slopes = self.lazy.settled[1]
+        return dual_bound(entropy, slopes, self.problem.c1, self.problem.c2, self.part.along_prior(slopes))
 
     def _proximal_norm(self, a: float, c1: float) -> float:
         """|w - soft(w - s (d + 2 c2 w), s c1)| / s, with s = a / n: what the gradient's norm is without thresholds."""

@@ -64,7 +64,7 @@ class BCD:
             info = {"non_zeros": int(np.count_nonzero(w))}
             yield Step(w, passes, info=info, memory={"weights": w, "blocks_done": blocks.done})
             moved, inferred = w.copy(), 0
-            corpus.begin(moved)
+            corpus.begin(problem.model_weights(moved))
             for some in blocks:
                 inferred += corpus.descend(some.start, some.stop, moved, penalty)
             if blocks.finished:

@@ -120,7 +120,8 @@ def _move(run: DualRun, drift: Floats) -> None:
 
 
 def _dual(run: DualRun, entropies: Floats, drift: Floats) -> float:
-    return float(entropies.sum()) - dot(drift, drift) / (2.0 * run.ridge)
+    along_prior = run.part.along_prior(run.part.take(drift))
+    return float(entropies.sum()) + along_prior - dot(drift, drift) / (2.0 * run.ridge)
 
 
 @borrowing_kernel

@@ -7,6 +7,7 @@ With alpha_i a distribution over the labellings of sequence i and s_i its weight
 
 A sequence that was not looked at yet is at its gold labelling, where entropy and residuals are 0: a dual point, too, so
 that D is a lower bound at any time. The drift d of the lazy vector is the sum of the residuals, and w = -d / (2 c2).
+With a prior, that w is the difference from it, and D has one more part, prior . d.
 """
 
 from __future__ import annotations
@@ -115,16 +116,18 @@ class DualRun:
         """
         square, w = self.lazy.settle(self.ridge), self.lazy.weights
         entropy, penalty = float(self.entropies.sum()), self.problem.c2 * dot(w, w)
+        along_prior = self.part.along_prior(self.lazy.settled[1])
         if not math.isfinite(square + entropy + penalty):
             raise Diverged(f"The weights or the entropies of {self.name} are not finite after {self.epoch} epochs.")
-        info = {"dual": entropy - penalty, **info, "memory_bytes": sum(array.nbytes for array in self.dual.values())}
+        memory_bytes = sum(array.nbytes for array in self.dual.values())
+        info = {"dual": entropy + along_prior - penalty, **info, "memory_bytes": memory_bytes}
         objective, gradient = None, None
         if measure is not None and not self.problem.asked_to_stop():
             objective, gradient = measure.gradient(w)
             self.evaluations += self.problem.n_sequences
             info["duality_gap"] = objective - info["dual"]
         passes, self.evaluations = self.evaluations / self.problem.n_sequences, 0
-        bound = dual_bound(entropy, self.lazy.settled[1], 0.0, self.problem.c2)
+        bound = dual_bound(entropy, self.lazy.settled[1], 0.0, self.problem.c2, along_prior)
         return Step(w, passes, objective, gradient, info, self.state(), bound)
 
     def state(self) -> dict[str, Any]:

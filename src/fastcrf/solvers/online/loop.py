@@ -15,7 +15,7 @@ from fastcrf.chain.blocks import (
     refresh_edges,
 )
 from fastcrf.chain.expectations import score_block
-from fastcrf.chain.lanes import larger, largest, load
+from fastcrf.draws.progressive_error import count_wrong
 from fastcrf.draws.residuals import Residuals
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.solvers.online.directions import Direction, bend_change, bend_edges
@@ -71,19 +71,3 @@ def rated_updates(state, order, size, done, lanes):
         vector.state[NOW] += step * direction.charge * len(batch)
         count_update(state.rule, done + k + 1, vector, lanes)
     return loss, wrong
-
-
-@borrowing_kernel
-def count_wrong(chains, i, residuals, lanes):
-    """Positions of sequence i where another label is as probable as the gold one.
-
-    Residuals are posterior - gold: that of the gold label is at most 0, those of the others are their posteriors.
-    """
-    weight = chains.weights[i] if len(chains.weights) > 0 else 1.0
-    first, wrong, W = chains.starts[i], 0, len(lanes)
-    for p in range(first, chains.starts[i + 1]):
-        row = load(residuals, p - first, 0, lanes)
-        for b in range(W, residuals.shape[1], W):
-            row = larger(row, load(residuals, p - first, b, lanes))
-        wrong += largest(row) >= residuals[p - first, chains.labels[p]] + weight
-    return wrong

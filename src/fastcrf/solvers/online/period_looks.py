@@ -14,6 +14,7 @@ import numpy as np
 
 from fastcrf.chain.lanes import add, add_scaled, larger, load, multiply, scale, shift, store, zeros
 from fastcrf.chain.prefetching import prefetch
+from fastcrf.chain.support import add_prior
 from fastcrf.kernel import inlined_kernel, standing_kernel
 from fastcrf.solvers.online.rated_vector import (
     BEGAN,
@@ -155,7 +156,7 @@ def read_cells(vector, support, i, target, lanes):
 
 @standing_kernel
 def gather_rated(vector, support, i, weights, edge_scores, n_histories, lanes):
-    """Look at the weights of sequence i and copy them. Writes: vector, weights (a local table), edge_scores."""
+    """Look at the weights of sequence i, copy them, add the prior's. Writes: vector, weights (local), edge_scores."""
     first = support.row_starts[i]
     for o in range(first, support.row_starts[i + 1]):
         read_row(vector, np.int64(support.rows[o]), weights.rows, o - first, lanes)
@@ -163,6 +164,7 @@ def gather_rated(vector, support, i, weights, edge_scores, n_histories, lanes):
     transitions = len(vector.marks) - n_histories
     for j in range(n_histories):
         read_row(vector, transitions + j, edge_scores, j, lanes)
+    add_prior(support, i, weights, edge_scores, lanes)
 
 
 @inlined_kernel

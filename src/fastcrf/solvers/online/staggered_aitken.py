@@ -15,8 +15,9 @@ PSA (psa.py) with one gamma for all weights, of D1 = theta^b - theta^0 and D2 = 
 With scope="component" each weight has a gamma by itself: then 1 and 3 are PSA's ratio, and 2 its size.
 
 With direction="gis" an update is not along the gradient: w_j <- w_j + eta_j d_j, d_j the step of iterative scaling on
-each of its sequences (eq. 4.1; directions.py). Such a step is shorter by the mass of a sequence, which is in the
-hundreds: it wants an eta of that size.
+each of its sequences (eq. 4.1; directions.py). It is there to be compared: such a step goes by the logarithm of
+observed over expected counts, whose mean over sequences is not 0 at the optimum, so that no eta leads there
+(docs/online.md has rows).
 
 Differs from the paper: the inner products are over the weights that the double period looked at (the others move by
 their penalty alone); the direction is by default the gradient of the batch, which the software that the paper extends

@@ -22,6 +22,7 @@ class DenseDescent(ABC):
     """
 
     probabilities: Floats | None = None
+    wrong: int | None = None
 
     def __init__(
         self,
@@ -33,7 +34,7 @@ class DenseDescent(ABC):
     ) -> None:
         self.problem, self.n_draws, self.unit = problem, problem.n_sequences, min(batch, problem.n_sequences)
         self.lam = problem.regulariser.mean_scale(self.n_draws)[1]
-        self.evaluations = 0
+        self.evaluations, self.lengths = 0, np.diff(problem.corpus.starts)
         self.settled = {"weights": start_of(weights, memory)}
         for name, value in first.items():
             self.settled[name] = start_of(np.full_like(weights, value), memory, name)

@@ -19,6 +19,7 @@ from fastcrf.draws.adaptive_vector import AdaptiveVector
 from fastcrf.draws.evaluation import score_current
 from fastcrf.draws.lazy_vector import advance, turn
 from fastcrf.draws.lazy_weights import LazyWeights, Make
+from fastcrf.draws.progressive_error import count_wrong
 from fastcrf.draws.proximal_vector import ProximalVector
 from fastcrf.generic import generic
 from fastcrf.kernel import borrowing_kernel
@@ -27,7 +28,7 @@ from fastcrf.solvers.sgd.averaged_vector import BETA, SUMMED, A, AveragedVector
 from fastcrf.solvers.sgd.l1_ball_vector import L1BallVector
 from fastcrf.solvers.sgd.run import start_of
 from fastcrf.solvers.sgd.sparse_vectors import CumulativeVector, NaiveVector
-from fastcrf.types import Floats
+from fastcrf.types import Floats, Longs
 
 
 @generic
@@ -72,23 +73,24 @@ def ask_for_cells(vector, support, i):
 
 @borrowing_kernel
 def lazy_updates(blocks, order, steps, vector, space, lanes):
-    """One update for each block of `order`; the sum of their losses before their updates.
+    """One update for each block of `order`: (their losses, tokens predicted wrong), each before its update.
 
     With steps of 0 the weights stay, and the losses are those at one point. Writes: vector, space.
     """
-    bounds, K, loss = blocks.chains.bounds, blocks.layout.n_labels, 0.0
+    bounds, K, loss, wrong = blocks.chains.bounds, blocks.layout.n_labels, 0.0, 0
     for k in range(len(order)):
         i = order[k]
         if k + 1 < len(order):
             ask_for_cells(vector, blocks.support, order[k + 1])
         edges = score_current(blocks, i, vector, space, lanes)
         loss += infer_block(blocks.chains, i, edges, space, K, lanes)
+        wrong += count_wrong(blocks.chains, i, space.lattice.scores, lanes)
         if steps[k] == 0.0:
             continue
         collect_change(blocks.local, bounds, blocks.support, i, space.lattice.scores, space.change, lanes)
         share = 1.0 / (bounds[i + 1] - bounds[i])
         descend(vector, blocks.support, i, steps[k], share, space.change, space.edge_sums, lanes)
-    return loss
+    return loss, wrong
 
 
 class Keeping(NamedTuple):
@@ -121,10 +123,11 @@ class LazyDescent:
         self.blocks, self.regulariser, self.keeping = part.blocks, problem.regulariser, keeping
         self.lam = problem.regulariser.mean_scale(self.n)[1]
         self.sizes = np.diff(self.blocks.chains.bounds)
+        self.lengths: Longs = np.diff(self.blocks.chains.starts[self.blocks.chains.bounds])
         self.lazy = LazyWeights(part, weights, drift, make)
         self.number = float(memory[keeping.number]) if memory and keeping.number else 0.0
         self.lazy.vector.state[1] = self.number
-        self.space, self.evaluations = make_workspace(self.blocks), 0
+        self.space, self.evaluations, self.wrong = make_workspace(self.blocks), 0, 0
 
     @property
     def weights(self) -> Floats:
@@ -138,7 +141,9 @@ class LazyDescent:
 
     def descend(self, order: np.ndarray, steps: Floats) -> float:
         self.evaluations += self.n_sequences(order)
-        return lazy_updates(self.blocks, order, steps, self.lazy.vector, self.space, self.lazy.lanes)
+        loss, wrong = lazy_updates(self.blocks, order, steps, self.lazy.vector, self.space, self.lazy.lanes)
+        self.wrong += wrong
+        return loss
 
     def loss(self, order: np.ndarray) -> float:
         return self.descend(order, np.zeros(len(order)))

@@ -16,6 +16,7 @@ import numpy as np
 from fastcrf.chain.blocks import Blocks, collect_change, infer_block, refresh_edges
 from fastcrf.chain.expectations import score_block
 from fastcrf.draws.observed import Observed, count_gold, make_observed
+from fastcrf.draws.progressive_error import count_wrong
 from fastcrf.draws.scaled_vector import descend_edges_scaled, descend_scaled, gather_scaled, shrink_scaled
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.solvers.sgd.bregman_updates import COUNTING, direction
@@ -35,7 +36,7 @@ def make_transform(blocks: Blocks, update: Any, by_position: bool) -> Transform:
 
 @borrowing_kernel
 def natural_updates(blocks, order, steps, factors, transform, vector, space, lanes):
-    """One update for each sequence of `order`; the sum of their losses before their updates.
+    """One update for each sequence of `order`: (their losses, tokens predicted wrong), each before its update.
 
     Update k multiplies w by factors[k] and descends by steps[k]; with steps of 0 the weights stay. Writes:
     transform.observed, vector, space.
@@ -43,12 +44,14 @@ def natural_updates(blocks, order, steps, factors, transform, vector, space, lan
     update, by_position, observed = transform
     local, support, bounds = blocks.local, blocks.support, blocks.chains.bounds
     K, H, lattice, loss = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice, 0.0
+    wrong = 0
     for k in range(len(steps)):
         i = order[k]
         gather_scaled(vector, support, i, space.weights, space.edges.scores, H, lanes)
         edges = refresh_edges(space.edges, K, lattice.bias, lanes)
         score_block(local, space.weights, lattice.bias, i, i + 1, lattice.scores, lanes)
         loss += infer_block(blocks.chains, i, edges, space, K, lanes)
+        wrong += count_wrong(blocks.chains, i, lattice.scores, lanes)
         weight = blocks.chains.weights[i] if len(blocks.chains.weights) > 0 else 1.0
         if steps[k] == 0.0 or weight == 0.0:
             continue
@@ -69,7 +72,7 @@ def natural_updates(blocks, order, steps, factors, transform, vector, space, lan
             transform_cells(update, space.change.cells, observed.table.cells, n_cells, weight)
         descend_edges_scaled(vector, support.masks, steps[k], space.edge_sums, H, lanes)
         descend_scaled(vector, support, i, steps[k], space.change, lanes)
-    return loss
+    return loss, wrong
 
 
 @borrowing_kernel

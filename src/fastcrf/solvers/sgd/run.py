@@ -12,12 +12,13 @@ from fastcrf.draws.slices import Slices
 from fastcrf.memory import COUNT, WEIGHTS, Kept
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.sgd.schedules import Schedule
-from fastcrf.types import NOTHING, Diverged, Floats, Step
+from fastcrf.types import NOTHING, Diverged, Floats, Longs, Step
 
+COUNTED = ("epoch", "drawn", "updates", "wrong", "positions")
 KEEPS = {
     "weights": WEIGHTS,
     "eta": Kept(low=0.0),
-    **dict.fromkeys(("epoch", "drawn", "updates"), COUNT),
+    **dict.fromkeys(COUNTED, COUNT),
     "loss": Kept(),
 }
 SCORES = "calibration_scores"
@@ -36,11 +37,17 @@ class Descent(Protocol):
     unit: int  # draws of an update
     lam: float  # the L2 penalty, mean scale
     evaluations: int  # sequences whose loss was computed
+    lengths: Longs  # positions of each draw
     probabilities: Floats | None  # of the draws, with replacement; None where each comes once in an epoch
 
     @property
     def weights(self) -> Floats:
         """Of all features, where `settle` last left them."""
+        ...
+
+    @property
+    def wrong(self) -> int | None:
+        """Tokens that were predicted wrong, each before it was learnt; None where nobody counts."""
         ...
 
     def n_updates(self, n_draws: int) -> int: ...
@@ -88,10 +95,11 @@ class Run:
         steps: int = 1,
     ) -> None:
         self.name, self.problem, self.descent, self.seed = name, problem, descent, seed
-        known = memory or {"eta": 0.0, "epoch": 0, "drawn": 0, "updates": 0, "loss": 0.0}
+        known = memory or {"eta": 0.0, "loss": 0.0, **dict.fromkeys(COUNTED, 0)}
         self.eta = float(known["eta"])  # the first step size; 0 until it is known
         self.epoch, self.updates = int(known["epoch"]), int(known["updates"])  # of those that are done
-        self.loss = float(known["loss"])  # of the epoch so far
+        self.loss = float(known["loss"])  # of the epoch so far, and so are the next two
+        self.wrong, self.positions = int(known["wrong"]), int(known["positions"])
         self.scores = [float(score) for score in known.get(SCORES, ())]  # of whole runs that were tried
         n, done = descent.n_draws, min(int(known["drawn"]), descent.n_draws)
         size = max(1, problem.slice_size * n // problem.n_sequences)
@@ -103,14 +111,23 @@ class Run:
         info: dict[str, float] = {}
         for some in self.draws:
             steps = schedule.over(self.updates, self.descent.n_updates(some.stop - some.start))
-            self.loss += self.descent.descend(order[some], steps)
-            self.updates += len(steps)
+            self.learn(order[some], steps)
             info = {"step_size": float(steps[-1])}
+        if self.descent.wrong is not None:
+            info["progressive_error"] = self.wrong / max(1, self.positions)
         if self.draws.finished:
             info["online_objective"] = self.loss + self.problem.n_sequences * self.descent.penalty()
-            self.epoch, self.loss = self.epoch + 1, 0.0
+            self.epoch, self.loss, self.wrong, self.positions = self.epoch + 1, 0.0, 0, 0
             self.draws.start_again()
         return self.step(info)
+
+    def learn(self, draws: np.ndarray, steps: Floats) -> None:
+        """Updates over some draws, and what was seen of them before."""
+        before = self.descent.wrong or 0  # calibration counts, too
+        self.loss += self.descent.descend(draws, steps)
+        self.wrong += (self.descent.wrong or 0) - before
+        self.positions += int(self.descent.lengths[draws].sum())
+        self.updates += len(steps)
 
     def order(self, number: int) -> np.ndarray:
         """The draws of an epoch by its number."""
@@ -134,6 +151,6 @@ class Run:
 
     def memory(self) -> dict[str, Any]:
         """What a Step remembers, of a run that is settled."""
-        numbers = {"eta": self.eta, "epoch": self.epoch, "updates": self.updates, "loss": self.loss}
+        numbers = {name: getattr(self, name) for name in ("eta", "epoch", "updates", "loss", "wrong", "positions")}
         scores = {SCORES: np.array(self.scores)} if self.scores else {}
         return {**self.descent.state(), "drawn": self.draws.done, **numbers, **scores}

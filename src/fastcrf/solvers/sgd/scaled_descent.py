@@ -26,6 +26,7 @@ from fastcrf.chain.blocks import (
     refresh_edges,
 )
 from fastcrf.chain.expectations import score_block
+from fastcrf.draws.progressive_error import count_wrong
 from fastcrf.draws.residuals import make_residuals
 from fastcrf.draws.scaled_vector import (
     descend_edges_scaled,
@@ -40,7 +41,7 @@ from fastcrf.draws.scaled_vector import (
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.sgd.natural_gradient import Transform, make_transform, natural_updates
-from fastcrf.types import Floats
+from fastcrf.types import Floats, Longs
 
 
 class Course(NamedTuple):
@@ -55,14 +56,18 @@ class Course(NamedTuple):
 
 @borrowing_kernel
 def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes):
-    """One update for each `size` sequences of `order`; the sum of their losses before their updates.
+    """One update for each `size` sequences of `order`: (their losses, tokens predicted wrong), each before its update.
 
     Writes: vector, space, residuals.
     """
     steps, before, after = course
     local, support, starts = blocks.local, blocks.support, blocks.local.starts
     K, H, lattice, scores = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice, space.lattice.scores
-    bounds, loss = blocks.chains.bounds, 0.0  # of one sequence each: an update takes the sequences of its batch
+    bounds, loss, wrong = (
+        blocks.chains.bounds,
+        0.0,
+        0,
+    )  # of one sequence each: an update takes the sequences of its batch
     for k in range(len(steps)):
         batch, row = order[k * size : (k + 1) * size], 0
         shrink_scaled(vector, before[k])
@@ -72,6 +77,7 @@ def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes)
             edges = refresh_edges(space.edges, K, lattice.bias, lanes)
             score_block(local, space.weights, lattice.bias, i, i + 1, scores, lanes)
             loss += infer_block(blocks.chains, i, edges, space, K, lanes)
+            wrong += count_wrong(blocks.chains, i, scores, lanes)
             copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
             add_rows(space.edge_sums, residuals.edges, H, lanes)
             row += starts[i + 1] - starts[i]
@@ -84,7 +90,7 @@ def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes)
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
             descend_scaled(vector, support, i, steps[k] / len(batch), space.change, lanes)
             row += starts[i + 1] - starts[i]
-    return loss
+    return loss, wrong
 
 
 def unbiased(blocks: Blocks, probabilities: Floats) -> Blocks:
@@ -116,7 +122,8 @@ class ScaledDescent:
         self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.unit)
         self.settled = self.part.take(weights)  # weights of the features that draws can move
         self.vector = make_scaled(self.blocks.layout, self.part.features, self.settled)
-        self.evaluations = 0  # sequences whose loss was computed
+        self.evaluations, self.wrong = 0, 0  # sequences whose loss was computed, tokens predicted wrong
+        self.lengths: Longs = np.diff(problem.corpus.starts)
         self.transform: Transform | None = None
 
     def transform_by(self, update: Any, by_position: bool) -> None:
@@ -134,10 +141,14 @@ class ScaledDescent:
         factors, ones = 1.0 - steps * self.lam, np.ones(len(steps))
         self.evaluations += len(order)
         lanes = (0,) * self.blocks.layout.width
+        moved = self.vector, self.space
         if self.transform is not None:
-            return natural_updates(self.blocks, order, steps, factors, self.transform, self.vector, self.space, lanes)
-        course = Course(steps, factors, ones) if self.shrink_first else Course(steps, ones, factors)
-        return scaled_updates(self.blocks, order, self.unit, course, self.vector, self.space, self.residuals, lanes)
+            loss, wrong = natural_updates(self.blocks, order, steps, factors, self.transform, *moved, lanes)
+        else:
+            course = Course(steps, factors, ones) if self.shrink_first else Course(steps, ones, factors)
+            loss, wrong = scaled_updates(self.blocks, order, self.unit, course, *moved, self.residuals, lanes)
+        self.wrong += wrong
+        return loss
 
     def loss(self, order: np.ndarray) -> float:
         """Summed loss of the sequences `order` at the weights as they are."""
