@@ -2,7 +2,7 @@
 
     FASTCRF_DATA=folder python benchmarks/path.py [--sets usaddress,conll2002-ned] [--first 3000] [--tol 1e-3] [--json]
 
-For each set two paths: c2 from 10 to 0.01, and c1 from 3 to 0.03 at c2 = 0.01. Both sides are `auto` on two threads, and
+For each set two paths: c2 from 10 to 0.01, and c1 from 3 to 0.03 at c2 = 0.01. Both sides are `auto`, two threads, and
 both merge attributes that always go together. Passes over the data, and seconds inside the solver by the clock.
 """
 
