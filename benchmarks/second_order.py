@@ -189,9 +189,9 @@ def newton(case: Case) -> Iterator[str]:
 def sparse(case: Case) -> Iterator[str]:
     curves = {label: curve_of(case, label, 0.0) for label in case.arguments.solvers or SPARSE}
     ends = {label: curve.rows[:, VALUE].min() for label, curve in curves.items()}
-    lowest, best = min((end, label) for label, end in ends.items() if len(curves[label].weights))
-    lowest = min(lowest, *ends.values())
-    yield f"c1={case.problem.c1:g}, c2={case.problem.c2:g}: lowest objective {lowest:.6f}, of {best}"
+    lowest, first = min((end, label) for label, end in ends.items())
+    best = min((label for label in ends if len(curves[label].weights)), key=ends.__getitem__, default=first)
+    yield f"c1={case.problem.c1:g}, c2={case.problem.c2:g}: lowest objective {lowest:.6f}, of {first}"
     for label, curve in curves.items():
         words = "; ".join(f"{gap:g}: {reached(curve, VALUE, lowest * (1.0 + gap))}" for gap in GAPS)
         end = f"ended {ends[label] / lowest - 1.0:.1e} above after {curve.rows[-1, PASSES]:.0f} passes"

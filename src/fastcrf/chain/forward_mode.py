@@ -97,19 +97,13 @@ def differentiate_block(sequences, first, end, direction, bench, n_labels, lanes
                 for k in range(Kp):
                     left.emission[t, k] = lattice.scores[t, k]
             log_differentiate(a, a, b, direction, bench, weight, n_labels)
-            for t in range(a, b):
-                for k in range(Kp):
-                    lattice.alpha[t, k] = 0.0
         else:
             exponentiate(flat_rows(lattice.scores, a, b))
             differentiate_forward(a, b, direction, bench, n_labels, lanes)
             differentiate_backward(a, b, direction, bench, weight, n_labels, lanes)
     n_positions, row = starts[end] - base, first - first
     add_edges(lattice, n_positions, sequences.edges, n_labels, bench.point.edges, lanes)
-    for t in range(n_positions):
-        for b in range(0, Kp, len(lanes)):
-            store(left.alpha, t, b, load(lattice.alpha, t, b, lanes))
-    add_changed_edges(left, row, lattice, change, n_positions, n_labels, product.edges, lanes)
+    add_changed_edges(lattice.alpha, row, lattice, change, n_positions, n_labels, product.edges, lanes)
     scatter_block(positions, first, end, change.scores, product.table, lanes)
 
 

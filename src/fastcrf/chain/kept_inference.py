@@ -21,10 +21,12 @@ import numpy as np
 from fastcrf.chain.expectations import add_edges, end_of_block, infer, scatter_block, score_block
 from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import WIDEST_SPREAD, Lattice, forward, row_times, shift_scores
-from fastcrf.chain.lanes import aligned_zeros, flat_rows, load, multiply, scale, store
-from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.chain.lanes import CACHE_LINE, aligned_zeros, flat_rows, load, multiply, scale, store
+from fastcrf.chain.prefetching import prefetch
+from fastcrf.kernel import borrowing_kernel, inlined_kernel, standing_kernel
 
 ROWS = 3  # arrays of K numbers a position
+AHEAD = 32  # positions: how long before its turn a row is asked for
 
 
 class Left(NamedTuple):
@@ -34,6 +36,7 @@ class Left(NamedTuple):
     beta: np.ndarray  # [R, Kp]
     emission: np.ndarray  # [R, Kp]; the shifted label scores of a wide sequence
     wide: np.ndarray  # [R] bool, at the first position of a sequence: whether its scores are too wide
+    far: bool  # more than the caches hold: rows are worth asking for before it is their turn
 
 
 class Keeping(NamedTuple):
@@ -44,15 +47,29 @@ class Keeping(NamedTuple):
     left: Left
 
 
-def make_left(n_positions: int, padded: int) -> Left:
+def make_left(n_positions: int, padded: int, far: bool) -> Left:
     alpha, beta, emission = (aligned_zeros(n_positions, padded) for _ in range(ROWS))
-    return Left(alpha, beta, emission, np.zeros(n_positions, np.bool_))
+    return Left(alpha, beta, emission, np.zeros(n_positions, np.bool_), far)
+
+
+@inlined_kernel
+def ask_for(left, row):
+    """Ask memory for a row, which need not exist: recursions would wait for it."""
+    if left.far:
+        for k in range(0, left.alpha.shape[1], CACHE_LINE // left.alpha.itemsize):
+            prefetch(left.alpha, row, k)
+            prefetch(left.beta, row, k)
+            prefetch(left.emission, row, k)
 
 
 @standing_kernel
-def infer_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes):
-    """As `infer`, with rows row..row+last-first-1 of what is left written. Writes: keeping."""
-    lattice, left = keeping.lattice, keeping.left
+def infer_and_keep(sequences, i, base, keeping, row, n_labels, lanes):
+    """As `infer` for sequence i of a scored block that begins at position `base`, but log Z is weighted, too; what is
+    left of its positions are rows from `row` on. Writes: keeping.
+    """
+    starts, edges, lattice, left = sequences.positions.starts, sequences.edges, keeping.lattice, keeping.left
+    weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
+    first, last = starts[i] - base, starts[i + 1] - base
     maxima, spread = shift_scores(lattice, first, last, lanes)
     Kp = lattice.scores.shape[1]
     left.wide[row] = spread + edges.spread > WIDEST_SPREAD
@@ -61,11 +78,11 @@ def infer_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes):
             for k in range(Kp):
                 left.alpha[row + t - first, k] = left.beta[row + t - first, k] = 0.0
                 left.emission[row + t - first, k] = lattice.scores[t, k]
-        return maxima + infer(lattice, first, last, edges, weight, keeping.wide_edges, n_labels, lanes)
+        return weight * (maxima + infer(lattice, first, last, edges, weight, keeping.wide_edges, n_labels, lanes))
     exponentiate(flat_rows(lattice.scores, first, last))
     log_z = forward(lattice, first, last, edges, n_labels, lanes)
     backward_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes)
-    return maxima + log_z + (last - first - 1) * edges.top
+    return weight * (maxima + log_z + (last - first - 1) * edges.top)
 
 
 @standing_kernel
@@ -76,6 +93,7 @@ def backward_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes)
     beta_last = weight / scaling[first]
     scaling[first] = 0.0  # no edge leads to the first position
     for t in range(last - 1, first - 1, -1):
+        ask_for(left, 2 * last - 1 - t + off)  # of the next sequence
         for b in range(0, scores.shape[1], len(lanes)):
             beta = scale(beta_last, load(lattice.start, 0, b, lanes))
             if t < last - 1:
@@ -88,31 +106,16 @@ def backward_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes)
             store(scores, t, b, multiply(here, beta))
 
 
-@standing_kernel
-def infer_and_keep_block(sequences, first, end, keeping, row, n_labels, lanes):
-    """As `expect_block` before it sums up edges and scatters, with what is left of its positions from `row` on.
-
-    Writes: keeping (the scores of whose lattice are the posteriors).
-    """
-    positions, weights, edges = sequences.positions, sequences.weights, sequences.edges
-    starts, lattice, loss = positions.starts, keeping.lattice, 0.0
-    base = starts[first]
-    score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
-    for i in range(first, end):
-        weight = weights[i] if len(weights) > 0 else 1.0
-        a, b = starts[i] - base, starts[i + 1] - base
-        loss += weight * infer_and_keep(keeping, a, b, row + a, edges, weight, n_labels, lanes)
-    return loss
-
-
 @borrowing_kernel
 def expect_and_keep(sequences, first, last, lattice, expected, left, n_labels, lanes):
     """As `expect`, with what is left of the positions of sequences first..last-1. Writes: left, expected, lattice."""
     positions, starts, loss = sequences.positions, sequences.positions.starts, 0.0
     begin, keeping = starts[first], Keeping(lattice, expected.wide_edges, left)
     while first < last:
-        end, row = end_of_block(starts, first, last), starts[first] - begin
-        loss += infer_and_keep_block(sequences, first, end, keeping, row, n_labels, lanes)
+        end, base = end_of_block(starts, first, last), starts[first]
+        score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
+        for i in range(first, end):
+            loss += infer_and_keep(sequences, i, base, keeping, starts[i] - begin, n_labels, lanes)
         add_edges(lattice, starts[end] - starts[first], sequences.edges, n_labels, expected.edges, lanes)
         scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
         first = end

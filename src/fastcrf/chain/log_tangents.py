@@ -16,8 +16,8 @@ from fastcrf.kernel import ordered_kernel
 def log_differentiate(row, first, last, direction, bench, weight, n_labels):
     """node' and edges' of one sequence, times its weight; bench.block.emission holds its shifted label scores.
 
-    Writes: change.scores (rU, then node'), product.wide_edges (added to), lattice; change.alpha, change.follow and
-    lattice.follow end as zeros, so that the block's shared sum of edges adds nothing for this sequence.
+    Writes: change.scores (rU, then node'), product.wide_edges (added to), lattice; alpha and follow of both lattices
+    end as zeros, so that the block's shared sums of edges add nothing for this sequence.
     """
     left, lattice, change, edge_changes = bench.block, bench.lattice, bench.change, bench.product.wide_edges
     edges, nothing = direction.edges, 0.0 * weight
@@ -98,7 +98,7 @@ def add_edges_between(lattice, change, t, edges, direction, weight, n_labels, ed
 
 @ordered_kernel
 def settle(lattice, change, t, weight, n_labels):
-    """node'. Writes: change.scores; change.alpha, change.follow and lattice.follow (zeros)."""
+    """node'. Writes: change.scores; alpha and follow of both lattices (zeros)."""
     top, total = -math.inf, 0.0
     for k in range(n_labels):
         top = max(top, lattice.alpha[t, k] + lattice.follow[t, k])
@@ -110,4 +110,4 @@ def settle(lattice, change, t, weight, n_labels):
             p = math.exp(lattice.alpha[t, k] + lattice.follow[t, k] - top) / total
             moved = weight * p * (change.alpha[t, k] + change.follow[t, k])
         change.scores[t, k] = moved
-        change.alpha[t, k] = change.follow[t, k] = lattice.follow[t, k] = 0.0
+        change.alpha[t, k] = change.follow[t, k] = lattice.alpha[t, k] = lattice.follow[t, k] = 0.0

@@ -24,12 +24,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.expectations import Expected, Table, add_edges, end_of_block, scatter_block, score_block
+from fastcrf.chain.expectations import Expected, Table, add_edges, add_outer, end_of_block, scatter_block, score_block
 from fastcrf.chain.forward_backward import Edges, Lattice, make_lattice, row_times
-from fastcrf.chain.kept_inference import Keeping, Left, infer_and_keep_block
-from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, load, multiply, scale, store, total, zeros
+from fastcrf.chain.kept_inference import AHEAD, Keeping, Left, ask_for, infer_and_keep
+from fastcrf.chain.lanes import add, aligned_zeros, load, multiply, scale, store, total, zeros
 from fastcrf.chain.log_tangents import log_differentiate
 from fastcrf.kernel import borrowing_kernel, standing_kernel
+
+STRIP = 32  # positions
 
 
 class Bench(NamedTuple):
@@ -79,6 +81,7 @@ def differentiate(row, first, last, direction, bench, n_labels, lanes):
     alpha, rU, Kp, W, off = change.alpha, change.scores, change.scores.shape[1], len(lanes), row - first
     changes, sums = zeros(lanes), zeros(lanes)
     for t in range(first, last):
+        ask_for(left, t + off + AHEAD)
         changes, sums = zeros(lanes), zeros(lanes)
         for b in range(0, Kp, W):
             here = load(left.alpha, t + off, b, lanes)
@@ -108,43 +111,38 @@ def differentiate(row, first, last, direction, bench, n_labels, lanes):
 
 
 @standing_kernel
-def add_changed_edges(left, row, lattice, change, n_positions, n_labels, sums, lanes):
-    """sums(j, k) += sum_t alpha'_{t-1}(j) follow_t(k) + alpha_{t-1}(j) follow'_t(k), two rows at a time: four would not
-    fit into sixteen registers. Writes: sums.
+def add_changed_edges(alpha, row, lattice, change, n_positions, n_labels, sums, lanes):
+    """sums(j, k) += sum_t alpha'_{t-1}(j) follow_t(k) + alpha_{t-1}(j) follow'_t(k); rows of alpha from `row` on.
+
+    A strip of positions at a time, whose rows stay in the first cache from one row of sums to the next. Writes: sums.
     """
-    moved, alpha, before = change.alpha, left.alpha, row - 1
-    for b in range(0, sums.shape[1], len(lanes)):
-        for j in range(0, n_labels, 2):  # rows are padded to a multiple of 4
-            sum0, sum1 = load(sums, j, b, lanes), load(sums, j + 1, b, lanes)
-            for t in range(1, n_positions):
-                follow = load(lattice.follow, t, b, lanes)
-                sum0 = add_scaled(moved[t - 1, j], follow, sum0)
-                sum1 = add_scaled(moved[t - 1, j + 1], follow, sum1)
-                follow = load(change.follow, t, b, lanes)
-                sum0 = add_scaled(alpha[before + t, j], follow, sum0)
-                sum1 = add_scaled(alpha[before + t, j + 1], follow, sum1)
-            store(sums, j, b, sum0)
-            store(sums, j + 1, b, sum1)
+    for first in range(1, n_positions, STRIP):
+        last = min(first + STRIP, n_positions)
+        add_outer(change.alpha, np.int64(-1), lattice.follow, first, last, n_labels, sums, lanes)
+        add_outer(alpha, row - 1, change.follow, first, last, n_labels, sums, lanes)
 
 
 @standing_kernel
-def multiply_block(sequences, first, end, row, direction, bench, n_labels, lanes):
-    """The product's share of sequences first..end-1, of which bench.block holds the rows from `row` on.
-
-    Writes: bench.product (all but the last sum above), .change, .lattice.
+def multiply_sequence(sequences, i, base, row, direction, bench, n_labels, lanes):
+    """What is changed of sequence i of a block that begins at position `base`, whose rU is in bench.change.scores;
+    bench.block holds its rows from `row` on. Writes: as `differentiate` or `log_differentiate`.
     """
-    positions, weights, starts = sequences.positions, sequences.weights, sequences.positions.starts
-    left, lattice, change = bench.block, bench.lattice, bench.change
-    base = starts[first]
-    score_block(positions, direction.table, change.bias, first, end, change.scores, lanes)
-    for i in range(first, end):
-        a, b = starts[i] - base, starts[i + 1] - base
-        if left.wide[row + a]:
-            weight = weights[i] if len(weights) > 0 else 1.0
-            log_differentiate(row + a, a, b, direction, bench, weight, n_labels)
-        else:
-            differentiate(row + a, a, b, direction, bench, n_labels, lanes)
-    add_changed_edges(left, row, lattice, change, starts[end] - base, n_labels, bench.product.edges, lanes)
+    starts, weights = sequences.positions.starts, sequences.weights
+    first, last = starts[i] - base, starts[i + 1] - base
+    if bench.block.wide[row]:
+        weight = weights[i] if len(weights) > 0 else 1.0
+        log_differentiate(row, first, last, direction, bench, weight, n_labels)
+    else:
+        differentiate(row, first, last, direction, bench, n_labels, lanes)
+
+
+@standing_kernel
+def add_up_block(positions, first, end, row, bench, n_labels, lanes):
+    """The product's share of the sequences first..end-1 of a block, once they are through. Writes: bench.product (all
+    but the last sum above).
+    """
+    lattice, change, n_positions = bench.lattice, bench.change, positions.starts[end] - positions.starts[first]
+    add_changed_edges(bench.block.alpha, row, lattice, change, n_positions, n_labels, bench.product.edges, lanes)
     scatter_block(positions, first, end, change.scores, bench.product.table, lanes)
 
 
@@ -152,24 +150,42 @@ def multiply_block(sequences, first, end, row, direction, bench, n_labels, lanes
 def multiply_kept(sequences, first, last, direction, bench, n_labels, lanes):
     """The product's share of sequences first..last-1, of all of which `expect_and_keep` left bench.block.
 
-    Writes: as `multiply_block`.
+    Writes: bench.product (all but the last sum above), .change, .lattice.
     """
-    starts = sequences.positions.starts
+    positions, starts, change = sequences.positions, sequences.positions.starts, bench.change
     begin = starts[first]
     while first < last:
-        end, row = end_of_block(starts, first, last), starts[first] - begin
-        multiply_block(sequences, first, end, row, direction, bench, n_labels, lanes)
+        end, base = end_of_block(starts, first, last), starts[first]
+        score_block(positions, direction.table, change.bias, first, end, change.scores, lanes)
+        for i in range(first, end):
+            multiply_sequence(sequences, i, base, starts[i] - begin, direction, bench, n_labels, lanes)
+        add_up_block(positions, first, end, base - begin, bench, n_labels, lanes)
         first = end
+
+
+@standing_kernel
+def multiply_fresh_block(sequences, first, end, direction, bench, n_labels, lanes):
+    """The same for the sequences first..end-1 of one block, of which nothing was left.
+
+    Writes: as `multiply_kept`; bench.block.
+    """
+    positions, starts, lattice, change = sequences.positions, sequences.positions.starts, bench.lattice, bench.change
+    keeping, base = Keeping(lattice, bench.point.wide_edges, bench.block), starts[first]
+    score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
+    score_block(positions, direction.table, change.bias, first, end, change.scores, lanes)
+    for i in range(first, end):
+        row = starts[i] - base
+        infer_and_keep(sequences, i, base, keeping, row, n_labels, lanes)
+        multiply_sequence(sequences, i, base, row, direction, bench, n_labels, lanes)
+    add_up_block(positions, first, end, base - base, bench, n_labels, lanes)
 
 
 @borrowing_kernel
 def multiply_fresh(sequences, first, last, direction, bench, n_labels, lanes):
-    """The same for sequences of which nothing was left. Writes: as `multiply_block`; bench.block."""
-    keeping = Keeping(bench.lattice, bench.point.wide_edges, bench.block)
+    """The same for sequences of which nothing was left. Writes: as `multiply_fresh_block`."""
     while first < last:
-        end, row = end_of_block(sequences.positions.starts, first, last), first - first
-        infer_and_keep_block(sequences, first, end, keeping, row, n_labels, lanes)
-        multiply_block(sequences, first, end, row, direction, bench, n_labels, lanes)
+        end = end_of_block(sequences.positions.starts, first, last)
+        multiply_fresh_block(sequences, first, end, direction, bench, n_labels, lanes)
         first = end
 
 
@@ -177,12 +193,10 @@ def multiply_fresh(sequences, first, last, direction, bench, n_labels, lanes):
 def multiply_some(sequences, chosen, first, last, direction, bench, n_labels, lanes):
     """The same for chosen[first:last], in any order and as often as they are named, with the last sum above.
 
-    Writes: as `multiply_fresh`; bench.point (sums of edges).
+    Writes: as `multiply_fresh_block`; bench.point (sums of edges).
     """
-    starts, keeping = sequences.positions.starts, Keeping(bench.lattice, bench.point.wide_edges, bench.block)
+    starts = sequences.positions.starts
     for n in range(first, last):
         i = chosen[n]
-        end, row = i + 1, i - i
-        infer_and_keep_block(sequences, i, end, keeping, row, n_labels, lanes)
-        add_edges(bench.lattice, starts[end] - starts[i], sequences.edges, n_labels, bench.point.edges, lanes)
-        multiply_block(sequences, i, end, row, direction, bench, n_labels, lanes)
+        multiply_fresh_block(sequences, i, i + 1, direction, bench, n_labels, lanes)
+        add_edges(bench.lattice, starts[i + 1] - starts[i], sequences.edges, n_labels, bench.point.edges, lanes)

@@ -48,7 +48,7 @@ class HessianProducts:
         self.likelihood, layout, n_jobs = likelihood, likelihood.layout, likelihood.n_jobs
         longest = len(likelihood.lattices[0].scores)
         self.changes = [make_change(longest, layout.n_labels, layout.padded) for _ in range(n_jobs)]
-        self.blocks = [make_left(longest, layout.padded) for _ in range(n_jobs)]
+        self.blocks = [make_left(longest, layout.padded, far=False) for _ in range(n_jobs)]
         self.edge_sums = np.zeros((n_jobs, 2, layout.padded, layout.padded))  # at the point
         self.flat = aligned_zeros(1, layout.table_size)[0]
         self.table = split(layout, self.flat)
@@ -143,7 +143,7 @@ class Curvature:
         self.middles = middles_of_shards(this, kept)  # of each shard, the sequence behind the last one that is kept
         starts, padded = this.corpus.starts, this.layout.padded
         rows = starts[self.middles] - starts[this.bounds[:-1]]
-        self.left = [make_left(max(1, int(n)), padded) for n in rows]
+        self.left = [make_left(max(1, int(n)), padded, far=True) for n in rows]
         self.edges = np.zeros((this.n_jobs, padded, padded))  # sums at the last gradient's point
         self.weights: Floats | None = None  # where the last gradient was
 

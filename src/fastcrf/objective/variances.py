@@ -8,9 +8,12 @@ have both signs, p is taken for 1/2.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fastcrf.chain.histories import lengths_of
+from fastcrf.kernel import borrowing_kernel
 from fastcrf.types import Corpus, FeatureMap, Floats
 
 
@@ -35,11 +38,18 @@ def feature_moments(corpus: Corpus, features: FeatureMap) -> tuple[Floats, Float
     return np.concatenate((np.repeat(sums, counts), edges)), np.concatenate((np.repeat(squares, counts), edges))
 
 
+@borrowing_kernel
+def bound_variances(expected: Floats, sums: Floats, squares: Floats, bounds: Floats) -> None:
+    """What `variance_bounds` says. Writes: bounds."""
+    for f in range(len(bounds)):
+        p = expected[f] / sums[f]
+        p = 0.5 if math.isnan(p) else min(max(p, 0.0), 1.0)
+        bounds[f] = p * (1.0 - p) * squares[f]
+
+
 def variance_bounds(expected: Floats, sums: Floats, squares: Floats) -> Floats:
     """squares p (1 - p), with p = expected / sums where that says something."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.clip(expected / sums, 0.0, 1.0)
-    p[np.isnan(p)] = 0.5
-    p *= 1.0 - p
-    p *= squares
-    return p
+    bounds = np.empty(len(squares))
+    with np.errstate(divide="ignore", invalid="ignore"):  # where there is no compiler
+        bound_variances(expected, sums, squares, bounds)
+    return bounds

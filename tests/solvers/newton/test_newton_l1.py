@@ -29,7 +29,7 @@ def test_every_iterate_equals_the_plain_algorithm(c1, c2):
     toy = ToyProblem(c1=c1, c2=c2)
     plain = proximal_quasi_newton(toy, np.zeros(toy.n_weights), 8, pairs=4)
     ours = [step.weights for step in steps(toy, NewtonL1(pairs=4, steady=0.0), n=8)]
-    np.testing.assert_allclose(ours, plain, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(ours, plain, rtol=1e-5, atol=1e-6)  # the model's rows are of single precision
 
 
 @pytest.mark.parametrize(("c1", "c2"), PENALTIES)

@@ -14,9 +14,9 @@ Minimises   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + 
         if hardly a weight changed its sign, and that is asked for:  next a Newton step on the face             face.py
 
 Differs from the paper: B begins as a diagonal that follows the data (the square root of a bound on the variance of
-each feature, scaled to the newest pair) instead of a multiple of the identity; weights are left out of later sweeps by
-one rule, that they stayed at zero; and there may be steps on the face, by conjugate gradients on products with the
-Hessian.
+each feature, scaled to the newest pair) instead of a multiple of the identity; coordinate descent reads it in single
+precision; weights are left out of later sweeps by one rule, that they stayed at zero; and there may be steps on the
+face, by conjugate gradients on products with the Hessian.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class NewtonL1:
     def iterate(
         self, problem: HessianProblem, weights: Floats, memory: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
-        model, point = ProximalModel(self.pairs, problem.n_weights), problem.curvature(0)
+        model, point = ProximalModel(self.pairs, problem.n_weights, problem.n_jobs), problem.curvature(0)
         w, smooth, g, passes = begin(self.name, point, weights, memory)
         here, on_face = Point(w, smooth + (0.0 if memory else problem.c1 * float(np.abs(w).sum())), g), 0
         if memory:

@@ -5,22 +5,22 @@ Zhong, Yen, Dhillon & Ravikumar (2014), section 2: over the weights that are fre
     g.d + d.B d / 2 + c1 |w + d|_1,     B = D - Q M^-1 Q^T,   Q = [D S, Y],   M = [[S^T D S, L], [L^T, -E]]
 
 where S and Y are the last changes of the weights and of the gradient, E the diagonal and L what is below it of S^T Y
-(Byrd, Nocedal & Schnabel 1994). With u = Q^T d at hand, a coordinate costs as much as there are pairs, whatever the
-number of weights; no data are looked at. The pairs of a weight lie side by side, because coordinate descent, and all
-that prepares it, goes from weight to weight. After a sweep, weights that stayed at zero are left out (the paper's
-shrinking).
+(Byrd, Nocedal & Schnabel 1994). With M^-1 Q^T d at hand, a coordinate costs as much as there are pairs, whatever the
+number of weights; no data are looked at. The loops over weights are in `pair_rows.py`. D is another one at every step,
+so S^T D S is summed up anew; S^T Y grows with every pair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
-from fastcrf.kernel import borrowing_kernel
+from fastcrf.chain.lanes import aligned_zeros
 from fastcrf.memory import Kept, MemoryMismatch
-from fastcrf.proximal import soft
+from fastcrf.solvers.newton.pair_rows import Free, Pair, Pairs, descend, prepare_rows, sum_moves, write_pair
 from fastcrf.types import Floats, Longs
 from fastcrf.vectors import dot, norm
 
@@ -30,22 +30,32 @@ KEEPS = {
     "order": Kept(dtype="int64", low=0, n_axes=1),
 }
 LEAST_CURVATURE = 1e-10  # cos(s, y) of a pair that is kept
-LEAST_SHARE = 1e-3  # of D that the diagonal of B is at least: rounding may take more away
+PART = 8  # numbers: rows are a multiple of it long
+SPARE = 4  # times the rows that are needed, at most, are kept for the next step
 
 
 class ProximalModel:
     """The last `capacity` pairs: moves of the weights (S) and bends of the gradient (Y), in the slots of `order`."""
 
-    def __init__(self, capacity: int, n_weights: int) -> None:
+    def __init__(self, capacity: int, n_weights: int, n_jobs: int = 1) -> None:
         self.capacity = capacity
-        self.table = np.zeros((n_weights, 2 * capacity))  # moves, then bends, by slot
+        self.lanes = (0,) * (-(-2 * capacity // PART) * PART)
+        self.pairs = Pairs(aligned_zeros(n_weights, len(self.lanes)), np.zeros(n_weights, np.int64))
         self.order: list[int] = []  # slots, oldest pair first
-        self.last_moved = np.zeros(n_weights, np.int64)  # the pair that a weight moved in last, counted from 1
         self.numbers = [0] * capacity  # of the pair in each slot
+        self.mixed = np.zeros((capacity, capacity))  # S^T Y, by slot
         self.newest: tuple[Floats, Floats] = (np.empty(0), np.empty(0))  # the last pair that was kept
+        self.n_jobs = n_jobs
+        self._pool = ThreadPoolExecutor(n_jobs - 1, "fastcrf") if n_jobs > 1 else None
+        self._rows = np.empty((0, len(self.lanes)), np.float32)  # half the memory to read in each sweep
 
     def __len__(self) -> int:
         return len(self.order)
+
+    @property
+    def oldest(self) -> int:
+        """The number of the oldest pair."""
+        return min((self.numbers[slot] for slot in self.order), default=0)
 
     def add(self, move: Floats, bend: Floats) -> None:
         """Keep a pair in place of the oldest, unless it has no curvature."""
@@ -62,10 +72,19 @@ class ProximalModel:
         self.numbers[slot] = max(self.numbers) + 1
         self.order.append(slot)
         self.newest = move, bend
-        write_pair(move, bend, slot, self.numbers[slot], self.table, self.last_moved)
+        pair, oldest = Pair(move, bend, slot, self.numbers[slot]), self.oldest
+
+        def write(first: int, last: int) -> Floats:
+            sums = aligned_zeros(2, len(self.lanes))
+            write_pair(pair, first, last, oldest, self.pairs, sums, self.lanes)
+            return sums
+
+        of_move, of_bend = np.sum(self._on_threads(write, len(move)), axis=0)[:, : 2 * self.capacity]
+        self.mixed[slot], self.mixed[:, slot] = of_move[1::2], of_bend[::2]
 
     def forget(self) -> None:
         self.order.clear()
+        self.pairs.table[:] = 0.0
 
     def scaled(self, diagonal: Floats, steepest: Floats) -> Floats:
         """`diagonal` times what fits the newest pair, y.(y/D) / y.s; without pairs, for a first step of length 1."""
@@ -78,29 +97,50 @@ class ProximalModel:
         self, free: Longs, w: Floats, g: Floats, c1: float, diagonal: Floats, sweeps: int, tolerance: float
     ) -> tuple[Floats, int]:
         """(the d of the least model over the weights `free`, sweeps that it took); the first move's share ends it."""
-        size = 2 * len(self.order)
-        basis, twisted = np.empty((len(free), size)), np.empty((len(free), size))  # Q, and Q M^-1
-        step, own, sums = np.zeros(len(free)), np.empty(len(free)), np.zeros(size)
-        point = Free(w[free], g[free], diagonal[free], own, np.arange(len(free)))
-        gather_rows(self.table, free, diagonal, basis)
-        prepare_rows(basis, self._inverse(diagonal), point.diagonal, twisted, own)
-        taken = descend(point, c1, basis, twisted, sweeps, tolerance, sums, step)
+        n, rows, inverse = len(free), self._room(2 * len(free)), self._inverse(diagonal)
+        point = Free(free, w[free], g[free], diagonal[free], np.empty(n), np.arange(n))
+
+        def prepare(first: int, last: int) -> None:
+            prepare_rows(self.pairs.table, point, first, last, inverse, rows, self.lanes)
+
+        self._on_threads(prepare, n)
+        step = np.zeros(n)
+        taken = descend(point, c1, rows, sweeps, tolerance, step, self.lanes)
         direction = np.zeros(len(w))
         direction[free] = step
         return direction, int(taken)
 
     def _inverse(self, diagonal: Floats) -> Floats:
-        """M^-1, by slot: the slots in use are the first ones."""
+        """M^-1, in the order of a row, with zeros for what is not in use: the slots in use are the first ones."""
         m, age = len(self.order), np.argsort(self.order)
-        own, mixed = np.zeros((m, m)), np.zeros((m, m))
-        moved = np.flatnonzero(self.last_moved >= min((self.numbers[slot] for slot in self.order), default=0))
-        sum_products(self.table, moved, diagonal, own, mixed)
+
+        def sum_range(first: int, last: int) -> Floats:
+            sums = aligned_zeros(self.capacity, len(self.lanes))
+            sum_moves(self.pairs, first, last, diagonal, self.oldest, sums, self.lanes)
+            return sums
+
+        own, mixed = np.sum(self._on_threads(sum_range, len(diagonal)), axis=0)[:m, : 2 * m : 2], self.mixed[:m, :m]
         below = np.where(age[:, None] > age, mixed, 0.0)  # s of a pair with y of an older one
-        return np.linalg.pinv(np.block([[own, below], [below.T, -np.diag(np.diag(mixed))]]))
+        inverse = np.linalg.pinv(np.block([[own, below], [below.T, -np.diag(np.diag(mixed))]]))
+        in_turns, wide = np.arange(2 * m).reshape(2, m).T.ravel(), aligned_zeros(2 * m, len(self.lanes))
+        wide[:, : 2 * m] = inverse[np.ix_(in_turns, in_turns)]
+        return wide
+
+    def _room(self, n_rows: int) -> np.ndarray:
+        """Rows to work with, those of the step before if they are as many as are needed, and not many more."""
+        if not n_rows <= len(self._rows) <= SPARE * n_rows:
+            self._rows = aligned_zeros(n_rows, len(self.lanes), np.float32)
+        return self._rows
+
+    def _on_threads(self, work: Callable[[int, int], Any], n: int) -> list[Any]:
+        """work(first, last) for even ranges of n things, the first here and the others in the pool."""
+        ranges = [(n * k // self.n_jobs, n * (k + 1) // self.n_jobs) for k in range(self.n_jobs)]
+        others = [] if self._pool is None else [self._pool.submit(work, *some) for some in ranges[1:]]
+        return [work(*ranges[0]), *(other.result() for other in others)]
 
     def state(self) -> dict[str, Any]:
         """The named arrays that `restore` takes. Live: copy to keep."""
-        moves, bends = (self.table[:, first : first + len(self.order)].T for first in (0, self.capacity))
+        moves, bends = (self.pairs.table[:, first : 2 * len(self.order) : 2].T for first in (0, 1))
         return {"moves": moves, "bends": bends, "order": np.array(self.order, np.int64)}
 
     def restore(self, name: str, memory: Mapping[str, Any]) -> None:
@@ -111,99 +151,3 @@ class ProximalModel:
             raise MemoryMismatch(name, f"'order' holds {order.tolist()}, but there are {len(moves)} pairs")
         for slot in order.tolist():
             self._keep(slot, np.array(moves[slot]), np.array(bends[slot]))
-
-
-class Free(NamedTuple):
-    """The weights that are free to move."""
-
-    w: Floats
-    g: Floats
-    diagonal: Floats  # D
-    own: Floats  # the diagonal of B
-    active: Longs  # those of the next sweep come first
-
-
-@borrowing_kernel
-def write_pair(move: Floats, bend: Floats, slot: int, number: int, table: Floats, last_moved: Longs) -> None:
-    """Writes: table, last_moved."""
-    behind = table.shape[1] // 2 + slot
-    for i in range(len(move)):
-        table[i, slot] = move[i]
-        table[i, behind] = bend[i]
-        if move[i] != 0.0:
-            last_moved[i] = number
-
-
-@borrowing_kernel
-def gather_rows(table: Floats, free: Longs, diagonal: Floats, basis: Floats) -> None:
-    """Rows of Q: D s and y of each free weight. Writes: basis."""
-    m, behind = basis.shape[1] // 2, table.shape[1] // 2
-    for i in range(len(free)):
-        f = free[i]
-        for a in range(m):
-            basis[i, a] = diagonal[f] * table[f, a]
-            basis[i, m + a] = table[f, behind + a]
-
-
-@borrowing_kernel
-def sum_products(table: Floats, some: Longs, diagonal: Floats, own: Floats, mixed: Floats) -> None:
-    """S^T D S and S^T Y, summed over some weights. Writes: own, mixed."""
-    behind = table.shape[1] // 2
-    for i in range(len(some)):
-        f = some[i]
-        for a in range(len(own)):
-            move = table[f, a]
-            if move != 0.0:
-                scaled = move * diagonal[f]
-                for b in range(len(own)):
-                    own[a, b] += scaled * table[f, b]
-                    mixed[a, b] += move * table[f, behind + b]
-
-
-@borrowing_kernel
-def prepare_rows(basis: Floats, inverse: Floats, diagonal: Floats, twisted: Floats, own: Floats) -> None:
-    """Writes: twisted, the rows of Q M^-1; own, the diagonal of B."""
-    for i in range(len(basis)):
-        less = 0.0
-        for a in range(basis.shape[1]):
-            total = 0.0
-            for b in range(basis.shape[1]):
-                total += inverse[a, b] * basis[i, b]
-            twisted[i, a] = total
-            less += total * basis[i, a]
-        own[i] = max(diagonal[i] - less, LEAST_SHARE * diagonal[i])
-
-
-@borrowing_kernel
-def descend(
-    free: Free, c1: float, basis: Floats, twisted: Floats, sweeps: int, tolerance: float, sums: Floats, step: Floats
-) -> int:
-    """Coordinate descent from step = 0, until a sweep moves less than `tolerance` of the first one; returns the sweeps.
-
-    Writes: step, sums (Q^T step), free.active.
-    """
-    first, active = 0.0, len(step)
-    for sweep in range(sweeps):
-        moved, kept = 0.0, 0
-        for n in range(active):
-            i = free.active[n]
-            slope = free.g[i] + free.diagonal[i] * step[i]
-            for a in range(len(sums)):
-                slope -= twisted[i, a] * sums[a]
-            here = free.w[i] + step[i]
-            there = soft(here - slope / free.own[i], c1 / free.own[i])
-            change = there - here
-            if change != 0.0:
-                step[i] += change
-                moved += abs(change) * free.own[i]
-                for a in range(len(sums)):
-                    sums[a] += change * basis[i, a]
-            if there != 0.0 or change != 0.0:
-                free.active[kept] = i
-                kept += 1
-        active = kept
-        if sweep == 0:
-            first = moved
-        if moved <= tolerance * first:
-            return sweep + 1
-    return sweeps
