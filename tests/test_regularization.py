@@ -7,12 +7,14 @@ import pytest
 
 import fastcrf
 from fastcrf import CRF, CRFCV
+from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.corpora.addresses import make_addresses
+from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.displays import RegularizationPathDisplay
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.policies.auto import Auto
 from fastcrf.training.driver import minimize
-from fastcrf.training.path import follow_path, known_part, largest_useful_c1
+from fastcrf.training.path import follow_path, known_part, largest_useful_c1, problem_of_path
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
 from fastcrf.types import Corpus
 from reference.random_corpora import learnable_corpus, random_features
@@ -62,6 +64,15 @@ def test_a_path_of_merged_attributes_has_the_optima_of_the_data_as_they_are(monk
     np.testing.assert_allclose(merged.objective, whole.objective, rtol=3e-9)
     for point, expected in zip(merged.points, whole.points, strict=True):
         np.testing.assert_allclose(point.weights, expected.weights, atol=5e-3)  # sqrt(gap / c2) each
+
+
+def test_what_is_carried_over_counts_c1_as_often_as_attributes_are_merged():
+    corpus, attributes, labels = encode_training(X, LABELS)
+    problem = problem_of_path(corpus, build_feature_map(corpus, len(attributes), len(labels)), 0.1, 1)
+    assert len(problem.c1_factors)
+    before, now = problem.with_penalty(1.0, 0.1), problem.with_penalty(0.3, 0.2)
+    memory = minimize(before, Auto(), stop=[MaxSteps(6)]).memory
+    assert Auto().carried(memory, before, now)["value"] == pytest.approx(now.value(memory["weights"]), rel=1e-12)
 
 
 def test_a_warm_path_takes_less_than_cold_fits():
