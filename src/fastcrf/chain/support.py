@@ -92,7 +92,9 @@ def distinct(bounds: Longs, numbers: Indices, n_numbers: int) -> tuple[Longs, In
     found, place = (empty_beside(numbers, len(numbers), np.uint32) for _ in range(2))
     n_found = find_distinct(bounds, numbers, last_seen, starts, found, place)
     few = found[:n_found]
-    return starts, few if folder_of(found) or 2 * n_found > len(found) else few.copy(), place
+    if not folder_of(found) and 2 * n_found < len(found):  # most of the room would stay taken for nothing
+        few = few.copy()
+    return starts, few, place
 
 
 @borrowing_kernel
