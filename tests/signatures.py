@@ -1,8 +1,8 @@
 """What kernels have been compiled for, and whether that is more than it should be: see conftest.py.
 
 A kernel may have a signature for each lane width, for each type of data that generic functions have a meaning for, and
-for both precisions of stored gradients. So these are left out of its signatures. A type of such data must itself look
-the same wherever it occurs, and counts like a kernel: its fields are its signatures.
+for both precisions of stored gradients and of inference. So these are left out of its signatures. A type of such data
+must itself look the same wherever it occurs, and counts like a kernel: its fields are its signatures.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from numba import types
 
 from fastcrf.chain.lanes import Lanes
 from fastcrf.machine_code import MEANINGS
+
+LANE_DTYPES = (types.int64, types.float32)  # of doubles and of singles
 
 
 def has_meaning(argument):
@@ -24,7 +26,7 @@ def kind(argument):
         return "data of a generic function"
     if hasattr(argument, "instance_class"):  # a NamedTuple may hold such data: the work space of either order of chain
         return f"{argument.instance_class.__name__}({kinds(argument.types)})"
-    if isinstance(argument, Lanes) or (isinstance(argument, types.UniTuple) and argument.dtype == types.int64):
+    if isinstance(argument, Lanes) or (isinstance(argument, types.UniTuple) and argument.dtype in LANE_DTYPES):
         return "lanes"
     return str(argument).replace("float32", "float64")
 

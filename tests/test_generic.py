@@ -8,6 +8,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 import numba
+import numpy as np
 import pytest
 
 import fastcrf
@@ -55,6 +56,34 @@ def test_a_generic_function_means_what_the_type_of_its_data_says_compiled_or_not
     assert function(Feet(10.0, 6.0)) == pytest.approx(2 * 3.2004)
     with pytest.raises((numba.TypingError, TypeError), match="in_metres has no meaning for Yards"):
         function(Yards(1.0))
+
+
+@generic
+def bits_of_each(numbers):
+    """How many bits a number of an array has."""
+
+
+@bits_of_each.register(np.float32)
+def bits_of_singles(numbers):
+    return 32
+
+
+@bits_of_each.register(np.float64)
+def bits_of_doubles(numbers):
+    return 64
+
+
+@kernel
+def bits_of_all(numbers):
+    return len(numbers) * bits_of_each(numbers)
+
+
+@pytest.mark.parametrize("function", [bits_of_all, bits_of_all.py_func])
+def test_of_an_array_the_type_of_its_numbers_decides(function):
+    assert function(np.zeros(3, np.float32)) == 96
+    assert function(np.zeros(3)) == 192
+    with pytest.raises((numba.TypingError, TypeError), match="bits_of_each has no meaning for int64"):
+        function(np.zeros(3, np.int64))
 
 
 def test_every_type_has_every_meaning():

@@ -8,10 +8,11 @@ for compiled code.
     def length_of_feet(data):
         return 0.3048 * data.feet
 
-A type is a NamedTuple of arrays and numbers. Compiled code chooses when it is compiled, so that a generic function
-costs nothing; Python, where there is no compiler, at each call. A meaning that is long is a standing kernel: then it is
-compiled once, not once for each loop that calls it. Generic functions that are declared in one file belong
-together: every type that has a meaning for one of them has a meaning for all (`tests/test_generic.py`).
+A type is a NamedTuple of arrays and numbers or, of an array, that of its numbers (np.float32). Compiled code chooses
+when it is compiled, so that a generic function costs nothing; Python, where there is no compiler, at each call. A
+meaning that is long is a standing kernel: then it is compiled once, not once for each loop that calls it. Generic
+functions that are declared in one file belong together: every type that has a meaning for one of them has a meaning for
+all (`tests/test_generic.py`).
 """
 
 from __future__ import annotations
@@ -20,15 +21,24 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
 from numba import types
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import AbstractTemplate
+from numba.np.numpy_support import as_dtype
 
 from fastcrf.kernel import borrowing_kernel, inlined_kernel
 from fastcrf.machine_code import MEANINGS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kind_of(argument: Any) -> type:
+    """What a meaning is registered for, from the compiler's type: a NamedTuple, or the type of an array's numbers."""
+    if isinstance(argument, types.Array):
+        return as_dtype(argument.dtype).type
+    return getattr(argument, "instance_class", type(None))
 
 
 def generic(declared: Function, inlined: bool = False) -> Any:
@@ -41,9 +51,10 @@ def generic(declared: Function, inlined: bool = False) -> Any:
 
     @functools.wraps(declared)
     def call(data: Any, *others: Any) -> Any:
-        if type(data) not in meanings:
-            raise TypeError(f"{declared.__name__} has no meaning for {type(data).__name__}.")
-        return meanings[type(data)](data, *others)
+        kind = data.dtype.type if isinstance(data, np.ndarray) else type(data)
+        if kind not in meanings:
+            raise TypeError(f"{declared.__name__} has no meaning for {kind.__name__}.")
+        return meanings[kind](data, *others)
 
     class Choice(AbstractTemplate):  # type: ignore[misc]
         """How the compiler chooses: a call means a call of the kernel that is registered for the type of the data."""
@@ -51,7 +62,7 @@ def generic(declared: Function, inlined: bool = False) -> Any:
         key = call
 
         def generic(self, args: Any, kws: Any) -> Any:
-            cls = getattr(args[0], "instance_class", type(None))
+            cls = kind_of(args[0])
             if cls not in meanings:
                 raise TypingError(f"{declared.__name__} has no meaning for {cls.__name__}.")
             self.meaning = types.Dispatcher(meanings[cls])

@@ -17,3 +17,19 @@ def test_exponentiate_touches_only_its_stretch_and_never_underflows_to_zero():
     assert x[3] == 2.0
     assert (x[1:3] > 0).all()
     assert (x[1:3] < 1e-300).all()
+
+
+def test_in_single_precision_it_is_right_to_the_last_digit_and_on_neither_side():
+    x = np.concatenate((np.linspace(-50, 0.3, 100001), -np.logspace(-20, 1, 500), [0.0])).astype(np.float32)
+    expected = np.exp(x.astype(np.float64))
+    exponentiate(x)
+    errors = x / expected - 1.0
+    assert np.abs(errors).max() < 1.5e-7
+    assert abs(errors.mean()) < 1e-8  # hundreds of thousands of them are added up
+
+
+def test_in_single_precision_nothing_is_below_what_products_can_bear():
+    x = np.array([-1e30, -87.0, -50.0], np.float32)
+    exponentiate(x)
+    np.testing.assert_array_equal(x, x[2])
+    assert x[0] * x[0] * np.float32(1e5) > 0.0

@@ -23,7 +23,7 @@ from fastcrf.chain.histories import (
     renumbered,
 )
 from fastcrf.chain.history_expectations import best_labelling_of_histories, make_history_edges, make_history_lattice
-from fastcrf.chain.lanes import choose_width
+from fastcrf.chain.lane_widths import choose_width
 from fastcrf.chain.transitions import transition_matrix
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.problem import Problem

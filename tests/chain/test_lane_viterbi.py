@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf.chain.lane_viterbi import best_path_in_lanes
-from fastcrf.chain.lanes import aligned_zeros, choose_width
+from fastcrf.chain.lane_widths import aligned_zeros, choose_width
 from reference import brute_force
 
 

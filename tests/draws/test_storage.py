@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fastcrf.chain.blocks import make_blocks
-from fastcrf.chain.lanes import choose_width
+from fastcrf.chain.lane_widths import choose_width
 from fastcrf.chain.layout import make_layout, make_positions
 from fastcrf.draws import storage
 from fastcrf.draws.storage import FORMS, bytes_by_form, choose_form, make_gradients, stored_arrays

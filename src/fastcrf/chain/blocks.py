@@ -18,19 +18,8 @@ import numpy as np
 from fastcrf.chain.expectations import Table, add_edges, infer, scatter_block
 from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import Edges
-from fastcrf.chain.lanes import (
-    add,
-    add_scaled,
-    aligned_zeros,
-    flat_rows,
-    larger,
-    largest,
-    load,
-    multiply,
-    shift,
-    store,
-    zeros,
-)
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add, add_scaled, flat_rows, larger, largest, load, multiply, shift, store, zeros
 from fastcrf.chain.layout import Layout, Positions
 from fastcrf.chain.orders import AnyEdges, AnyLattice, lattice_of, no_edges, tree_of
 from fastcrf.chain.support import Support, make_support

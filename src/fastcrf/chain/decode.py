@@ -8,7 +8,7 @@ from fastcrf.chain import plain_decode
 from fastcrf.chain.decoding_room import require_room_for, require_room_for_states
 from fastcrf.chain.expectations import infer
 from fastcrf.chain.histories import known_histories, make_tree
-from fastcrf.chain.lanes import choose_width
+from fastcrf.chain.lane_widths import choose_width
 from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from, lattice_of
 from fastcrf.chain.scores import fill_transitions, score_positions
 from fastcrf.chain.transitions import transition_matrix

@@ -18,7 +18,7 @@ import numpy as np
 
 from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import WIDEST_SPREAD, Lattice, backward, forward, shift_scores
-from fastcrf.chain.lanes import NARROW, add, add_scaled, flat_rows, load, store
+from fastcrf.chain.lanes import add, add_scaled, add_to, flat_rows, load, panel_of, scale, store, zeros
 from fastcrf.chain.layout import Positions
 from fastcrf.chain.log_domain import log_backward, log_forward
 from fastcrf.chain.orders import AnyEdges
@@ -108,13 +108,10 @@ def scatter_block(positions, first, last, scores, table, lanes):
             quantity = load(scores, p - base, b, lanes)
             if has_values:
                 for r in range(positions.row_starts[p], positions.row_starts[p + 1]):
-                    row = positions.rows[r]
-                    grown = add_scaled(positions.row_values[r], quantity, load(table.rows, row, b, lanes))
-                    store(table.rows, row, b, grown)
+                    add_to(table.rows, positions.rows[r], b, scale(positions.row_values[r], quantity))
             else:
                 for r in range(positions.row_starts[p], positions.row_starts[p + 1]):
-                    row = positions.rows[r]
-                    store(table.rows, row, b, add(quantity, load(table.rows, row, b, lanes)))
+                    add_to(table.rows, positions.rows[r], b, quantity)
     for i in range(first, last):
         corner = np.uint64((positions.starts[i] - base) * Kp)
         if has_values:
@@ -138,21 +135,20 @@ def add_outer(rows, offset, follow, first, last, n_labels, sums, lanes):
 
     Writes: sums.
     """
-    panel = lanes[:NARROW]
+    panel = panel_of(lanes)
     for b in range(0, sums.shape[1], len(panel)):
         for j in range(0, n_labels, 4):  # rows are padded to a multiple of 4
-            sum0, sum1 = load(sums, j, b, panel), load(sums, j + 1, b, panel)
-            sum2, sum3 = load(sums, j + 2, b, panel), load(sums, j + 3, b, panel)
+            sum0, sum1, sum2, sum3 = zeros(panel), zeros(panel), zeros(panel), zeros(panel)
             for t in range(first, last):
                 row = load(follow, t, b, panel)
                 sum0 = add_scaled(rows[t + offset, j], row, sum0)
                 sum1 = add_scaled(rows[t + offset, j + 1], row, sum1)
                 sum2 = add_scaled(rows[t + offset, j + 2], row, sum2)
                 sum3 = add_scaled(rows[t + offset, j + 3], row, sum3)
-            store(sums, j, b, sum0)
-            store(sums, j + 1, b, sum1)
-            store(sums, j + 2, b, sum2)
-            store(sums, j + 3, b, sum3)
+            add_to(sums, j, b, sum0)
+            add_to(sums, j + 1, b, sum1)
+            add_to(sums, j + 2, b, sum2)
+            add_to(sums, j + 3, b, sum3)
 
 
 @infer.register(Lattice)

@@ -23,16 +23,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastcrf.chain.lane_widths import aligned_zeros
 from fastcrf.chain.lanes import (
     add,
     add_scaled,
-    aligned_zeros,
     larger,
     largest,
     load,
     multiply,
     scale,
     shift,
+    size_of,
     store,
     total,
     zeros,
@@ -40,6 +41,7 @@ from fastcrf.chain.lanes import (
 from fastcrf.kernel import inlined_kernel, standing_kernel
 
 WIDEST_SPREAD = 300.0
+FOUR_HIDE = 96  # bytes of lanes that are too few for two accumulators to hide the latency of a multiply-add
 SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200  # scales are multiplied up, and logged only outside this range
 
 
@@ -65,19 +67,20 @@ class Lattice(NamedTuple):
     start: np.ndarray  # [1, Kp] 1, padding 0
 
 
-def make_lattice(n_positions: int, n_labels: int, padded: int) -> Lattice:
-    bias = aligned_zeros(2, padded)
-    bias[0, n_labels:], bias[1, n_labels:] = -1e300, -2e300
-    start = aligned_zeros(1, padded)
+def make_lattice(n_positions: int, n_labels: int, padded: int, number: type = np.float64) -> Lattice:
+    """number: the precision."""
+    bias, mask = aligned_zeros(2, padded, number), 1e300 if number is np.float64 else 1e37
+    bias[0, n_labels:], bias[1, n_labels:] = -mask, -2.0 * mask
+    start = aligned_zeros(1, padded, number)
     start[0, :n_labels] = 1.0
-    scores, alpha, follow = (aligned_zeros(n_positions, padded) for _ in range(3))
+    scores, alpha, follow = (aligned_zeros(n_positions, padded, number) for _ in range(3))
     return Lattice(scores, alpha, follow, np.zeros(n_positions), bias, start)
 
 
-def make_edges(scores: np.ndarray, padded: int) -> Edges:
+def make_edges(scores: np.ndarray, padded: int, number: type = np.float64) -> Edges:
     """Edges of one transition matrix [K, K] that all positions share."""
     K, top, low = len(scores), float(scores.max()), float(scores.min())
-    padded_scores, forward, backward = (aligned_zeros(padded, padded) for _ in range(3))
+    padded_scores, forward, backward = (aligned_zeros(padded, padded, number) for _ in range(3))
     padded_scores[:K, :K] = scores
     forward[:K, :K] = np.exp(scores - top)
     backward[:K, :K] = forward[:K, :K].T
@@ -112,7 +115,7 @@ def row_times(vector, t, matrix, first_row, n_labels, b, lanes):
     judge both together too long to be copied into the callers, and a call for each narrow panel doubles their time.
     """
     even, odd = zeros(lanes), zeros(lanes)
-    if len(lanes) > 8:
+    if size_of(lanes) > FOUR_HIDE:
         for j in range(0, n_labels, 2):
             even = add_scaled(vector[t, j], load(matrix, first_row + j, b, lanes), even)
             odd = add_scaled(vector[t, j + 1], load(matrix, first_row + j + 1, b, lanes), odd)

@@ -27,7 +27,8 @@ import numpy as np
 
 from fastcrf.chain.forward_backward import LARGEST_PRODUCT, SMALLEST_PRODUCT, WIDEST_SPREAD, make_lattice
 from fastcrf.chain.histories import Tree, lengths_of, with_shorter
-from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, load, multiply, store, total, zeros
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add, add_scaled, load, multiply, store, total, zeros
 from fastcrf.kernel import borrowing_kernel, inlined_kernel, standing_kernel
 from fastcrf.types import Floats, Longs
 

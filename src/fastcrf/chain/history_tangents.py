@@ -33,7 +33,8 @@ from fastcrf.chain.history_lattice import (
     row_product,
     too_wide,
 )
-from fastcrf.chain.lanes import aligned_zeros, flat_rows
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import flat_rows
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.types import Floats
 

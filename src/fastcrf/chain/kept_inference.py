@@ -21,7 +21,8 @@ import numpy as np
 from fastcrf.chain.expectations import add_edges, end_of_block, infer, scatter_block, score_block
 from fastcrf.chain.exponential import exponentiate
 from fastcrf.chain.forward_backward import WIDEST_SPREAD, Lattice, forward, row_times, shift_scores
-from fastcrf.chain.lanes import CACHE_LINE, aligned_zeros, flat_rows, load, multiply, scale, store
+from fastcrf.chain.lane_widths import CACHE_LINE, aligned_zeros
+from fastcrf.chain.lanes import flat_rows, load, multiply, scale, store
 from fastcrf.chain.prefetching import prefetch
 from fastcrf.kernel import borrowing_kernel, inlined_kernel, standing_kernel
 

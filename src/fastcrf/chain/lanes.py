@@ -1,13 +1,14 @@
-"""A vector type for kernels: W doubles that live in registers, W known when the kernel is compiled.
+"""A vector type for kernels: W numbers that live in registers, W known when the kernel is compiled.
 
 Numba vectorises simple loops by itself, but not the pattern that a CRF needs: short rows (as wide as the label set),
 summed into an accumulator that stays in registers. In a prototype of the batch gradient, spelling
 that out was 1.6 times as fast as the same layout with plain loops.
 
-W is the length of the dummy tuple `lanes`, which every kernel hands down; a new width is a new compilation. A value of
-`Lanes(W)` is an LLVM array of W/8 vectors of 8 doubles (W/4 of 4 where W is not a multiple of 8); the target splits or
-joins those as its registers need. Arrays in memory may also be of single precision: `load` widens, `store` rounds. With
-NUMBA_DISABLE_JIT=1 the same names are plain NumPy, which is also their meaning.
+W is the length of the dummy tuple `lanes`, which every kernel hands down; a new width is a new compilation, and so is
+another precision: lanes are doubles, or singles where the tuple is one of singles. A value is an LLVM array of W/8
+vectors of 8 numbers (W/4 of 4 where W is not a multiple of 8); the target splits or joins those as its registers need.
+Arrays in memory may be of either precision: `load` and `store` convert. Numbers by themselves are always doubles. With
+NUMBA_DISABLE_JIT=1 the same names are plain NumPy (plain_lanes.py), which is also their meaning.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, models, register_model
 from numba.np.arrayobj import populate_array
 
+from fastcrf.chain.lane_widths import panel_width
 from fastcrf.kernel import FASTMATH
 
 DOUBLE = ir.DoubleType()
@@ -30,51 +31,46 @@ SINGLE = ir.FloatType()
 INT32 = ir.IntType(32)
 INT64 = ir.IntType(64)
 FLAGS = sorted(FASTMATH)
-CACHE_LINE = 64  # bytes
-HAS_MANY_REGISTERS = binding.get_host_cpu_features().get("avx512f", False)  # 32 of 8 doubles, elsewhere 16 of 4
-WIDEST = 56 if HAS_MANY_REGISTERS else 24  # two accumulators and an operand stay in registers
-NARROW = 56 if HAS_MANY_REGISTERS else 8  # four accumulators and an operand do
-
-
-def choose_width(n_labels: int) -> tuple[int, int]:
-    """(lanes a panel, padded row length): the least padding, then the fewest panels that fit into registers.
-
-    Parts have 8 lanes, except where 4 save a good part of the padding: up to 4 labels and, as long as 12 lanes need not
-    be divided (NARROW), for 9 to 12 of them.
-    """
-    if n_labels <= 4:
-        return 4, 4
-    if HAS_MANY_REGISTERS and 8 < n_labels <= 12:
-        return 12, 12
-    padded = -(-n_labels // 8) * 8
-    return max(width for width in range(8, WIDEST + 1, 8) if padded % width == 0), padded
-
-
-def aligned_zeros(n_rows: int, padded: int, dtype: type = np.float64) -> np.ndarray:
-    """A [n_rows, padded] array of zeros that starts on a cache line."""
-    size, item = n_rows * padded, np.dtype(dtype).itemsize
-    raw: np.ndarray = np.zeros(size + CACHE_LINE // item, dtype)
-    first = -raw.ctypes.data % CACHE_LINE // item
-    return raw[first : first + size].reshape(n_rows, padded)
 
 
 class Lanes(types.Type):
-    """Numba's name for W doubles in registers."""
+    """Numba's name for W numbers in registers."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
-        super().__init__(name=f"Lanes({width})")
+    def __init__(self, width: int, number: ir.Type) -> None:
+        self.width, self.number = width, number
+        super().__init__(name=f"Lanes({width}, {number})")
+
+    @property
+    def part(self) -> ir.VectorType:
+        return part_type(self.width, self.number)
 
 
-def part_type(width: int, number: ir.Type = DOUBLE) -> ir.VectorType:
+def lanes_type(lanes: Any) -> Lanes:
+    """What the dummy tuple `lanes` stands for."""
+    return Lanes(len(lanes), SINGLE if lanes.dtype == types.float32 else DOUBLE)
+
+
+def item_size(lanes: Any) -> int:
+    """Bytes of one of the lanes that the dummy tuple stands for."""
+    return 4 if lanes.dtype == types.float32 else 8
+
+
+def part_type(width: int, number: ir.Type) -> ir.VectorType:
     return ir.VectorType(number, 8 if width % 8 == 0 else 4)
 
 
 @register_model(Lanes)
 class LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, lanes: Lanes) -> None:
-        part = part_type(lanes.width)
-        super().__init__(manager, lanes, ir.ArrayType(part, lanes.width // part.count))
+        super().__init__(manager, lanes, ir.ArrayType(lanes.part, lanes.width // lanes.part.count))
+
+
+def converted(builder: Any, value: Any, wanted: ir.Type) -> Any:
+    """A number, or a part, in the precision of `wanted`."""
+    if value.type == wanted:
+        return value
+    number = getattr(wanted, "element", wanted)
+    return builder.fpext(value, wanted) if number == DOUBLE else builder.fptrunc(value, wanted)
 
 
 def unpack(builder: Any, value: Any) -> list[Any]:
@@ -116,12 +112,12 @@ def reduce_parts(builder: Any, value: Any, operation: Any) -> Any:
     width = whole.type.count
     while width > 1:
         half = width // 2
-        undefined = ir.Constant(ir.VectorType(DOUBLE, width), ir.Undefined)
+        undefined = ir.Constant(ir.VectorType(whole.type.element, width), ir.Undefined)
         index = ir.VectorType(INT32, half)
         low = builder.shuffle_vector(whole, undefined, ir.Constant(index, list(range(half))))
         high = builder.shuffle_vector(whole, undefined, ir.Constant(index, list(range(half, width))))
         whole, width = operation(low, high), half
-    return builder.extract_element(whole, INT32(0))
+    return converted(builder, builder.extract_element(whole, INT32(0)), DOUBLE)
 
 
 def instruction(define: Callable[..., Any]) -> Callable[..., Any]:
@@ -136,9 +132,10 @@ def load(typing_context, array, row, column, lanes):
     def generate(context, builder, signature, args):
         places = pointers(context, builder, signature.args[0], args, len(lanes))
         parts = [builder.load(place, align=array.dtype.bitwidth // 8) for place in places]
-        return pack(builder, [builder.fpext(part, part_type(len(lanes))) for part in parts])  # of doubles: as they are
+        return pack(builder, [converted(builder, part, kind.part) for part in parts])
 
-    return Lanes(len(lanes))(array, types.int64, types.int64, lanes), generate
+    kind = lanes_type(lanes)
+    return kind(array, types.int64, types.int64, lanes), generate
 
 
 @instruction
@@ -148,7 +145,21 @@ def store(typing_context, array, row, column, value):
     def generate(context, builder, signature, args):
         places = pointers(context, builder, signature.args[0], args, value.width)
         for part, place in zip(unpack(builder, args[3]), places, strict=True):
-            builder.store(builder.fptrunc(part, place.type.pointee), place, align=array.dtype.bitwidth // 8)
+            builder.store(converted(builder, part, place.type.pointee), place, align=array.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64, value), generate
+
+
+@instruction
+def add_to(typing_context, array, row, column, value):
+    """array[row, column : column + W] += value, in the precision of the array."""
+
+    def generate(context, builder, signature, args):
+        places, align = pointers(context, builder, signature.args[0], args, value.width), array.dtype.bitwidth // 8
+        for part, place in zip(unpack(builder, args[3]), places, strict=True):
+            there = builder.load(place, align=align)
+            builder.store(builder.fadd(there, converted(builder, part, there.type), flags=FLAGS), place, align=align)
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64, value), generate
@@ -181,10 +192,32 @@ def zeros(typing_context, lanes):
     """W times 0.0."""
 
     def generate(context, builder, signature, args):
-        part = part_type(len(lanes))
+        part = kind.part
         return pack(builder, [ir.Constant(part, [0.0] * part.count)] * (len(lanes) // part.count))
 
-    return Lanes(len(lanes))(lanes), generate
+    kind = lanes_type(lanes)
+    return kind(lanes), generate
+
+
+@instruction
+def panel_of(typing_context, lanes):
+    """The lanes, or as few of them as four accumulators fit into registers."""
+    panel = types.UniTuple(lanes.dtype, panel_width(len(lanes), item_size(lanes)))
+
+    def generate(context, builder, signature, args):
+        return context.get_constant_null(panel)
+
+    return panel(lanes), generate
+
+
+@instruction
+def size_of(typing_context, lanes):
+    """Bytes that lanes take, known to the compiler."""
+
+    def generate(context, builder, signature, args):
+        return INT64(len(lanes) * item_size(lanes))
+
+    return types.int64(lanes), generate
 
 
 @instruction
@@ -214,7 +247,7 @@ def scale(typing_context, number, x):
     """number * x."""
 
     def generate(context, builder, signature, args):
-        factor = splat(builder, args[0], part_type(x.width))
+        factor = splat(builder, converted(builder, args[0], x.number), x.part)
         return pack(builder, [builder.fmul(factor, a, flags=FLAGS) for a in unpack(builder, args[1])])
 
     return x(types.float64, x), generate
@@ -225,7 +258,7 @@ def shift(typing_context, x, number):
     """x + number."""
 
     def generate(context, builder, signature, args):
-        amount = splat(builder, args[1], part_type(x.width))
+        amount = splat(builder, converted(builder, args[1], x.number), x.part)
         return pack(builder, [builder.fadd(a, amount, flags=FLAGS) for a in unpack(builder, args[0])])
 
     return x(x, types.float64), generate
@@ -236,7 +269,7 @@ def add_scaled(typing_context, number, x, y):
     """number * x + y, fused where the machine can."""
 
     def generate(context, builder, signature, args):
-        factor = splat(builder, args[0], part_type(x.width))
+        factor = splat(builder, converted(builder, args[0], x.number), x.part)
         pairs = zip(unpack(builder, args[1]), unpack(builder, args[2]), strict=True)
         products = [(builder.fmul(factor, a, flags=FLAGS), b) for a, b in pairs]
         return pack(builder, [builder.fadd(a, b, flags=FLAGS) for a, b in products])
@@ -260,7 +293,7 @@ def keep(typing_context, bits, x):
     """x where the bit of the lane is set (lane 0 is the lowest bit of the uint64), 0 elsewhere."""
 
     def generate(context, builder, signature, args):
-        part = part_type(x.width)
+        part = x.part
         nothing = ir.Constant(part, [0.0] * part.count)
         kept = []
         for k, values in enumerate(unpack(builder, args[1])):
@@ -292,61 +325,5 @@ def largest(typing_context, x):
     return types.float64(x), generate
 
 
-@instruction
-def float_from_bits(typing_context, bits):
-    """The double whose IEEE-754 bit pattern is the given int64."""
-
-    def generate(context, builder, signature, args):
-        return builder.bitcast(args[0], DOUBLE)
-
-    return types.float64(types.int64), generate
-
-
-@instruction
-def bits_of_float(typing_context, number):
-    """The IEEE-754 bit pattern of a double, as int64."""
-
-    def generate(context, builder, signature, args):
-        return builder.bitcast(args[0], INT64)
-
-    return types.int64(types.float64), generate
-
-
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-    # the same verbs without a compiler: their meaning, and coverage for the kernels
-
-    def load(array, row, column, lanes):
-        return array[row, column : column + len(lanes)].astype(np.float64)
-
-    def store(array, row, column, value):
-        array[row, column : column + len(value)] = value
-
-    def flat_rows(matrix, first, last):
-        return matrix[first:last].reshape(-1)
-
-    def zeros(lanes):
-        return np.zeros(len(lanes))
-
-    def add(x, y):
-        return x + y
-
-    multiply, larger = np.multiply, np.maximum
-
-    def scale(number, x):
-        return number * x
-
-    shift = add
-
-    def add_scaled(number, x, y):
-        return number * x + y
-
-    def keep(bits, x):
-        return np.where([int(bits) >> k & 1 for k in range(len(x))], x, 0.0)
-
-    total, largest = np.sum, np.max
-
-    def float_from_bits(bits):
-        return np.int64(bits).view(np.float64)
-
-    def bits_of_float(number):
-        return np.float64(number).view(np.int64)
+    from fastcrf.chain.plain_lanes import *  # noqa: F403

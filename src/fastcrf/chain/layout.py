@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.chain.histories import known_histories
-from fastcrf.chain.lanes import choose_width
+from fastcrf.chain.lane_widths import choose_width
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.mapped import empty_beside
 from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs

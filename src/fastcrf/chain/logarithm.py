@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.chain.exponential import LN2_HIGH, LN2_LOW
-from fastcrf.chain.lanes import bits_of_float, float_from_bits
+from fastcrf.chain.number_bits import bits_of_float, float_from_bits
 from fastcrf.kernel import ordered_kernel
 
 ROOT_OF_HALF = 0x3FE6A09E667F3BCD  # its bits

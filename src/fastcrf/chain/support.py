@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.lanes import add, aligned_zeros, flat_rows, load, store
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add, flat_rows, load, store
 from fastcrf.chain.layout import Indices, Layout, Positions
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 from fastcrf.mapped import empty_beside, folder_of

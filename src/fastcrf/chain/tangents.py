@@ -27,7 +27,8 @@ import numpy as np
 from fastcrf.chain.expectations import Expected, Table, add_edges, add_outer, end_of_block, scatter_block, score_block
 from fastcrf.chain.forward_backward import Edges, Lattice, make_lattice, row_times
 from fastcrf.chain.kept_inference import AHEAD, Keeping, Left, ask_for, infer_and_keep
-from fastcrf.chain.lanes import add, aligned_zeros, load, multiply, scale, store, total, zeros
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add, load, multiply, scale, store, total, zeros
 from fastcrf.chain.log_tangents import log_differentiate
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 

@@ -19,7 +19,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, store
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add_scaled, keep, load, store
 from fastcrf.chain.layout import Layout
 from fastcrf.chain.support import add_prior
 from fastcrf.generic import generic

@@ -8,7 +8,7 @@ import numpy as np
 
 from fastcrf.chain.blocks import Blocks, add_labelling, clear_rows, collect_change
 from fastcrf.chain.expectations import Table
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.lane_widths import aligned_zeros
 from fastcrf.kernel import standing_kernel
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from fastcrf.chain.blocks import Workspace, collect_change, copy_rows, infer_block, make_workspace, refresh_edges
 from fastcrf.chain.expectations import Table, score_block
-from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add_scaled, load, store
 from fastcrf.draws.scaled_vector import ScaledVector, gather_scaled, load_scaled, make_scaled
 from fastcrf.draws.stored_gradients import exchange, recursions
 from fastcrf.kernel import borrowing_kernel, standing_kernel

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.chain.blocks import Blocks
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.lane_widths import aligned_zeros
 
 
 class Residuals(NamedTuple):

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.lanes import add_scaled, aligned_zeros, keep, load, scale, store
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add_scaled, keep, load, scale, store
 from fastcrf.chain.layout import Layout
 from fastcrf.chain.support import add_prior
 from fastcrf.kernel import borrowing_kernel, standing_kernel

@@ -23,7 +23,7 @@ import numpy as np
 
 from fastcrf.chain.blocks import Blocks
 from fastcrf.chain.expectations import Table
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.lane_widths import aligned_zeros
 from fastcrf.draws.stored_gradients import ByAttribute, Marginals, Mixed
 
 FORMS = ("mixed", "marginals", "sparse", "naive")

@@ -18,7 +18,7 @@ from fastcrf.chain.expectations import Expected, Sequences, expect
 from fastcrf.chain.forward_backward import Edges
 from fastcrf.chain.forward_mode import multiply_by_differentiation
 from fastcrf.chain.kept_inference import ROWS, expect_and_keep, make_left
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.lane_widths import aligned_zeros
 from fastcrf.chain.layout import expand_weights
 from fastcrf.chain.tangents import (
     Bench,

@@ -13,7 +13,7 @@ from fastcrf.chain.history_tangents import (
     make_history_direction,
     multiply_sequences,
 )
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.lane_widths import aligned_zeros
 from fastcrf.chain.layout import expand_weights
 from fastcrf.chain.plain_decode import make_steps, position_scores
 from fastcrf.chain.plain_tangents import covariances

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.chain.lanes import bits_of_float, float_from_bits
+from fastcrf.chain.number_bits import bits_of_float, float_from_bits
 from fastcrf.kernel import borrowing_kernel
 from fastcrf.types import Floats, Longs
 

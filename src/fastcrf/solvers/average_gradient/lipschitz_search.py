@@ -18,7 +18,8 @@ import numpy as np
 
 from fastcrf.chain.blocks import Blocks, Chains, gold_score, refresh_edges
 from fastcrf.chain.expectations import log_partition
-from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, store
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add_scaled, load, store
 from fastcrf.chain.orders import AnyEdges, AnyLattice, no_edges, tree_of
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 

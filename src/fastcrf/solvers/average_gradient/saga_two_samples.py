@@ -36,7 +36,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fastcrf.chain.expectations import Table
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.lane_widths import aligned_zeros
 from fastcrf.draws.evaluation import LOSS
 from fastcrf.draws.lazy_vector import advance, turn
 from fastcrf.draws.sampling import draw_uniform

@@ -16,7 +16,8 @@ from fastcrf.chain.blocks import count_shorter
 from fastcrf.chain.expectations import BLOCK, Table, infer, score_block
 from fastcrf.chain.feature_map import count_gold
 from fastcrf.chain.histories import and_for_shorter
-from fastcrf.chain.lanes import add, aligned_zeros, load, multiply, scale, store
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add, load, multiply, scale, store
 from fastcrf.chain.layout import Positions, expand_weights, make_layout, make_positions
 from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from, lattice_of, tree_of
 from fastcrf.chain.steps import expect_step

@@ -22,7 +22,8 @@ from fastcrf.chain.blocks import Blocks, clear_rows, copy_rows, count_shorter
 from fastcrf.chain.expectations import infer
 from fastcrf.chain.forward_backward import shift_scores
 from fastcrf.chain.histories import Tree, make_tree, states_of
-from fastcrf.chain.lanes import add_scaled, aligned_zeros, flat_rows, load, store
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add_scaled, flat_rows, load, store
 from fastcrf.chain.logarithm import take_logarithms
 from fastcrf.chain.steps import expect_step, infer_log_steps, is_wide
 from fastcrf.kernel import borrowing_kernel, standing_kernel

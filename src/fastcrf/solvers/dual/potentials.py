@@ -24,7 +24,8 @@ import numpy as np
 from fastcrf.chain.blocks import Blocks, copy_rows, refresh_edges
 from fastcrf.chain.forward_backward import Edges
 from fastcrf.chain.history_lattice import HistoryEdges
-from fastcrf.chain.lanes import add_scaled, aligned_zeros, load, scale, store
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add_scaled, load, scale, store
 from fastcrf.chain.orders import AnyEdges, no_edges, tree_of
 from fastcrf.chain.steps import is_wide
 from fastcrf.draws.evaluation import infer_current

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.lane_widths import aligned_zeros
 from fastcrf.memory import Kept, MemoryMismatch
 from fastcrf.solvers.newton.pair_rows import Free, Pair, Pairs, descend, prepare_rows, sum_moves, write_pair
 from fastcrf.types import Floats, Longs

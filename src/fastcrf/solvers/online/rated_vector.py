@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.lanes import add, add_scaled, aligned_zeros, larger, load, multiply, scale, shift, store
+from fastcrf.chain.lane_widths import aligned_zeros
+from fastcrf.chain.lanes import add, add_scaled, larger, load, multiply, scale, shift, store
 from fastcrf.generic import inlined_generic
 
 WEIGHT, RATE, DUE, PAID = range(4)  # parts of a row: the first two, with an L1 penalty all four; rows of a panel
