@@ -63,6 +63,15 @@ class GradientProblem(Objective, Protocol):
 
 
 @runtime_checkable
+class RoughProblem(GradientProblem, Protocol):
+    """Capability "rough"."""
+
+    def roughly(self) -> GradientProblem:
+        """The same problem with gradients in single precision, right to about five digits; they prove nothing."""
+        ...
+
+
+@runtime_checkable
 class SequenceProblem(Objective, Protocol):
     """Capability "sequences": the encoded corpus, for solvers that draw."""
 
@@ -167,6 +176,7 @@ class CountProblem(Objective, Protocol):
 
 CAPABILITIES: dict[str, type] = {
     "gradient": GradientProblem,
+    "rough": RoughProblem,
     "sequences": SequenceProblem,
     "hessian": HessianProblem,
     "sequence-hessian": SequenceHessianProblem,
@@ -175,5 +185,5 @@ CAPABILITIES: dict[str, type] = {
 }
 
 
-class AnyProblem(HessianProblem, SequenceHessianProblem, SubsetProblem, CountProblem, Protocol):
+class AnyProblem(RoughProblem, HessianProblem, SequenceHessianProblem, SubsetProblem, CountProblem, Protocol):
     """Every capability: what a function that runs any solver is typed for."""

@@ -18,7 +18,7 @@ from fastcrf.chain.entropy import make_figure_room, sequence_figures
 from fastcrf.chain.expectations import BLOCK, Expected, Sequences, Table, expect, expect_some, log_partitions
 from fastcrf.chain.feature_map import count_gold
 from fastcrf.chain.histories import and_for_shorter
-from fastcrf.chain.lanes import aligned_zeros
+from fastcrf.chain.lane_widths import aligned_zeros
 from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
 from fastcrf.chain.orders import AnyEdges, edges_from, lattice_of, tree_of
 from fastcrf.chain.transitions import transition_matrix
@@ -128,21 +128,24 @@ class Likelihood:
 
     def gradient_by(self, expect_shard: ExpectShard, weights: Floats, counts: Floats, ridge: float) -> Evaluation:
         """Loss, gradient and |w|^2 from the log Z and the expected counts that `expect_shard(k, ...)` sums up."""
-        room, absolute = self.room(), self.absolute(weights)
+        absolute = self.absolute(weights)
+        self.on_weights(lambda first, last: expand_weights(absolute, self.layout.place, first, last, self.flat))
+        log_z, edge_counts = self.sum_up(expect_shard, self.edges(absolute))
+        gradient, gold, square = self.collect(edge_counts, counts, weights, ridge)
+        gold += 0.0 if self.prior is None else dot(self.prior, counts)
+        return log_z - gold, gradient, square
+
+    def sum_up(self, expect_shard: ExpectShard, edges: AnyEdges) -> tuple[float, Floats]:
+        """log Z and counts of transitions, summed over the threads, whose tables are left for `collect`."""
+        room = self.room()
 
         def expect_alone(k: int) -> float:
             room.clear(k)
             return expect_shard(k, edges, room.expected[k])
 
-        self.on_weights(lambda first, last: expand_weights(absolute, self.layout.place, first, last, self.flat))
-        edges = self.edges(absolute)
         log_z = sum(self.on_threads(expect_alone))
         edge_counts = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
-        if self.tree is not None:
-            edge_counts = and_for_shorter(edge_counts, self.tree)
-        gradient, gold, square = self.collect(edge_counts, counts, weights, ridge)
-        gold += 0.0 if self.prior is None else dot(self.prior, counts)
-        return log_z - gold, gradient, square
+        return log_z, edge_counts if self.tree is None else and_for_shorter(edge_counts, self.tree)
 
     def collect(self, edge_counts: Floats, counts: Floats, vector: Floats, ridge: float) -> tuple[Floats, float, float]:
         """What the threads have summed - counts + ridge * vector, vector . counts, and |vector|^2."""

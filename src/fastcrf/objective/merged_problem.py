@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from fastcrf.objective.merging import Merging, gathered
 from fastcrf.objective.movable import MovablePart, slice_size
 from fastcrf.objective.penalised import Penalised
 from fastcrf.objective.regulariser import make_regulariser, sparsity
+from fastcrf.objective.rough_likelihood import roughly
 from fastcrf.types import Corpus, FeatureMap, Floats
 from fastcrf.vectors import dot
 
@@ -27,7 +29,7 @@ class MergedProblem(Penalised):
     that their kernels need not read values.
     """
 
-    provides = frozenset({"gradient", "sequences"})
+    provides = frozenset({"gradient", "rough", "sequences"})
 
     def __init__(self, merging: Merging, whole: FeatureMap, c1: float, c2: float, n_jobs: int = 1) -> None:
         self.merging, self.features, self.whole = merging, merging.features, whole
@@ -63,6 +65,10 @@ class MergedProblem(Penalised):
         gradient *= self.merging.roots
         gradient += 2.0 * self.c2 * weights
         return loss + self.c2 * dot(weights, weights), gradient
+
+    def roughly(self) -> Self:
+        """The same problem with gradients in single precision, where that is possible."""
+        return roughly(self)
 
     def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart:
         """The sequences one by one, for a solver that draws: all features occur."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.movable import MovablePart, occurring_features, partition, slice_size
 from fastcrf.objective.penalised import Penalised
 from fastcrf.objective.regulariser import check_prior, make_regulariser
+from fastcrf.objective.rough_likelihood import roughly
 from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.vectors import dot
@@ -111,6 +113,10 @@ class Problem(Penalised):
         """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
         loss, gradient, square = self.likelihood.gradient(weights, ridge=2.0 * self.c2)
         return loss + self.c2 * square, gradient
+
+    def roughly(self) -> Self:
+        """The same problem with gradients in single precision, where that is possible."""
+        return roughly(self)
 
     def observed_counts(self) -> Floats:
         """How often each feature occurs with the gold labels."""
