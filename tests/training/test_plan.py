@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pycrfsuite
@@ -27,6 +28,7 @@ from fastcrf.training.stopping import (
 
 UNLIMITED = MaxSteps(2**31 - 1)
 OURS = MaxSteps(1000)
+AIMING = Auto(single_precision="if long", target=1e-3)  # where a certified gap is the one goal
 CRFSUITE_GOALS = (RelativeDecrease(10, 1e-5), GradientRatio(1e-5))
 
 
@@ -35,8 +37,17 @@ def plan(**parameters):
 
 
 def test_none_is_auto_with_c2_1_and_a_certified_gap():
-    expected = (Auto(), 0.0, 1.0, (OURS, CertifiedGap(1e-3)), 1e-3)
+    expected = (AIMING, 0.0, 1.0, (OURS, CertifiedGap(1e-3)), 1e-3)
     assert plan() == plan(algorithm=None) == plan(algorithm="auto") == expected
+
+
+@pytest.mark.parametrize(
+    "goal", [{"delta": 1e-4}, {"tol": 1e-3, "epsilon": 1e-3}, {"gradient_tol": 0.1}, {"c1": 1, "c2": 0}]
+)
+def test_auto_is_exact_from_the_start_where_rules_look_at_every_step(goal):
+    assert plan(**goal).solver == Auto()
+    assert plan(tol=1e-5).solver == Auto(single_precision="if long", target=1e-5)
+    assert plan(algorithm=Auto()).solver == Auto()
 
 
 def test_lbfgs_by_name_stops_as_crfsuite_does():
@@ -48,12 +59,12 @@ def test_names_are_taken_in_any_case():
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "smooth", "sparse"), [("lbfgs", LBFGS(), OWLQN()), ("auto", Auto(), Auto())], ids=["lbfgs", "auto"]
+    ("algorithm", "smooth", "sparse"), [("lbfgs", LBFGS(), OWLQN()), ("auto", AIMING, AIMING)], ids=["lbfgs", "auto"]
 )
 def test_an_l1_penalty_makes_owlqn_of_lbfgs_and_keeps_its_default_c2(algorithm, smooth, sparse):
     """As in CRFsuite, where c2 stays 1 unless it is given."""
     assert plan(algorithm=algorithm, c1=0.5)[:3] == (sparse, 0.5, 1.0)
-    assert plan(algorithm=algorithm, c1=0.5, c2=0)[:3] == (sparse, 0.5, 0.0)
+    assert plan(algorithm=algorithm, c1=0.5, c2=0, tol=1e-3)[:3] == (sparse, 0.5, 0.0)
     assert plan(algorithm=algorithm, c1=0.0)[:3] == (smooth, 0.0, 1.0)
 
 
@@ -64,7 +75,7 @@ def test_without_penalties_a_solver_has_its_own():
 
 def test_crfsuites_options_reach_the_solver_under_its_names():
     given = {"num_memories": 3, "max_linesearch": 7, "linesearch": "Backtracking"}
-    assert plan(**given).solver == Auto(pairs=3, max_linesearch=7)
+    assert plan(**given).solver == replace(AIMING, pairs=3, max_linesearch=7)
     assert plan(algorithm="lbfgs", **given).solver == LBFGS(3, 7)
     assert plan(algorithm="owlqn", num_memories=np.int64(4)).solver == OWLQN(4)
 

@@ -11,6 +11,7 @@ from fastcrf.training.trace import Row, Trace
 # Column of a row -> key of python-crfsuite's iteration dict. What a solver or a run does not know is left out.
 KEYS = {
     "step": "num",
+    "objective_estimate": "loss",
     "objective": "loss",
     "online_objective": "loss",  # what CRFsuite's l2sgd logs; it takes precedence
     "training_loss": "loss",  # and what its ap, pa and arow do

@@ -24,7 +24,7 @@ from fastcrf.training.checkpoint import Checkpoint, Saved
 from fastcrf.training.interrupts import Interrupt, catch_interrupt
 from fastcrf.training.progress import Display, Silent
 from fastcrf.training.stopping import Rule
-from fastcrf.training.trace import COLUMNS, EVALUATED, SPENT, Point, Row, Trace
+from fastcrf.training.trace import COLUMNS, ESTIMATE, EVALUATED, SPENT, Point, Row, Trace
 from fastcrf.types import NOTHING, Diverged, Floats, Step
 
 Steps = Generator[Step, None, str | None]
@@ -242,7 +242,7 @@ class Run:
 
     def shown(self, row: Row) -> Row:
         """What a display gets of a row: without what the solver tells of itself, which nobody watches live."""
-        return {name: row[name] for name in (*COLUMNS, *self.watch) if name in row}
+        return {name: row[name] for name in (*COLUMNS, ESTIMATE, *self.watch) if name in row}
 
     def _asked_to_stop(self, row: Row, interrupt: Interrupt) -> Ending | None:
         asking = [callback for callback in self.callbacks if callback(row)]

@@ -97,6 +97,8 @@ def _plan_for_any_order(given: Given) -> Plan:
     c1, c2 = penalty
     goals = _goals(given, limits, certifiable=c2 > 0.0 or (c1 > 0.0 and "tol" in given))
     tol = next((goal.tol for goal in goals if isinstance(goal, CertifiedGap)), 0.0)
+    if isinstance(algorithm, str) and tol > 0.0 and len(goals) == 1:
+        solver = _aiming_at(tol, solver)
     return Plan(solver, *penalty, (*_limits(given, limits), *goals), tol)
 
 
@@ -122,6 +124,13 @@ def _plan_without_objective(solver: Solver, penalty: tuple[float, float], given:
     if isinstance(first, MaxSteps) and not {"period", "delta", "epsilon"} & given.keys():
         first = Epochs(first.limit)
     return Plan(solver, *penalty, (first, *others, *goals), 0.0)
+
+
+def _aiming_at(tol: float, solver: Solver) -> Solver:
+    """The solver for a run with this one goal: a policy may be rough where only the end counts."""
+    if "target" not in registry.options_of(solver.name):
+        return solver
+    return registry.changed(solver, single_precision="if long", target=tol)
 
 
 def spelled(algorithm: str) -> str:

@@ -9,7 +9,7 @@ import math
 import time
 from typing import Any, Protocol
 
-from fastcrf.training.trace import COLUMNS, Row
+from fastcrf.training.trace import COLUMNS, ESTIMATE, Row
 
 SPINNER = 4  # columns of a live line before and after its title
 
@@ -78,11 +78,12 @@ class Progress:
 def line(row: Row, room: float = math.inf) -> str:
     """A row in one line of at most `room` characters: what comes first is what everybody reads first."""
     parts = [f"step {row['step']}"]
-    if row["objective"] is not None:
-        parts.append(f"objective {row['objective']:,.2f}")
+    objective = row.get(ESTIMATE) if row["objective"] is None else row["objective"]
+    if objective is not None:
+        parts.append(f"objective {objective:,.2f}")
     if row["relative_gap"] is not None and row["relative_gap"] <= 1.0:  # a wider one says nothing
         parts.append(f"gap {row['relative_gap']:.1e}")
-    parts += [f"{name} {value:.4g}" for name, value in row.items() if name not in COLUMNS]
+    parts += [f"{name} {value:.4g}" for name, value in row.items() if name not in (*COLUMNS, ESTIMATE)]
     parts += [f"{row['seconds']:.1f} s", f"passes {row['passes']:.4g}"]
     while len(parts) > 1 and len("  ".join(parts)) > room:
         parts.pop()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import islice
+import math
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
 
 from fastcrf.draws.sampling import epoch_permutation
 from fastcrf.objective.problem import Problem
+from fastcrf.solvers.batch.line_search import evaluate
 from fastcrf.solvers.policies import auto
 from fastcrf.solvers.policies.adaptive_pass import adaptive_pass
 from fastcrf.solvers.policies.auto import Auto
 from fastcrf.solvers.policies.effort import affordable_pairs, gradient_seconds
+from fastcrf.solvers.policies.rough_start import STRETCH, is_near, kept, remaining_gap
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
 from fastcrf.training.warm_up import decided, first_sequences
@@ -122,6 +125,85 @@ def test_a_pass_that_is_broken_off_begins_again(monkeypatch):
         np.testing.assert_array_equal(step.weights, expected)
 
 
+@pytest.mark.parametrize(("c1", "when"), [(0.0, "never"), (0.0, "always"), (0.3, "always")])
+def test_single_precision_comes_first_and_proves_nothing(c1, when):
+    problem = small_problem(c1=c1, c2=0.02)
+    solver = Auto(single_precision="always", adaptive_pass=when)
+    result = minimize(problem, solver, stop=[CertifiedGap(1e-5), MaxSteps(300)])
+    assert result.status == "converged"
+    rough = [row for row in result.trace if "objective_estimate" in row]
+    assert len(rough) > 2 * STRETCH
+    assert all(row["objective"] is row["gap"] is row["gradient_norm"] is None for row in rough)
+    numbers = [row["step"] for row in rough]
+    assert numbers == list(range(numbers[0], numbers[-1] + 1))  # and never again
+    first_exact = result.trace[numbers[-1] + 1]
+    assert first_exact["objective"] == pytest.approx(rough[-1]["objective_estimate"], rel=1e-6)
+    exact = minimize(problem, Auto(), stop=[CertifiedGap(1e-7), MaxSteps(300)])
+    assert result.certificate.lower_bound <= exact.certificate.objective
+    assert result.certificate.objective <= exact.certificate.objective * (1 + 1e-5)
+    assert result.certificate.objective == pytest.approx(evaluate(problem, result.weights)[0], rel=1e-12)
+
+
+def test_exact_steps_begin_where_the_rough_ones_end():
+    problem = small_problem(c2=0.02)
+    run = Auto(single_precision="always").iterate(problem, zeros(problem))
+    steps = [(step.weights.copy(), step.objective) for step in islice(run, 60)]
+    switch = next(k for k in range(2, 60) if steps[k - 1][1] is None and steps[k][1] is not None)
+    np.testing.assert_array_equal(steps[switch][0], steps[switch - 1][0])
+    assert steps[switch][1] == evaluate(problem, steps[switch][0])[0]
+
+
+@pytest.mark.parametrize("c1", [0.0, 0.3])
+def test_a_run_in_two_precisions_goes_on_bit_for_bit_from_any_step(c1):
+    problem = small_problem(c1=c1, c2=0.02)
+    solver = Auto(single_precision="always")
+    run, seen = solver.iterate(problem, zeros(problem)), []
+    for step in islice(run, 40):
+        memory = {name: np.array(value) for name, value in step.memory.items()}
+        seen.append((step.weights.copy(), step.objective, memory))
+    assert {objective is None for _, objective, _ in seen} == {True, False}
+    for (weights, objective, memory), after in pairwise(seen):
+        again, following = islice(solver.iterate(problem, zeros(problem), memory), 2)
+        assert again.passes == 0
+        assert again.objective == objective
+        np.testing.assert_array_equal(again.weights, weights)
+        np.testing.assert_array_equal(following.weights, after[0])
+        assert following.objective == after[1]
+
+
+def test_what_is_carried_from_a_rough_step_stays_rough():
+    before = small_problem(c2=0.02)
+    now = before.with_penalty(0.0, 0.01)
+    *_, step = islice(Auto(single_precision="always").iterate(before, zeros(before)), 5)
+    carried = Auto.carried(step.memory, before, now)
+    assert len(carried["recent"]) == 0
+    first = next(Auto().iterate(now, zeros(now), carried))
+    assert first.objective is None
+    assert first.info["objective_estimate"] == pytest.approx(now.value(step.weights), rel=1e-6)
+
+
+def test_what_is_left_to_gain_is_told_from_what_was_gained():
+    falling = [100.0 + 7.0 * 0.8**k for k in range(40)]
+    for n in (2 * STRETCH + 1, 20, 40):
+        assert remaining_gap(falling[:n]) == pytest.approx((falling[n - 1] - 100.0) / falling[n - 1])
+    assert kept(falling) == falling[-2 * STRETCH - 1 :]
+    assert remaining_gap(falling[: 2 * STRETCH]) == math.inf
+    assert remaining_gap([100.0 - k * k for k in range(20)]) == math.inf  # faster and faster
+    assert remaining_gap([5.0] * 20) == 0.0
+    assert is_near(falling[:30], 1e-2)
+    assert not is_near(falling[:14], 1e-3)
+    assert is_near([*falling, 100.0], 1e-9)  # below what singles can tell
+
+
+def test_single_precision_is_for_long_fits_of_problems_that_have_it(monkeypatch):
+    problem = small_problem()
+    aiming = Auto(single_precision="if long")
+    assert decided(aiming, problem).single_precision == "never"
+    monkeypatch.setattr(auto, "LONG", gradient_seconds(problem))
+    assert decided(aiming, problem).single_precision == "always"
+    assert Auto(single_precision="always").decided(ToyProblem(c2=0.1)).single_precision == "never"
+
+
 def test_a_warm_up_on_two_sequences_goes_the_way_of_the_whole(monkeypatch):
     problem = small_problem()
     monkeypatch.setattr(auto, "LONG", gradient_seconds(problem))
@@ -164,6 +246,8 @@ def test_a_metric_that_leads_nowhere_is_dropped(monkeypatch):
         ({"pairs": 0}, "pairs"),
         ({"eta": 0.0}, "eta"),
         ({"seed": -1}, "seed"),
+        ({"single_precision": "yes"}, "single_precision must be one of if long, always, never"),
+        ({"target": 0.0}, "target"),
     ],
 )
 def test_wrong_options_are_refused_with_a_sentence(options, message):

@@ -12,6 +12,7 @@ Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2
     else: G <- 1 + observed + expected counts of each feature
     D <- G^-1/4
     L-BFGS with H0 = (y.s / y.Dy) D                                 (c1 > 0: proximal L-BFGS in the same metric)
+        in single precision, if a fit will take seconds, until F - F* is about the gap that the fit is for
 
 Why. Features differ in frequency by five orders of magnitude, and so does curvature; from H0 = I, L-BFGS spends half of
 its evaluations on learning that. G is the scale of each feature, from what has been computed anyway: AdaGrad's sums
@@ -19,7 +20,10 @@ are squares of gradients, and counts bound the curvature that a feature can have
 where features go together: a root is between it and the identity, and a fourth root was good on every set that was
 tried. Many pairs save evaluations as long as reading them costs little beside an evaluation: `effort.py` says how many.
 One pass of AdaGrad costs what two or three evaluations cost and is worth ten to fifty; its compiled code has to be
-loaded (or compiled once a machine), so fits of a second or two do without.
+loaded (or compiled once a machine), so fits of a second or two do without. So they do without single precision, which
+takes half to three quarters of the time of an evaluation. What it computes proves nothing: such Steps have an estimate
+of the objective and no gradient, and the last of them is evaluated once more in double precision before it goes on; the
+ten or more exact steps from there to the end are what the certificate is made of.
 
 Safeguards: F never rises. Where the pass does not pay, its weights are dropped. A line search that fails drops the
 pairs; if that does not help, the metric; then this is steepest descent. A start other than zero is taken for a good one
@@ -43,6 +47,7 @@ from fastcrf.solvers.batch.metric import Both, counts_of, metric_of
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.solvers.policies.adaptive_pass import adaptive_pass
 from fastcrf.solvers.policies.effort import affordable_pairs, gradient_seconds
+from fastcrf.solvers.policies.rough_start import is_near, kept
 from fastcrf.types import NOTHING, Floats, Step
 from fastcrf.vectors import dot
 
@@ -74,7 +79,8 @@ def optional(kept: Kept, **changes: Any) -> Kept:
 class Auto:
     """adaptive_pass: whether to begin with a pass of AdaGrad (if long, always, never); pairs: how many curvature pairs
     are kept, or None for as many as are cheap; max_linesearch: gradient evaluations per line search; eta: step size of
-    the pass; seed: of its order.
+    the pass; seed: of its order; single_precision: whether to evaluate in it (if long, always, never) as long as the
+    relative gap is above target.
     """
 
     name: ClassVar[str] = "auto"
@@ -88,6 +94,7 @@ class Auto:
         "order": optional(curvature_pairs.KEEPS["order"]),
         "scale": optional(curvature_pairs.SCALE),
         **sparse_model.KEEPS,
+        "recent": Kept(n_axes=1, optional=True),  # objectives in single precision; as are value and gradient then
     }
 
     adaptive_pass: str = "if long"
@@ -95,6 +102,8 @@ class Auto:
     max_linesearch: int = 20
     eta: float = 0.3
     seed: int = 0
+    single_precision: str = "never"
+    target: float = 1e-3
 
     def __post_init__(self) -> None:
         check_choice(self.name, "adaptive_pass", self.adaptive_pass, WHEN)
@@ -103,19 +112,21 @@ class Auto:
         check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
         check_positive(self.name, "eta", self.eta)
         check_whole(self.name, "seed", self.seed, 0)
+        check_choice(self.name, "single_precision", self.single_precision, WHEN)
+        check_positive(self.name, "target", self.target)
 
     def decided(self, problem: Both) -> Auto:
         """The same with what depends on the size of the problem settled, so that a smaller one takes the same way."""
         if "sequences" not in problem.provides:
-            return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS)
-        long = LONG_WITH_L1 if problem.c1 > 0.0 else LONG
-        is_long = self.adaptive_pass == "always" or (
-            self.adaptive_pass == "if long" and gradient_seconds(problem) >= long
-        )
+            return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS, single_precision="never")
+        seconds = gradient_seconds(problem)
+        is_long = is_due(self.adaptive_pass, seconds >= (LONG_WITH_L1 if problem.c1 > 0.0 else LONG))
+        is_rough = "rough" in problem.provides and is_due(self.single_precision, seconds >= LONG)
         room = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
         least = LEAST_PAIRS if is_long else SHORT_PAIRS
         pairs = self.pairs or min(room, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
-        return replace(self, adaptive_pass="always" if is_long else "never", pairs=pairs)
+        words = {True: "always", False: "never"}
+        return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_rough])
 
     def iterate(
         self, problem: Both, weights: Floats, memory: Mapping[str, Any] | None = None
@@ -125,12 +136,14 @@ class Auto:
         if memory and "scale" in memory:
             pairs = settled._pairs(problem, np.ones(problem.n_weights))
             pairs.restore(self.name, memory)
-            return (yield from settled._quasi_newton(problem, start, pairs, memory))
+            descend = settled._roughly_first if "recent" in memory else settled._quasi_newton
+            return (yield from descend(problem, start, pairs, memory))
         point = {"weights": start.weights, "value": start.value, "gradient": start.gradient}
         yield Step(start.weights, start.passes, start.value, start.gradient, memory=point)
         while (prepared := settled._prepare(problem, start)) is None:  # asked to stop within the pass
             yield Step(start.weights, 1.0, start.value, start.gradient, memory=point)
-        steps = settled._quasi_newton(problem, prepared.start, settled._pairs(problem, prepared.metric))
+        descend = settled._roughly_first if settled.single_precision == "always" else settled._quasi_newton
+        steps = descend(problem, prepared.start, settled._pairs(problem, prepared.metric))
         if prepared.start.passes == 0:
             next(steps)  # the start, which has been told
         return (yield from steps)
@@ -146,6 +159,8 @@ class Auto:
         if "scale" in memory and (ridge != 0.0 or before.c1 > 0.0 == now.c1):  # L1 leaves some products out
             carried |= with_ridge(memory["basis"], memory["scale"], 2.0 * ridge)
             carried.pop("inner", None)  # sums over rows that have changed
+        if "recent" in memory:
+            carried["recent"] = np.empty(0)  # objectives of another penalty; the point is still to be evaluated exactly
         return carried
 
     def _prepare(self, problem: Both, start: Start) -> Prepared | None:
@@ -165,12 +180,33 @@ class Auto:
     def _pairs(self, problem: Both, metric: Floats) -> CurvaturePairs:
         return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
 
+    def _roughly_first(
+        self, problem: Any, start: Start, pairs: CurvaturePairs, memory: Mapping[str, Any] = NOTHING
+    ) -> Generator[Step, None, str]:
+        """Steps in single precision until the target is near; then exact ones, from there and with the same pairs."""
+        recent = list(memory.get("recent", ()))
+        rough = problem.roughly() if "rough" in problem.provides else problem
+        for step in self._quasi_newton(rough, start, pairs, memory):
+            estimate = step.memory["value"]
+            recent = kept([*recent, estimate]) if step.passes else recent  # a step that is told again has been kept
+            info, state = {**step.info, "objective_estimate": estimate}, {**step.memory, "recent": np.array(recent)}
+            yield step._replace(objective=None, gradient=None, info=info, memory=state)
+            if is_near(recent, self.target):
+                break
+        exact = Start(step.weights, *evaluate(problem, step.weights), 1)
+        return (yield from self._quasi_newton(problem, exact, pairs, step.memory))
+
     def _quasi_newton(
         self, problem: Both, start: Start, pairs: CurvaturePairs, memory: Mapping[str, Any] = NOTHING
     ) -> Generator[Step, None, str]:
         if problem.c1 > 0.0:
             return prox_lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch, memory)
         return lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch)
+
+
+def is_due(when: str, is_long: bool) -> bool:
+    """What one of WHEN means for a fit."""
+    return when == "always" or (when == "if long" and is_long)
 
 
 def with_ridge(basis: np.ndarray, scale: Floats, ridge: float) -> dict[str, np.ndarray]:
