@@ -1,9 +1,11 @@
 """What a warm-started path of ten penalties costs beside ten fits from zero, to the same certified gap.
 
-    FASTCRF_DATA=folder python benchmarks/path.py [--sets usaddress,conll2002-ned] [--first 3000] [--tol 1e-3] [--json]
+    FASTCRF_DATA=folder python benchmarks/path.py [--sets usaddress,conll2002-ned] [--first 3000] [--tol 1e-3]
+        [--pairs 50] [--json]
 
 For each set two paths: c2 from 10 to 0.01, and c1 from 3 to 0.03 at c2 = 0.01. Both sides are `auto`, two threads, and
-both merge attributes that always go together. Passes over the data, and seconds inside the solver by the clock.
+both merge attributes that always go together. --pairs: how many curvature pairs the path keeps, instead of as many as
+cold fits do. Passes over the data, and seconds inside the solver by the clock.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.corpora.known_sets import KNOWN_SETS
 from fastcrf.data.corpora.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.solvers.policies.auto import Auto
 from fastcrf.training.path import follow_path, problem_of_path
 
 PATHS = {
@@ -26,14 +29,14 @@ PATHS = {
 }
 
 
-def figures_of(name: str, first: int | None, tol: float) -> list[dict[str, Any]]:
+def figures_of(name: str, first: int | None, tol: float, pairs: int | None) -> list[dict[str, Any]]:
     X, y = load(name, subset=next(iter(KNOWN_SETS[name].parts)), items=True, return_X_y=True)
     corpus, attributes, labels = encode_training(X[:first], y[:first])
     problem = problem_of_path(corpus, build_feature_map(corpus, len(attributes), len(labels)), 0.01, 2)
     rows = []
     for path, along in PATHS.items():
         cold = [follow_path(problem, [penalty], tol=tol)[0] for penalty in along]
-        warm = follow_path(problem, along, tol=tol)
+        warm = follow_path(problem, along, tol=tol, solver=Auto(pairs=pairs))
         row: dict[str, Any] = {"set": name, "sequences": corpus.n_sequences, "path": path}
         for side, points in (("cold", cold), ("warm", warm)):
             row[side] = {
@@ -50,9 +53,10 @@ def main() -> None:
     parser.add_argument("--sets", default="usaddress,conll2002-ned")
     parser.add_argument("--first", type=int, help="sequences of each set; all of them if not given")
     parser.add_argument("--tol", type=float, default=1e-3)
+    parser.add_argument("--pairs", type=int)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    rows = [row for name in given.sets.split(",") for row in figures_of(name, given.first, given.tol)]
+    rows = [row for name in given.sets.split(",") for row in figures_of(name, given.first, given.tol, given.pairs)]
     if given.json:
         print(json.dumps(rows, indent=2))
         return

@@ -171,6 +171,13 @@ def test_the_log_reads_as_python_crfsuites():
     assert log.featgen_num_features == len(fit.result.weights)
 
 
+def test_the_log_of_rough_steps_has_their_estimates():
+    rows = train().result.trace
+    rough = [row | {"objective": None, "objective_estimate": 10.0 - k} for k, row in enumerate(rows[:-1])]
+    losses = [iteration["loss"] for iteration in training_log([*rough, rows[-1]], 1).iterations]
+    assert losses == [10.0 - k for k in range(1, len(rough))] + [rows[-1]["objective"]]
+
+
 def test_going_back_to_the_best_weights_is_no_iteration_of_the_log():
     fit = train(dev=DEV, tol=1e-9, patience=2)
     log = training_log(fit.result.trace, len(fit.result.weights))

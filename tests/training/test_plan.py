@@ -42,10 +42,17 @@ def test_none_is_auto_with_c2_1_and_a_certified_gap():
 
 
 @pytest.mark.parametrize(
-    "goal", [{"delta": 1e-4}, {"tol": 1e-3, "epsilon": 1e-3}, {"gradient_tol": 0.1}, {"c1": 1, "c2": 0}]
+    "looking",
+    [
+        {"delta": 1e-4},
+        {"tol": 1e-3, "epsilon": 1e-3},
+        {"gradient_tol": 0.1},
+        {"c1": 1, "c2": 0},
+        {"callbacks": [print]},
+    ],
 )
-def test_auto_is_exact_from_the_start_where_rules_look_at_every_step(goal):
-    assert plan(**goal).solver == Auto()
+def test_auto_is_exact_from_the_start_where_rules_or_callbacks_look_at_every_step(looking):
+    assert plan(**looking).solver == Auto()
     assert plan(tol=1e-5).solver == Auto(single_precision="if long", target=1e-5)
     assert plan(algorithm=Auto()).solver == Auto()
 

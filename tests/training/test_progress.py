@@ -62,6 +62,12 @@ def test_what_was_not_evaluated_is_not_shown():
     assert line(row) == "step 0  0.0 s  passes 0"
 
 
+def test_an_estimate_of_the_objective_is_shown_where_it_was_not_evaluated():
+    row = {"step": 3, "objective": None, "objective_estimate": 8.0, "relative_gap": None, "passes": 4.0, "seconds": 0.0}
+    assert line(row) == "step 3  objective 8.00  0.0 s  passes 4"
+    assert line(row | {"objective": 7.0}) == "step 3  objective 7.00  0.0 s  passes 4"
+
+
 def test_elsewhere_than_on_a_terminal_lines_are_plain_and_come_now_and_then():
     text, result = shown(terminal=False, interval=1e9)
     last = {name: result.trace[-1][name] for name in COLUMNS}

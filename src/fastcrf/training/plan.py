@@ -97,7 +97,7 @@ def _plan_for_any_order(given: Given) -> Plan:
     c1, c2 = penalty
     goals = _goals(given, limits, certifiable=c2 > 0.0 or (c1 > 0.0 and "tol" in given))
     tol = next((goal.tol for goal in goals if isinstance(goal, CertifiedGap)), 0.0)
-    if isinstance(algorithm, str) and tol > 0.0 and len(goals) == 1:
+    if isinstance(algorithm, str) and tol > 0.0 and len(goals) == 1 and not given.get("callbacks"):
         solver = _aiming_at(tol, solver)
     return Plan(solver, *penalty, (*_limits(given, limits), *goals), tol)
 
@@ -127,7 +127,7 @@ def _plan_without_objective(solver: Solver, penalty: tuple[float, float], given:
 
 
 def _aiming_at(tol: float, solver: Solver) -> Solver:
-    """The solver for a run with this one goal: a policy may be rough where only the end counts."""
+    """The solver for a run with this one goal, where nobody looks at its steps: a policy may be rough until the end."""
     if "target" not in registry.options_of(solver.name):
         return solver
     return registry.changed(solver, single_precision="if long", target=tol)

@@ -16,6 +16,7 @@ from fastcrf.solvers.policies.adaptive_pass import adaptive_pass
 from fastcrf.solvers.policies.auto import Auto
 from fastcrf.solvers.policies.effort import affordable_pairs, gradient_seconds
 from fastcrf.solvers.policies.rough_start import STRETCH, is_near, kept, remaining_gap
+from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
 from fastcrf.training.warm_up import decided, first_sequences
@@ -169,6 +170,18 @@ def test_a_run_in_two_precisions_goes_on_bit_for_bit_from_any_step(c1):
         np.testing.assert_array_equal(again.weights, weights)
         np.testing.assert_array_equal(following.weights, after[0])
         assert following.objective == after[1]
+
+
+def test_a_run_that_was_stopped_among_its_rough_steps_goes_on_from_a_checkpoint(tmp_path):
+    problem, solver = small_problem(c2=0.02), Auto(single_precision="always")
+    whole = minimize(problem, solver, stop=[CertifiedGap(1e-4)])
+    stopped = minimize(problem, solver, stop=[MaxSteps(6)], checkpoint=Checkpoint(tmp_path / "run", every=0.0))
+    assert "objective_estimate" in stopped.trace[-1]
+    assert stopped.certificate.objective == pytest.approx(evaluate(problem, stopped.weights)[0], rel=1e-12)
+    checkpoint = Checkpoint(tmp_path / "run", resume=True)
+    resumed = minimize(problem, solver, stop=[CertifiedGap(1e-4)], checkpoint=checkpoint)
+    np.testing.assert_array_equal(resumed.weights, whole.weights)
+    assert resumed.certificate == whole.certificate
 
 
 def test_what_is_carried_from_a_rough_step_stays_rough():
