@@ -212,7 +212,7 @@ def test_single_precision_is_for_long_fits_of_problems_that_have_it(monkeypatch)
     problem = small_problem()
     aiming = Auto(single_precision="if long")
     assert decided(aiming, problem).single_precision == "never"
-    monkeypatch.setattr(auto, "LONG", gradient_seconds(problem))
+    monkeypatch.setattr(auto, "LONG_ENOUGH_TO_COMPILE", gradient_seconds(problem))
     assert decided(aiming, problem).single_precision == "always"
     assert Auto(single_precision="always").decided(ToyProblem(c2=0.1)).single_precision == "never"
 

@@ -12,7 +12,7 @@ Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2
     else: G <- 1 + observed + expected counts of each feature
     D <- G^-1/4
     L-BFGS with H0 = (y.s / y.Dy) D                                 (c1 > 0: proximal L-BFGS in the same metric)
-        in single precision, if a fit will take seconds, until F - F* is about the gap that the fit is for
+        in single precision, if a fit will take ten seconds, until F - F* is about the gap that the fit is for
 
 Why. Features differ in frequency by five orders of magnitude, and so does curvature; from H0 = I, L-BFGS spends half of
 its evaluations on learning that. G is the scale of each feature, from what has been computed anyway: AdaGrad's sums
@@ -20,10 +20,11 @@ are squares of gradients, and counts bound the curvature that a feature can have
 where features go together: a root is between it and the identity, and a fourth root was good on every set that was
 tried. Many pairs save evaluations as long as reading them costs little beside an evaluation: `effort.py` says how many.
 One pass of AdaGrad costs what two or three evaluations cost and is worth ten to fifty; its compiled code has to be
-loaded (or compiled once a machine), so fits of a second or two do without. So they do without single precision, which
-takes half to three quarters of the time of an evaluation. What it computes proves nothing: such Steps have an estimate
-of the objective and no gradient, and the last of them is evaluated once more in double precision before it goes on; the
-ten or more exact steps from there to the end are what the certificate is made of.
+loaded (or compiled once a machine), so fits of a second or two do without. Longer ones still do without single
+precision, for which the kernels of a gradient are compiled once more; it takes half of the time of an evaluation where
+labels are many, three quarters where they are few. What it computes proves nothing: such Steps have an estimate of the
+objective and no gradient, and the last of them is evaluated once more in double precision before it goes on; the ten
+or more exact steps from there to the end are what the certificate is made of.
 
 Safeguards: F never rises. Where the pass does not pay, its weights are dropped. A line search that fails drops the
 pairs; if that does not help, the metric; then this is steepest descent. A start other than zero is taken for a good one
@@ -53,6 +54,7 @@ from fastcrf.vectors import dot
 
 LONG = 0.015  # seconds of a gradient on one core: a fit takes about a hundred of them
 LONG_WITH_L1 = 0.003  # there a step costs twice a gradient while hardly a weight is zero, and the pass ends with zeros
+LONG_ENOUGH_TO_COMPILE = 0.1  # a fit in which single precision has its compiler's four seconds back at once
 LEAST_PAIRS, MOST_PAIRS = 20, 200
 SHORT_PAIRS = 10  # at the least, where a fit has few steps and is soon over
 ROOM, BYTES_A_PAIR = 2**29, 8  # bytes that the pairs may take, unless FEWEST_PAIRS take more
@@ -121,7 +123,7 @@ class Auto:
             return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS, single_precision="never")
         seconds = gradient_seconds(problem)
         is_long = is_due(self.adaptive_pass, seconds >= (LONG_WITH_L1 if problem.c1 > 0.0 else LONG))
-        is_rough = "rough" in problem.provides and is_due(self.single_precision, seconds >= LONG)
+        is_rough = "rough" in problem.provides and is_due(self.single_precision, seconds >= LONG_ENOUGH_TO_COMPILE)
         room = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
         least = LEAST_PAIRS if is_long else SHORT_PAIRS
         pairs = self.pairs or min(room, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
