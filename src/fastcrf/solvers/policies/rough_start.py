@@ -17,7 +17,7 @@ LEAST = 1e-4  # of F: nearer to the optimum the rounding of F itself, up to 2e-5
 
 
 def remaining_gap(objectives: Sequence[float]) -> float:
-    """About how far the last objective is above the optimum, relative to it; infinite while nobody can tell."""
+    """About how far the last objective is above the optimum; infinite while nobody can tell."""
     if len(objectives) <= 2 * STRETCH:
         return math.inf
     first, middle, last = objectives[-2 * STRETCH - 1], objectives[-STRETCH - 1], objectives[-1]
@@ -25,12 +25,12 @@ def remaining_gap(objectives: Sequence[float]) -> float:
     if newest <= 0.0:
         return 0.0  # singles show no gain any more
     ratio = newest / before if before > 0.0 else 1.0
-    return newest * ratio / (1.0 - ratio) / abs(last) if ratio < 1.0 else math.inf
+    return newest * ratio / (1.0 - ratio) if ratio < 1.0 else math.inf
 
 
 def is_near(objectives: Sequence[float], target: float) -> bool:
-    """Whether it is time for double precision: some ten steps before a certificate of `target` can be had."""
-    return remaining_gap(objectives) <= max(target, LEAST)
+    """Whether it is time for double precision: some ten steps before a relative gap of `target` can be certified."""
+    return len(objectives) > 0 and remaining_gap(objectives) <= max(target, LEAST) * abs(objectives[-1])
 
 
 def kept(objectives: Sequence[float]) -> list[float]:
