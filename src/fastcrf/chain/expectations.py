@@ -186,21 +186,31 @@ def end_of_block(starts, first, last):
     return end
 
 
+@borrowing_kernel
+def infer_sequences(sequences, first, end, lattice, expected, n_labels, lanes):
+    """Weighted sum of log Z of the sequences first..end-1 of one block, their posteriors, and their expected bigrams.
+
+    Writes: expected.edges, expected.wide_edges, lattice.
+    """
+    weights, starts, loss = sequences.weights, sequences.positions.starts, 0.0
+    base = starts[first]
+    score_block(sequences.positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
+    for i in range(first, end):
+        weight = weights[i] if len(weights) > 0 else 1.0
+        a, b = starts[i] - base, starts[i + 1] - base
+        loss += weight * infer(lattice, a, b, sequences.edges, weight, expected.wide_edges, n_labels, lanes)
+    add_edges(lattice, starts[end] - base, sequences.edges, n_labels, expected.edges, lanes)
+    return loss
+
+
 @standing_kernel
 def expect_block(sequences, first, end, lattice, expected, n_labels, lanes):
     """Weighted sum of log Z of the sequences first..end-1 of one block, and their expected counts.
 
     Writes: expected, lattice.
     """
-    positions, weights, starts, loss = sequences.positions, sequences.weights, sequences.positions.starts, 0.0
-    base = starts[first]
-    score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
-    for i in range(first, end):
-        weight = weights[i] if len(weights) > 0 else 1.0
-        a, b = starts[i] - base, starts[i + 1] - base
-        loss += weight * infer(lattice, a, b, sequences.edges, weight, expected.wide_edges, n_labels, lanes)
-    add_edges(lattice, starts[end] - base, sequences.edges, n_labels, expected.edges, lanes)
-    scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
+    loss = infer_sequences(sequences, first, end, lattice, expected, n_labels, lanes)
+    scatter_block(sequences.positions, first, end, lattice.scores, expected.table, lanes)
     return loss
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.chain.expectations import Expected, Table, add_edges, end_of_block, infer, scatter_block, score_block
+from fastcrf.chain.expectations import Expected, Table, end_of_block, infer_sequences, scatter_block
 from fastcrf.kernel import borrowing_kernel, standing_kernel
 
 WIDEST_SINGLE_SPREAD = 30.0
@@ -28,17 +28,13 @@ def residuals_of_block(sequences, labels, first, end, lattice, residuals, n_labe
 
     Writes: residuals, lattice.
     """
-    positions, weights, starts, loss = sequences.positions, sequences.weights, sequences.positions.starts, 0.0
-    base = starts[first]
-    score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
+    weights, starts = sequences.weights, sequences.positions.starts
+    loss = infer_sequences(sequences, first, end, lattice, residuals, n_labels, lanes)
     for i in range(first, end):
         weight = weights[i] if len(weights) > 0 else 1.0
-        a, b = starts[i] - base, starts[i + 1] - base
-        loss += weight * infer(lattice, a, b, sequences.edges, weight, residuals.wide_edges, n_labels, lanes)
-        for t in range(a, b):
-            lattice.scores[t, labels[base + t]] -= weight
-    add_edges(lattice, starts[end] - base, sequences.edges, n_labels, residuals.edges, lanes)
-    scatter_block(positions, first, end, lattice.scores, residuals.table, lanes)
+        for p in range(starts[i], starts[i + 1]):
+            lattice.scores[p - starts[first], labels[p]] -= weight
+    scatter_block(sequences.positions, first, end, lattice.scores, residuals.table, lanes)
     return loss
 
 
