@@ -18,6 +18,7 @@ from fastcrf.solvers import registry
 from fastcrf.types import Corpus
 from reference.random_corpora import random_corpus
 
+ROUGH = registry.make("auto", single_precision="always")
 RNG = np.random.default_rng(3)
 X = [
     [{f"a{RNG.integers(6)}": 1.0, f"v{RNG.integers(3)}": abs(RNG.normal())} for _ in range(n)] for n in (3, 1, 4, 2, 5)
@@ -37,9 +38,10 @@ def everything_mapped(monkeypatch):
     monkeypatch.setattr(mapped, "SMALL", 0)
 
 
-@pytest.mark.parametrize("name", registry.names())
-def test_every_solver_takes_the_same_steps(name, encoded, everything_mapped):
-    solver = registry.make(name)
+@pytest.mark.parametrize(
+    "solver", [*map(registry.make, registry.names()), ROUGH], ids=[*registry.names(), "auto, rough"]
+)
+def test_every_solver_takes_the_same_steps(solver, encoded, everything_mapped):
     penalty = registry.default_penalty(solver)
     runs = []
     for corpus in (encoded.corpus, encode_training(X, Y)[0]):
