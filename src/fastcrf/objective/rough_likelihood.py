@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fastcrf.chain.expectations import BLOCK, Expected, Sequences
+from fastcrf.chain.expectations import Expected, Sequences
 from fastcrf.chain.forward_backward import Edges, make_edges, make_lattice
 from fastcrf.chain.lane_widths import SINGLE_LANE, aligned_zeros, single_width
 from fastcrf.chain.layout import expand_weights
@@ -43,8 +43,8 @@ class RoughLikelihood:
         self.exact = exact
         layout, K = exact.layout, exact.features.n_labels
         self.lanes = (SINGLE_LANE,) * single_width(layout.padded)
-        longest = max(BLOCK, int(np.diff(exact.corpus.starts).max(initial=0)))
-        self.lattices = [make_lattice(longest, K, layout.padded, np.float32) for _ in range(exact.n_jobs)]
+        n_positions = len(exact.lattices[0].scores)
+        self.lattices = [make_lattice(n_positions, K, layout.padded, np.float32) for _ in range(exact.n_jobs)]
         self.rows = [aligned_zeros(layout.n_rows, layout.padded, np.float32) for _ in range(exact.n_jobs)]
         self.flat = aligned_zeros(1, layout.table_size, np.float32)[0]
         self.transition_counts = exact.counts.copy()  # residuals have the others in them
