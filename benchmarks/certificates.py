@@ -24,16 +24,17 @@ from typing import ClassVar
 import corpora
 
 from fastcrf import CRF
-from fastcrf.data.corpora.loaders import load
+from fastcrf.certificates.certifier import Certifier
+from fastcrf.data.datasets.loaders import load
+from fastcrf.fitting.solver_choice import quasi_newton
 from fastcrf.lab.experiment import Objective, Penalty, PlannedRun
 from fastcrf.lab.named_datasets import from_literature
 from fastcrf.lab.optimum import Optimum, keep, search
-from fastcrf.lab.store import Row, Rows, Store, cache_folder
+from fastcrf.lab.store import Row, Rows, Store
 from fastcrf.lab.tables import table
 from fastcrf.solvers.registry import make
-from fastcrf.training.certifier import Certifier
+from fastcrf.system.cache_folder import lab_folder
 from fastcrf.training.driver import minimize
-from fastcrf.training.solver_choice import quasi_newton
 from fastcrf.training.stopping import MaxSteps
 from fastcrf.training.trace import Point, Trace
 
@@ -49,7 +50,7 @@ PERIOD, DELTA = 10, 1e-5  # CRFsuite's defaults
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
-    parser.add_argument("--store", type=Path, default=cache_folder(), help="where optima and rows are kept")
+    parser.add_argument("--store", type=Path, default=lab_folder(), help="where optima and rows are kept")
     parser.add_argument("--sets", default=SETS, help="names, with commas between")
     parser.add_argument("--penalties", default=PENALTIES, help="c1/c2, with commas between")
     parser.add_argument("--picture", help="draw the runs with c2=0.1 and c1=c2=0.1 into this file")
@@ -73,7 +74,7 @@ def main() -> None:
 
 
 def rows_of(objective: Objective, store: Store) -> Rows:
-    """A row a step: objective, true gap, certified gaps, and what certifying cost. Kept ones, or those of a run now."""
+    """A row a step: objective, true gap, certified gaps, and what certifying cost. Stored ones, or of a run now."""
     problem = objective.problem(n_jobs=1)
     planned = PlannedRun(objective, "certificates", make(quasi_newton(problem.c1)))
     optimum = optimum_of(objective, store)
@@ -90,7 +91,7 @@ def rows_of(objective: Objective, store: Store) -> Rows:
 
 
 def optimum_of(objective: Objective, store: Store) -> Optimum:
-    """Kept, or looked for now."""
+    """StateField, or looked for now."""
     kept = store.best(objective.key)
     if not kept:
         found, weights = search(objective, store, None, OPTIMUM_TOL, n_jobs=1)

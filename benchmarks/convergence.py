@@ -25,14 +25,15 @@ import claims
 import corpora
 
 from fastcrf.cli.solver_options import read_solver
-from fastcrf.data.files.atomic_write import replace_file
 from fastcrf.lab.experiment import Experiment, Limits, Penalty
 from fastcrf.lab.figures import check_figure, save_figure
 from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.lab.runner import Watcher, run_experiment
-from fastcrf.lab.store import Rows, Store, as_lines, cache_folder
+from fastcrf.lab.store import Rows, Store, as_lines
 from fastcrf.lab.summary import compare
 from fastcrf.lab.tables import in_words
+from fastcrf.system.atomic_write import replace_file
+from fastcrf.system.cache_folder import lab_folder
 
 SOLVERS = ("lbfgs", "owlqn", "sgd", "l2sgd", "sag", "sag-nus-star")
 PENALTIES = {"l2": Penalty(0.0, 0.5), "l1+l2": Penalty(1.0, 0.5), "l1": Penalty(1.0, 0.0)}
@@ -58,7 +59,7 @@ def largest_disagreement(experiment: Experiment, rows: Rows, store: Store) -> fl
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
-    parser.add_argument("--cache", default=cache_folder(), help="where runs are kept (default: the user's cache)")
+    parser.add_argument("--cache", default=lab_folder(), help="where runs are kept (default: the user's cache)")
     parser.add_argument(
         "--sets", default="conll2000,ocr-letters", help="names, with commas between; digits, addresses too"
     )

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from fastcrf.data.corpora.feature_sets import FEATURE_SETS
-from fastcrf.data.files.column_files import read_columns
+from fastcrf.data.datasets.feature_sets import FEATURE_SETS
+from fastcrf.data.files.conll import read_columns
 
 REPOSITORY = Path(__file__).parents[1]
 

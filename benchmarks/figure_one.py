@@ -1,7 +1,7 @@
 """The order of the classic stochastic methods in schmidt2015's Figure 1: SG over Pegasos, ASG over AdaGrad and SMD.
 
 Each method runs with powers of ten as its step size for so many passes, and is judged by the best of them, as in the
-paper. Powers are tried outwards from the middle until the best one has a worse neighbour on either side, whatever the
+paper. Powers are tried outwards from the middle until the best one has a worse neighbor on either side, whatever the
 number of passes that is looked at. A pass is n evaluations: an epoch of `smd`, with its Hessians, is two. What a quick
 calibration on 1,000 sequences would have chosen is shown beside it.
 
@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.feature_map import build_feature_map
+from fastcrf.core.types import Diverged
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
+from fastcrf.solvers.sgd.calibration import calibrate
 from fastcrf.solvers.sgd.run import Run
-from fastcrf.solvers.sgd.step_size_trials import calibrate
 from fastcrf.training.warm_up import first_sequences
-from fastcrf.types import Diverged
 
 CLASSIC: dict[str, dict[str, Any]] = {
     "pegasos": {},
@@ -98,7 +98,7 @@ def run_all(study: Study, sets: list[str], solvers: list[str], seeds: int, first
 
 
 def search(study: Study, dataset: str, solver: str, seed: int) -> Iterator[int]:
-    """Exponents yet to be tried, until the best one of every mark has neighbours on both sides."""
+    """Exponents yet to be tried, until the best one of every mark has neighbors on both sides."""
     wanted = [FIRST.get(solver, -1)]
     while wanted:
         for exponent in wanted:

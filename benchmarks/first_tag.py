@@ -59,7 +59,7 @@ def make_models(folder: Path) -> None:
     import pycrfsuite
 
     from fastcrf import CRF
-    from fastcrf.data.corpora.addresses import make_addresses
+    from fastcrf.data.datasets.addresses import make_addresses
     from fastcrf.data.encoding.column_attributes import column_items
 
     addresses, y = make_addresses(1000)

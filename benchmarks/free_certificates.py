@@ -18,11 +18,11 @@ from itertools import islice
 import corpora
 import numpy as np
 
+from fastcrf.fitting.solver_choice import quasi_newton
 from fastcrf.lab.named_datasets import from_literature
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.solver_choice import quasi_newton
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
 
 SOLVERS = {"sag-nus-star": 0.0, "saga": 0.0, "prox-saga": 1.0}  # c1 over c2

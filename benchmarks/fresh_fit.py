@@ -25,8 +25,8 @@ CASES = "usaddress:0:0.1,usaddress:0.1:0.1,conll2000:0:1"
 
 
 def items_of(name: str) -> tuple[Any, Any]:
-    from fastcrf.data.corpora.known_sets import KNOWN_SETS
-    from fastcrf.data.corpora.loaders import load
+    from fastcrf.data.datasets.known_sets import KNOWN_SETS
+    from fastcrf.data.datasets.loaders import load
 
     return load(name, subset=next(iter(KNOWN_SETS[name].parts)), items=True, return_X_y=True)
 

@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpora.known_sets import KNOWN_SETS
-from fastcrf.data.corpora.loaders import load
+from fastcrf.data.corpus.occurrences import with_attributes
+from fastcrf.data.datasets.known_sets import KNOWN_SETS
+from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.data.encoding.occurrences import with_attributes
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.problem_choice import choose_problem
 from fastcrf.training.stopping import MaxSteps
 
 BOUNDS = (1e-5, 1e-4, 1e-3, 1e-2)

@@ -20,10 +20,10 @@ import numpy as np
 import peer
 import pycrfsuite
 
-from fastcrf.chain.decode import viterbi
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpora.loaders import load
+from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import Encoder, encode_training
+from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.warm_up import warm_up
@@ -72,7 +72,7 @@ def fastcrf(algorithm: str, epochs: int, seed: int, train: Any, test: Any) -> tu
         began = time.process_time()
         step = next(steps)
         seconds.append(time.process_time() - began)
-    unseen = Encoder(attributes).encode_labelled(*test, labels)
+    unseen = Encoder(attributes).encode_labeled(*test, labels)
     return min(seconds), float(np.mean(viterbi(unseen, features, step.weights) == unseen.labels))
 
 

@@ -18,8 +18,8 @@ import os
 import corpora
 import numpy as np
 
-from fastcrf.draws.storage import FORMS, bytes_by_form, choose_form
 from fastcrf.lab.named_datasets import from_literature
+from fastcrf.stochastic.gradient_storage import FORMS, bytes_by_form, choose_form
 
 SETS = "ocr-letters,conll2000,conll2002-ned,ud-ewt-xpos"
 MEGABYTE = 1e6

@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.draws.sampling import epoch_permutation
 from fastcrf.lab.dataset import Dataset
 from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import changed, make
-from fastcrf.solvers.sgd.bregman_updates import SlopeOfGap
-from fastcrf.solvers.sgd.convex_functions import Arctan, Erf, Gd, tabulate
-from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
+from fastcrf.solvers.sgd.ngd.bregman_updates import SlopeOfGap
+from fastcrf.solvers.sgd.ngd.convex_functions import Arctan, Erf, Gd, tabulate
+from fastcrf.solvers.sgd.ngd.natural_descent import natural_descent
+from fastcrf.stochastic.sampling import epoch_permutation
 
 SOLVERS = {
     "sgd": make("sgd", calibration="crfsuite"),
@@ -65,7 +65,7 @@ def row(name: str, problem: Problem, dataset: Dataset, epochs: int, seeds: int) 
         step = next(islice(solver.iterate(problem, np.zeros(problem.n_weights)), epochs, None))
         accuracies.append(100.0 * (1.0 - dataset.error(step.weights)))
         objectives.append(problem.value(step.weights))
-        etas.append(step.memory["eta"])
+        etas.append(step.state["eta"])
     spread = stdev(accuracies) if seeds > 1 else 0.0
     each = " ".join(f"{accuracy:.2f}" for accuracy in accuracies)
     return f"{name:20} {mean(accuracies):.3f} +- {spread:.3f}  ({each})  objective {mean(objectives):,.0f}  eta {etas}"
@@ -80,8 +80,7 @@ def time_tables(problem: Problem) -> None:
 
 def epoch_seconds(problem: Problem, update: Any) -> float:
     """The least of three epochs."""
-    descent, seconds = ScaledDescent(problem, np.zeros(problem.n_weights), batch=1, shrink_first=False), []
-    descent.transform_by(update, by_position=False)
+    descent, seconds = natural_descent(problem, np.zeros(problem.n_weights), update, by_position=False), []
     order, steps = epoch_permutation(0, 0, problem.n_sequences), np.full(problem.n_sequences, 0.01)
     descent.descend(order[:2], steps[:2])
     for _ in range(3):

@@ -31,18 +31,18 @@ import numpy as np
 from corpora import TASKS, data_folder, sentences
 
 from fastcrf import CRF
-from fastcrf.chain.decode import viterbi
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpora.loaders import load
+from fastcrf.core.types import Corpus, Floats
+from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import Encoder, encode_training
+from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.lab.tables import table
 from fastcrf.metrics import flat_accuracy_score, segment_scores
-from fastcrf.model import Model
+from fastcrf.model.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
-from fastcrf.types import Corpus, Floats
 
 CORPORA = ("conll2000", "jnlpba")
 ONE_PASS = ("psa", "staggered-aitken", "sgd", "asg", "adagrad")
@@ -67,7 +67,7 @@ class Task:
         self.X_test, self.y_test = map(list, load(self.name, subset="test", items=True, return_X_y=True))
         self.corpus, attributes, self.labels = encode_training(self.X, self.y)
         self.features = build_feature_map(self.corpus, len(attributes), len(self.labels))
-        self.test = Encoder(attributes).encode_labelled(self.X_test, self.y_test, self.labels)
+        self.test = Encoder(attributes).encode_labeled(self.X_test, self.y_test, self.labels)
         self.problem = Problem(self.corpus, self.features, c2=1.0)
 
     def score(self, weights: Floats, corpus: Corpus, gold: list[list[str]]) -> float:
@@ -231,7 +231,7 @@ def follow(source: str, model: str, options: list[str], stop: int | None) -> tup
     return chunks, run.returncode
 
 
-def memory(positions: int) -> None:
+def state(positions: int) -> None:
     """Peak memory and number of weights while a stream goes by."""
     pairs = sentences(data_folder(None), TASKS["gutenberg-seg"]._replace(positions=None), "train")
     crf, rows, seen, mark = CRF("psa"), [], 0, 0
@@ -279,7 +279,7 @@ def main() -> None:
     if given.data:
         os.environ["FASTCRF_DATA"] = given.data
     if given.part == "memory":
-        memory(given.positions)
+        state(given.positions)
         return
     if given.part == "killed":
         killed(given.corpora[0])

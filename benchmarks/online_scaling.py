@@ -15,15 +15,15 @@ import os
 import numpy as np
 from online import Task
 
-from fastcrf.chain.feature_map import count_gold
-from fastcrf.draws.sampling import epoch_permutation
+from fastcrf.core.types import Floats
+from fastcrf.data.corpus.reordering import reorder
+from fastcrf.features.feature_map import count_gold
 from fastcrf.lab.tables import table
-from fastcrf.objective.movable import reorder
 from fastcrf.solvers import registry
-from fastcrf.solvers.scaling.roots import scale_weights
+from fastcrf.solvers.iterative_scaling.roots import scale_weights
+from fastcrf.stochastic.sampling import epoch_permutation
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
-from fastcrf.types import Floats
 
 BATCH, ETAS, FROM_OPTIMUM, WHOLE_BATCHES = 5, (0.1, 1.0, 10.0, 30.0, 100.0, 1000.0), (0.1, 1.0, 10.0), (50, 500, None)
 
@@ -36,7 +36,7 @@ def one_pass(task: Task, start: Floats, eta: float, direction: str) -> Floats:
 
 
 def whole_batches(task: Task, start: Floats, size: int) -> Floats:
-    """One pass in which each batch takes one exact step of penalised iterative scaling (Chen & Rosenfeld 2000)."""
+    """One pass in which each batch takes one exact step of penalized iterative scaling (Chen & Rosenfeld 2000)."""
     problem, corpus, features = task.problem, task.corpus, task.features
     w, masses, n = start.copy(), problem.feature_masses(), problem.n_sequences
     order = epoch_permutation(0, 1, n)

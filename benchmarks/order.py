@@ -20,9 +20,9 @@ import corpora
 import numpy as np
 
 from fastcrf import CRF
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.chain.histories import n_histories
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.features.histories import n_histories
 from fastcrf.metrics import segment_scores
 from fastcrf.objective.problem import Problem
 

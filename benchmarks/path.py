@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpora.known_sets import KNOWN_SETS
-from fastcrf.data.corpora.loaders import load
+from fastcrf.data.datasets.known_sets import KNOWN_SETS
+from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.solvers.policies.auto import Auto
-from fastcrf.training.path import follow_path, problem_of_path
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.regularization_path import follow_path, problem_of_path
+from fastcrf.solvers.auto.auto import Auto
 
 PATHS = {
     "c2": [(0.0, c2) for c2 in np.geomspace(10.0, 0.01, 10).tolist()],

@@ -13,13 +13,13 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpora.known_sets import KNOWN_SETS
-from fastcrf.data.corpora.loaders import load
+from fastcrf.data.datasets.known_sets import KNOWN_SETS
+from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.plan import Plan, make_plan
 from fastcrf.objective.problem import Problem
 from fastcrf.training.driver import minimize
-from fastcrf.training.plan import Plan, make_plan
 from fastcrf.training.stopping import MaxSteps
 from fastcrf.training.trace import Point, Trace
 

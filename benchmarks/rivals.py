@@ -15,14 +15,14 @@ import argparse
 import json
 from typing import Any
 
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpora.known_sets import KNOWN_SETS
-from fastcrf.data.corpora.loaders import load
+from fastcrf.data.datasets.known_sets import KNOWN_SETS
+from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.problem_choice import choose_problem
 from fastcrf.training.stopping import CertifiedGap, MaxSteps, Rule
 from fastcrf.training.warm_up import warm_up
 

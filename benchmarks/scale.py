@@ -34,15 +34,15 @@ import numpy as np
 from scale_peer import NOTE, crfsuite_to, fastcrf_to
 
 from fastcrf import open_corpus
-from fastcrf.chain.feature_map import build_feature_map
+from fastcrf.core.types import Corpus
 from fastcrf.data.corpus_file.container import read
 from fastcrf.data.corpus_file.container import write as write_container
 from fastcrf.data.corpus_file.writing import Spools, write_corpus
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, MaxPasses
-from fastcrf.types import Corpus
 
 POSITIONS_BY_LABELS = 2_000_000  # over the number of labels: as many positions as a fraction of a second takes
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import corpora
 
-from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize

@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def draw(axis: Any, what: str, rows: list[dict[str, Any]]) -> None:
-    """A line on logarithmic axes, with the slope between neighbours beside it."""
+    """A line on logarithmic axes, with the slope between neighbors beside it."""
     grows, column, shown = PANELS[what]
     x, y = np.array([row["size"] for row in rows], float), np.array([row[column] for row in rows])
     axis.loglog(x, y, "o-", markersize=4, linewidth=1)

@@ -29,16 +29,16 @@ from typing import Any, ClassVar, NamedTuple
 import corpora
 import numpy as np
 
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpora.known_sets import KNOWN_SETS
-from fastcrf.data.corpora.loaders import load
+from fastcrf.core.types import Corpus, FeatureMap
+from fastcrf.data.datasets.known_sets import KNOWN_SETS
+from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxPasses, MaxSeconds, Rule
 from fastcrf.training.warm_up import warm_up
-from fastcrf.types import Corpus, FeatureMap
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-8)
 PAPER, FINE = 0.05, 1e-7  # |g|_inf: of the sum, and of the mean

@@ -34,18 +34,18 @@ import corpora
 import figure_one
 import numpy as np
 
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.chain.first_sentences import viterbi
+from fastcrf.core.types import Corpus, FeatureMap, Floats
+from fastcrf.data.corpus.reordering import reorder
 from fastcrf.data.encoding.encoder import Encoder, encode_training
+from fastcrf.decoding.decoder_choice import viterbi
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.metrics import segment_scores
-from fastcrf.objective.movable import reorder
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxPasses
 from fastcrf.training.warm_up import warm_up
-from fastcrf.types import Corpus, FeatureMap, Floats
 
 C, ETA, DECAY = 0.7, 0.5, 0.85
 OWLQN_PASSES = 160  # as in the paper

@@ -23,8 +23,8 @@ import numpy as np
 import peer
 
 import fastcrf
-from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
@@ -171,7 +171,7 @@ def l2sgd(folder: Path) -> Figures:
     }  # fmt: skip
 
 
-def memory(folder: Path) -> Figures:
+def state(folder: Path) -> Figures:
     """Increase of the peak resident set by fit, and by CRFsuite's append and train; each in a process of its own."""
     figures = {side: json.loads(own_process("peak", folder, side)) for side in ("fastcrf", "crfsuite")}
     return {**{f"{side}_mb": mb for side, mb in figures.items()}, "ratio": figures["crfsuite"] / figures["fastcrf"]}
@@ -246,7 +246,7 @@ def start(folder: Path) -> Figures:
         return {"seconds": best_time(lambda: subprocess.run(command, check=True, capture_output=True), 5)}
 
 
-SECTIONS = {section.__name__: section for section in (gradient, train, sag, l2sgd, growth, memory, tag, start)}
+SECTIONS = {section.__name__: section for section in (gradient, train, sag, l2sgd, growth, state, tag, start)}
 
 
 def show(figures: Any, indent: str = "  ") -> None:

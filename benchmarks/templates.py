@@ -24,15 +24,15 @@ import peer
 from speed import best_time, resident, show
 
 import fastcrf
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpora.feature_sets import chunking
+from fastcrf.data.corpus.rare_attributes import without_rare
+from fastcrf.data.datasets.feature_sets import chunking
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.data.encoding.rare_attributes import without_rare
-from fastcrf.data.files.column_files import read_columns
-from fastcrf.data.templates.attributes import TemplateAttributes
+from fastcrf.data.files.conll import read_columns
+from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import load_template, parse_template
-from fastcrf.training.fitting import fit_model
-from fastcrf.training.plan import make_plan
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.fit import fit_model
+from fastcrf.fitting.plan import make_plan
 
 Figures = dict[str, Any]
 Rows = list[list[str]]

@@ -95,8 +95,8 @@ def make_work(data: Path) -> dict[str, Callable[[], float]]:
     import corpora
 
     from fastcrf import CRF
-    from fastcrf.chain.decode import viterbi
-    from fastcrf.chain.feature_map import build_feature_map
+    from fastcrf.decoding.compiled_decoder import viterbi
+    from fastcrf.features.feature_map import build_feature_map
     from fastcrf.objective.problem import Problem
     from fastcrf.training.driver import minimize
     from fastcrf.training.stopping import MaxSteps
@@ -105,8 +105,9 @@ def make_work(data: Path) -> dict[str, Callable[[], float]]:
         from fastcrf.data.encoding.encoder import encode_training
         from fastcrf.solvers.registry import make
     except ImportError:  # their names in versions before 17 November 2026
-        from fastcrf.data.corpus import encode_training
         from fastcrf.solvers.base import make
+
+        from fastcrf.data.corpus import encode_training
     X, y = corpora.load(data, "conll2000")
     test, _ = corpora.load(data, "conll2000", "test")
     corpus, attributes, labels = encode_training(X, y)

@@ -6,7 +6,7 @@ python examples/addresses.py
 from __future__ import annotations
 
 from fastcrf import CRF
-from fastcrf.data.corpora.addresses import address_items, make_addresses
+from fastcrf.data.datasets.addresses import address_items, make_addresses
 
 tokens, labels = make_addresses(1000, random_state=0)
 items = [address_items(address) for address in tokens]

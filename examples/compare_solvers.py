@@ -5,9 +5,9 @@ python examples/compare_solvers.py
 
 from __future__ import annotations
 
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpora.addresses import address_items, make_addresses
+from fastcrf.data.datasets.addresses import address_items, make_addresses
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize

@@ -10,7 +10,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import RandomizedSearchCV
 
 from fastcrf import CRF, metrics
-from fastcrf.data.corpora.addresses import address_items, make_addresses
+from fastcrf.data.datasets.addresses import address_items, make_addresses
 
 tokens, y = make_addresses(400, random_state=0)
 X = [address_items(address) for address in tokens]

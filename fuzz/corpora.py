@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from fastcrf import open_corpus
-from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.corpus_file import container
 from fastcrf.data.corpus_file.writing import write_corpus
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fuzz.files import TAGGED, X, Y, written
 from fuzz.json_changes import changed

@@ -65,7 +65,7 @@ class Terms:
 
 
 def shares(x: np.ndarray) -> tuple[np.ndarray, Any]:
-    """exp(x), normalised, and the sum of exp(x - max x)."""
+    """exp(x), normalized, and the sum of exp(x - max x)."""
     raised = exp(x - x.max())
     return raised / raised.sum(), raised.sum()
 

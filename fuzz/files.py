@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from fastcrf import CRF
-from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.data.files.column_files import read_columns
-from fastcrf.data.files.item_files import read_items
+from fastcrf.data.files.conll import read_columns
+from fastcrf.data.files.crfsuite_items import read_items
 from fastcrf.data.model_file import container
-from fastcrf.data.templates.attributes import TemplateAttributes
-from fastcrf.data.templates.dialects import parse_template, recognise
-from fastcrf.model import Model
+from fastcrf.data.template_engine.attributes import TemplateAttributes
+from fastcrf.data.templates.dialects import parse_template, recognize
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.model.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.training import checkpoint_file
@@ -69,7 +69,7 @@ def templates(rng: random.Random, folder: Path) -> Work:
 
 def use_template(text: str) -> None:
     """Learn from two sentences, and read them again."""
-    gatherer, learnt = TemplateAttributes.empty(parse_template(text, recognise(text))).learner()
+    gatherer, learnt = TemplateAttributes.empty(parse_template(text, recognize(text))).learner()
     for rows in ROWS:
         gatherer.add_sequence(rows, "X")
         gatherer.end_sequence()
@@ -110,7 +110,7 @@ def saved_models() -> list[bytes]:
     corpus, learnt, labels = encode_training(X, Y)
     found = [model_bytes(corpus, learnt, labels, order) for order in (1, 3)]
     for text in TEMPLATES[:3]:
-        template = parse_template(text.decode(), recognise(text.decode()))
+        template = parse_template(text.decode(), recognize(text.decode()))
         gold = [["P" if t % 2 else "Q" for t in range(len(rows))] for rows in ROWS]
         found.append(model_bytes(*encode_training(ROWS, gold, known=TemplateAttributes.empty(template))))
     return found

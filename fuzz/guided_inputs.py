@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 
-from fastcrf.data.files.column_files import read_columns
-from fastcrf.data.files.item_files import read_items
+from fastcrf.data.files.conll import read_columns
+from fastcrf.data.files.crfsuite_items import read_items
 from fuzz import files, values
 from fuzz.verdict import ACCEPTED, REFUSED, verdict
 

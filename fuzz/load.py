@@ -13,8 +13,8 @@ import time
 from typing import Any
 
 from fastcrf import CRF
-from fastcrf.data.corpora.addresses import address_items, make_addresses
-from fastcrf.model import Model
+from fastcrf.data.datasets.addresses import address_items, make_addresses
+from fastcrf.model.model import Model
 
 WORKERS = 8
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fastcrf.chain.decode import infer_corpus, path_scores, viterbi
+from fastcrf.core.types import Corpus, FeatureMap, Floats
+from fastcrf.decoding.compiled_decoder import infer_corpus, path_scores, viterbi
 from fastcrf.objective.likelihood import Likelihood
-from fastcrf.types import Corpus, FeatureMap, Floats
 from fuzz.extended import Answers, by_longdouble, by_mpmath
 
 SIZES = (1e-3, 1.0, 30.0, 1e3, 1e6)

@@ -13,11 +13,11 @@ import numpy as np
 
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.templates.regex import RegexError, compiled, first_match
-from fastcrf.estimator import CRF
-from fastcrf.model import Model
+from fastcrf.estimators.crf import CRF
+from fastcrf.fitting.plan import make_plan
+from fastcrf.model.model import Model
 from fastcrf.solvers.registry import make, names, options_of
-from fastcrf.training.jobs import usable_jobs
-from fastcrf.training.plan import make_plan
+from fastcrf.system.threads import usable_jobs
 from fuzz.files import TAGGED, saved_models
 
 Work = Callable[[], object]

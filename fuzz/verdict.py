@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fastcrf.chain.score_range import ScoreOverflow
 from fastcrf.data.corpus_file.container import CorpusFileError
 from fastcrf.data.encoding.items import ItemError
 from fastcrf.data.errors import DataError
 from fastcrf.data.files.destinations import DestinationError
 from fastcrf.data.model_file.container import ModelFileError
-from fastcrf.memory_room import TooLarge
+from fastcrf.decoding.input_checks import ScoreOverflow
+from fastcrf.system.memory_budget import TooLarge
 from fastcrf.training.checkpoint import CheckpointError
 
 REFUSALS = (

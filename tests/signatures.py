@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from numba import types
 
-from fastcrf.chain.lanes import Lanes
-from fastcrf.machine_code import MEANINGS
+from fastcrf.jit.cache import MEANINGS
+from fastcrf.simd.lanes import Lanes
 
 LANE_DTYPES = (types.int64, types.float32)  # of doubles and of singles
 

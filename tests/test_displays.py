@@ -40,7 +40,7 @@ def test_the_history_of_an_estimator_is_its_curve(crf, ax):
     assert ax.get_legend().get_texts()[0].get_text() == "auto"
 
 
-def test_rows_give_a_curve_per_run_and_a_colour_per_solver(ax):
+def test_rows_give_a_curve_per_run_and_a_color_per_solver(ax):
     rows = [row for row in lab_rows() if row["dataset"] == "one"]
     display = ConvergenceDisplay.from_rows(rows, x="seconds", ax=ax)
     assert [line.get_color() for line in display.lines_] == ["C0", "C0", "C1"]

@@ -1,4 +1,4 @@
-"""fastcrf: fast, certified training of conditional random fields for sequence labelling.
+"""fastcrf: fast, certified training of conditional random fields for sequence labeling.
 
     from fastcrf import CRF
     crf = CRF().fit(X_train, y_train)       # X: sequences of dicts or lists of strings; y: sequences of labels
@@ -11,17 +11,20 @@ when first used, so `import fastcrf` is quick.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from fastcrf.system.moved_modules import MovedModules
 
 if TYPE_CHECKING:
     import os
 
     from fastcrf import displays, metrics, scorers
     from fastcrf.data.corpus_file.reading import EncodedCorpus
-    from fastcrf.estimator import CRF
-    from fastcrf.model import Model
-    from fastcrf.regularization import CRFCV, path
+    from fastcrf.estimators.crf import CRF
+    from fastcrf.estimators.regularization import CRFCV, path
+    from fastcrf.model.model import Model
 
 __all__ = [
     "CRF",
@@ -37,17 +40,19 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
+sys.meta_path.append(MovedModules)  # type: ignore[arg-type]  # asked last: it names the remedy for old pickles
+
 _HOMES = {
-    "CRF": "fastcrf.estimator",
-    "CRFCV": "fastcrf.regularization",
-    "Model": "fastcrf.model",
-    "path": "fastcrf.regularization",
+    "CRF": "fastcrf.estimators.crf",
+    "CRFCV": "fastcrf.estimators.regularization",
+    "Model": "fastcrf.model.model",
+    "path": "fastcrf.estimators.regularization",
 }
 
 
 def load(path: str | os.PathLike[str]) -> Model:
     """The model in a file that `CRF.save`, CRFsuite, CRF++ (as text) or Wapiti wrote, ready to tag."""
-    from fastcrf.model import Model
+    from fastcrf.model.model import Model
 
     return Model.load(path)
 

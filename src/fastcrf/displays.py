@@ -54,7 +54,7 @@ class ConvergenceDisplay:
     def from_rows(
         cls, rows: Sequence[Row], *, x: str = "passes", y: str = "suboptimality", ax: Any = None, **line: Any
     ) -> ConvergenceDisplay:
-        """Rows of the lab: one curve per run, one colour per solver."""
+        """Rows of the lab: one curve per run, one color per solver."""
         runs: dict[tuple[str, Any], list[Row]] = {}
         for row in rows:
             runs.setdefault((row["solver"], row.get("run", row.get("seed"))), []).append(row)
@@ -152,8 +152,8 @@ class TopFeaturesDisplay:
         """Draw a bar for each feature, the highest weight on top."""
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
-        colours = ["tab:red" if weight > 0 else "tab:blue" for weight in self.weights]
-        self.bars_ = self.ax_.barh(range(len(self.weights)), self.weights, **{"color": colours, **bars})
+        colors = ["tab:red" if weight > 0 else "tab:blue" for weight in self.weights]
+        self.bars_ = self.ax_.barh(range(len(self.weights)), self.weights, **{"color": colors, **bars})
         names = [f"{attribute} \N{RIGHTWARDS ARROW} {label}" for attribute, label in self.features]
         self.ax_.set_yticks(range(len(names)), names)
         self.ax_.invert_yaxis()

@@ -124,7 +124,7 @@ def flatten(y_true: Sequences, y_pred: Sequences) -> tuple[list[Label], list[Lab
 
 
 def _aligned(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], list[list[Label]]]:
-    """Both as lists of lists; sequences that do not match would be compared with their neighbours' labels."""
+    """Both as lists of lists; sequences that do not match would be compared with their neighbors' labels."""
     true, predicted = _as_many(y_true, y_pred)
     for i, (a, b) in enumerate(zip(true, predicted, strict=True)):
         if len(a) != len(b):

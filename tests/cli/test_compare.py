@@ -11,10 +11,10 @@ import time
 
 import pytest
 
-from fastcrf.cli.compare import find_dataset
+from fastcrf.cli.commands.compare import find_dataset
 from fastcrf.cli.data_files import training_files
 from fastcrf.cli.solver_options import listed_solvers, read_solver
-from fastcrf.data.files.item_files import write_items
+from fastcrf.data.files.crfsuite_items import write_items
 from fastcrf.solvers import registry
 
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 from rich.console import Console
 
-from fastcrf.cli.demo_tasks import addresses, digits
-from fastcrf.model import Model
+from fastcrf.cli.commands.demo_tasks import addresses, digits
+from fastcrf.model.model import Model
 
 
 def share(text: str, name: str) -> float:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -39,13 +40,19 @@ def test_solvers_are_listed_with_paper_penalties_and_options():
     result = run("solvers")
     assert all(f"\n{name}\n" in f"\n{result.stdout}" for name in names())
     assert "Liu & Nocedal (1989)" in result.stdout
+    core, laboratory = result.stdout.split("LABORATORY: ")
+    assert core.startswith("CORE: for training models\n\nauto\n")
+    assert "\nsag-nus-star\n" in core
+    assert "\nemgd\n" in laboratory
     assert "pairs=6" in result.stdout
 
 
 def test_solvers_as_json_hold_the_same():
     solvers = json.loads(run("solvers", "--json").stdout)
     assert [solver["name"] for solver in solvers] == list(names())
-    assert all(set(solver) == {"name", "paper", "penalties", "needs", "promises", "options"} for solver in solvers)
+    assert all(
+        set(solver) == {"name", "tier", "paper", "penalties", "needs", "guarantee", "options"} for solver in solvers
+    )
 
 
 def test_asking_for_help_imports_nothing_heavy():
@@ -56,3 +63,27 @@ def test_asking_for_help_imports_nothing_heavy():
     )
     result = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_completion_offers_the_core_first_and_loads_no_numba():
+    code = (
+        "import sys; from fastcrf.cli.solver_options import complete_solver; print(*complete_solver('sa'), sep=';')\n"
+        "sys.exit(', '.join({'numba', 'sklearn'} & set(sys.modules)) or 0)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+    offered = result.stdout.strip().split(";")
+    assert offered[0] == "('sag-nus-star', 'core')"
+    assert "('sag', 'laboratory')" in offered[1:]
+
+
+def test_the_shell_is_offered_the_names_of_solvers():
+    environment = {
+        **os.environ,
+        "_FASTCRF_COMPLETE": "complete_bash",
+        "COMP_WORDS": "fastcrf train -a prox-l",
+        "COMP_CWORD": "3",
+    }
+    command = [sys.executable, "-c", "from fastcrf.cli.main import app; app(prog_name='fastcrf')"]
+    result = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    assert result.stdout.split() == ["prox-lbfgs"]

@@ -11,10 +11,10 @@ import numpy as np
 import pycrfsuite
 import pytest
 
-from fastcrf.chain.decode import infer_corpus, path_scores
 from fastcrf.data.encoding.column_attributes import column_items
-from fastcrf.data.files.column_files import read_columns
-from fastcrf.model import Model
+from fastcrf.data.files.conll import read_columns
+from fastcrf.decoding.compiled_decoder import infer_corpus, path_scores
+from fastcrf.model.model import Model
 
 FIXTURES = Path(__file__).parent.parent / "interchange" / "fixtures"
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from fastcrf.model import Model
+from fastcrf.model.model import Model
 
 
 def test_a_file_is_learnt_in_chunks(run, corpus, tmp_path):

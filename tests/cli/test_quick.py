@@ -11,8 +11,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from fastcrf.cli.commands.tag import tag
 from fastcrf.cli.quick import plain_call
-from fastcrf.cli.tag import tag
 
 PLAIN = [
     "new.txt -m model",

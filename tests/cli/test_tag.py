@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fastcrf.cli.data_files import files_of
-from fastcrf.cli.tag import tagged_lines
+from fastcrf.cli.tagged_lines import tagged_lines
 from fastcrf.data.encoding.column_attributes import column_items
-from fastcrf.model import Model
+from fastcrf.model.model import Model
 
 LINES = st.lists(st.sampled_from(["the D", "dog\tN", "sees  V", "", " \t", "unseen X"]), max_size=20)
 
@@ -37,7 +37,7 @@ def test_the_column_of_labels_may_be_missing(run, corpus, model, tmp_path):
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=LINES, end=st.sampled_from(["", "\n"]))
 def test_line_n_of_the_output_belongs_to_line_n_of_the_input(model, tmp_path, monkeypatch, lines, end):
-    monkeypatch.setattr("fastcrf.cli.tag.AT_ONCE", 2)
+    monkeypatch.setattr("fastcrf.cli.tagged_lines.AT_ONCE", 2)
     (tmp_path / "new.txt").write_text("\n".join(lines) + end)
     trained = Model.load(model)
     tagged = list(tagged_lines(trained, files_of(trained, False), str(tmp_path / "new.txt")))

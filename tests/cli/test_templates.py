@@ -9,8 +9,8 @@ import pytest
 from seqeval.metrics import f1_score, precision_score, recall_score
 
 from fastcrf.cli import reading_bar
-from fastcrf.data.files.column_files import read_columns
-from fastcrf.model import Model
+from fastcrf.data.files.conll import read_columns
+from fastcrf.model.model import Model
 
 CRFPP = "U00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[0,1]/%x[1,1]\nB\n"
 WAPITI = 'u:%X[0,0]\n*\nu:%m[0,0,"..$"]/%x[1,1]\n'

@@ -10,12 +10,12 @@ import sys
 import numpy as np
 import pytest
 
-from fastcrf.cli.fit_report import save
+from fastcrf.cli.reports import save
 from fastcrf.cli.solver_options import read_option
-from fastcrf.data.corpora.addresses import make_addresses
-from fastcrf.model import Model
+from fastcrf.data.datasets.addresses import make_addresses
+from fastcrf.fitting.fit import Fit
+from fastcrf.model.model import Model
 from fastcrf.training.driver import Result
-from fastcrf.training.fitting import Fit
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_held_out_data_need_the_columns_of_the_training_data(train, tmp_path):
     ("status", "sentence"), [("diverged", "Training diverged.* The sky fell"), ("interrupted", "nothing to save")]
 )
 def test_what_learnt_nothing_is_not_saved(model, tmp_path, status, sentence):
-    result = Result(None, [], status, "The sky fell.", None, n_steps=0, memory={})  # type: ignore[arg-type]
+    result = Result(None, [], status, "The sky fell.", None, n_steps=0, state={})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=sentence):
         save(Fit(Model.load(model), result, False, False), {"kind": "items"}, str(tmp_path / "new.crf"))
     assert not list(tmp_path.iterdir())

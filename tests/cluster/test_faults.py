@@ -16,10 +16,10 @@ from fastcrf.cluster.problem import ClusterProblem
 from fastcrf.cluster.training import fit_on_cluster
 from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.errors import DataError
+from fastcrf.fitting.plan import make_plan
 from fastcrf.solvers.registry import make
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.training.plan import make_plan
 from fastcrf.training.stopping import MaxSteps
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -35,7 +35,7 @@ def path(tmp_path):
 
 
 def problem_of(client, path, n_shards=3):
-    read = training_files(None, None, False).files.labelled
+    read = training_files(None, None, False).files.labeled
     return ClusterProblem(client, from_files([path], read, NO_ITEMS), n_shards, {}, 0.0, 0.3)
 
 
@@ -115,7 +115,7 @@ def test_without_workers_there_is_one_sentence(path, monkeypatch):
     from fastcrf.cluster import connection
 
     monkeypatch.setattr(connection, "TIMEOUT", 0.3)
-    read = training_files(None, None, False).files.labelled
+    read = training_files(None, None, False).files.labeled
     with (
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
         distributed.Client(cluster),

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from fastcrf import open_corpus
-from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.cluster import connection
 from fastcrf.cluster.connection import ClusterError, check_engine, connected
 from fastcrf.cluster.local_learning import averaged_start
@@ -19,6 +18,7 @@ from fastcrf.cluster.sums import Part, add, by_tree, make_part
 from fastcrf.data.corpus_file.writing import write_corpus
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import check, make
 from fastcrf.training.driver import minimize

@@ -13,8 +13,8 @@ from fastcrf.cluster.placement import from_files
 from fastcrf.cluster.training import fit_on_cluster
 from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.errors import DataError
-from fastcrf.training.fitting import fit_model
-from fastcrf.training.plan import make_plan
+from fastcrf.fitting.fit import fit_model
+from fastcrf.fitting.plan import make_plan
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -36,12 +36,12 @@ def test_files_that_workers_read_give_the_model_of_one_process(client, tmp_path,
         (tmp_path / f"{i}.txt").write_text(text)
     (tmp_path / "template").write_text(TEMPLATE)
     inputs = training_files(str(tmp_path / "template") if kind == "template" else None, None, kind == "items")
-    place = from_files(paths, inputs.files.labelled, inputs.attributes)
-    dev = paths[:1], inputs.files.labelled
+    place = from_files(paths, inputs.files.labeled, inputs.attributes)
+    dev = paths[:1], inputs.files.labeled
     there = fit_on_cluster("dask", place, make_plan(PLAN), n_shards=n_shards, dev=dev, features={"min_freq": 0.0})
     X, y, weights = [], [], []
     for path in paths:
-        part = inputs.files.labelled(path)
+        part = inputs.files.labeled(path)
         for items, gold in zip(part.X, part.y, strict=True):
             X.append(items)
             y.append(gold)
@@ -71,8 +71,8 @@ def test_the_estimator_takes_the_name_of_an_engine(client):
 def test_what_workers_cannot_read_is_a_sentence(client, tmp_path):
     files = training_files(None, None, False).files
     with pytest.raises(DataError, match="Workers cannot read this process' standard input"):
-        from_files(["-"], files.labelled, NO_ITEMS)
-    place = from_files([str(tmp_path / "missing.txt")], files.labelled, NO_ITEMS)
+        from_files(["-"], files.labeled, NO_ITEMS)
+    place = from_files([str(tmp_path / "missing.txt")], files.labeled, NO_ITEMS)
     with pytest.raises(DataError, match=r"Cannot read .*missing.txt: No such file"):
         fit_on_cluster("dask", place, make_plan(PLAN), n_shards=2)
 

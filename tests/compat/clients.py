@@ -14,7 +14,7 @@ import tempfile
 import warnings
 from importlib.util import find_spec
 
-from fastcrf.data.corpora.addresses import make_addresses
+from fastcrf.data.datasets.addresses import make_addresses
 
 ADDRESSES = [(" ".join(tokens), labels) for tokens, labels in zip(*make_addresses(200), strict=True)]
 VIETNAMESE = [

@@ -12,7 +12,8 @@ import pytest
 
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training import checkpoint, checkpoint_file, seal
+from fastcrf.training import checkpoint, checkpoint_file
+from fastcrf.training import checkpoint_signature as seal
 from fastcrf.training.checkpoint import Checkpoint, CheckpointError
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxSteps
@@ -248,14 +249,14 @@ def test_our_own_checkpoint_keeps_what_it_proved(tmp_path, caplog):
 
 
 def test_without_a_place_for_the_secret_a_checkpoint_is_a_strangers(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr("fastcrf.machine_code.CACHE_FOLDER", None)
+    monkeypatch.setattr("fastcrf.system.cache_folder.CACHE_FOLDER", None)
     run(tmp_path / "run.state", resume=False, steps=4)
     assert run(tmp_path / "run.state").n_steps == 6
     assert "made by someone else" in caplog.text
 
 
 def test_the_secret_is_made_once_and_is_ours_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("fastcrf.machine_code.CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr("fastcrf.system.cache_folder.CACHE_FOLDER", tmp_path)
     first = seal.secret()
     assert len(first) == seal.SIZE
     assert seal.secret() == first

@@ -12,7 +12,7 @@ import pytest
 import fastcrf
 
 KERNEL = """
-from fastcrf.kernel import kernel
+from fastcrf.jit.kernel import kernel
 
 @kernel
 def twice(x):

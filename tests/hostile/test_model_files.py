@@ -7,16 +7,17 @@ import time
 import numpy as np
 import pytest
 
-from fastcrf import CRF, memory_room
+from fastcrf import CRF
+from fastcrf.core.types import FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.model_file import container
 from fastcrf.data.model_file.container import ModelFileError
-from fastcrf.data.templates.blocks import Pairs
-from fastcrf.data.templates.kernels import place_keys
-from fastcrf.data.templates.tables import PairTable
-from fastcrf.memory_room import TooLarge
-from fastcrf.model import Model
-from fastcrf.types import FeatureMap
+from fastcrf.data.template_engine.blocks import Pairs
+from fastcrf.data.template_engine.kernels import place_keys
+from fastcrf.data.template_engine.tables import PairTable
+from fastcrf.model.model import Model
+from fastcrf.system import memory_budget as memory_budget
+from fastcrf.system.memory_budget import TooLarge
 
 X, Y = [[["a"], ["b"]], [["b"]]], [["P", "Q"], ["Q"]]
 
@@ -131,7 +132,7 @@ def many_labels(n_labels):
 @pytest.mark.parametrize("ask", ["tag", "marginals", "scored"])
 def test_memory_is_refused_before_it_is_asked_for(ask, monkeypatch):
     model = many_labels(20_000)
-    monkeypatch.setattr(memory_room, "free_memory", lambda: 4 * 10**9)
+    monkeypatch.setattr(memory_budget, "free_memory", lambda: 4 * 10**9)
     with pytest.raises(TooLarge) as refusal:
         getattr(model, ask)([[["a"]]])
     assert "Tagging 1 tokens with 20,000 labels would take" in str(refusal.value)
@@ -141,23 +142,23 @@ def test_memory_is_refused_before_it_is_asked_for(ask, monkeypatch):
 
 
 def test_memory_that_is_there_is_given_and_small_requests_are_not_looked_at(monkeypatch):
-    monkeypatch.setattr(memory_room, "free_memory", lambda: 0)
+    monkeypatch.setattr(memory_budget, "free_memory", lambda: 0)
     assert many_labels(50).tag([[["a"]]]) == [["l0"]]
-    monkeypatch.setattr(memory_room, "free_memory", lambda: None)
-    memory_room.require_room(10**18, "Nobody", "can tell")
+    monkeypatch.setattr(memory_budget, "free_memory", lambda: None)
+    memory_budget.require_room(10**18, "Nobody", "can tell")
 
 
 def test_free_memory_is_that_of_the_container_where_it_is_less(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory_room, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(memory_room, "CGROUP_LIMIT", tmp_path / "max")
-    monkeypatch.setattr(memory_room, "CGROUP_USED", tmp_path / "current")
+    monkeypatch.setattr(memory_budget, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory_budget, "CGROUP_LIMIT", tmp_path / "max")
+    monkeypatch.setattr(memory_budget, "CGROUP_USED", tmp_path / "current")
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:    2000 kB\n")
-    assert memory_room.free_memory() == 2_048_000
+    assert memory_budget.free_memory() == 2_048_000
     (tmp_path / "current").write_text("500000\n")
     (tmp_path / "max").write_text("max\n")
-    assert memory_room.free_memory() == 2_048_000
+    assert memory_budget.free_memory() == 2_048_000
     (tmp_path / "max").write_text("600000\n")
-    assert memory_room.free_memory() == 100_000
+    assert memory_budget.free_memory() == 100_000
 
 
 def test_a_device_is_no_model():

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastcrf.chain.decode import infer_corpus, viterbi
-from fastcrf.chain.first_sentences import log_chances
-from fastcrf.chain.score_range import ScoreOverflow
+from fastcrf.core.types import FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
-from fastcrf.model import Model
-from fastcrf.types import FeatureMap
+from fastcrf.decoding.compiled_decoder import infer_corpus, viterbi
+from fastcrf.decoding.decoder_choice import log_chances
+from fastcrf.decoding.input_checks import ScoreOverflow
+from fastcrf.model.model import Model
 from fuzz.extended import by_longdouble, by_mpmath
 from fuzz.numbers import SIZES, errors, one_chain, random_chain
 

@@ -12,7 +12,7 @@ import pytest
 
 import fastcrf
 from fastcrf import CRF
-from fastcrf.data.files.atomic_write import replace_file
+from fastcrf.system.atomic_write import replace_file
 
 TRAIN = ("--quiet", "--jobs", 1, "--max-iterations", 2)
 
@@ -120,7 +120,7 @@ def test_a_closed_standard_output_is_one_sentence(run, shell, data, tmp_path):
 WRITER = """
 import sys, time
 from pathlib import Path
-from fastcrf.data.files.atomic_write import new_file
+from fastcrf.system.atomic_write import new_file
 with new_file(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()

@@ -8,8 +8,8 @@ import pytest
 
 from fastcrf import CRF
 from fastcrf.objective.likelihood import Likelihood
-from fastcrf.solvers.batch.curvature_pairs import CurvaturePairs
-from fastcrf.training.jobs import MOST_WITHOUT_CORES, usable_jobs
+from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
+from fastcrf.system.threads import MOST_WITHOUT_CORES, usable_jobs
 from reference.random_corpora import random_corpus, random_features
 from reference.toy_sequences import toy_sequences
 

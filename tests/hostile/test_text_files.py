@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fastcrf.data.errors import DataError
 from fastcrf.data.files import text_lines
-from fastcrf.data.files.column_files import read_columns
-from fastcrf.data.files.item_files import read_items
+from fastcrf.data.files.conll import read_columns
+from fastcrf.data.files.crfsuite_items import read_items
 from fastcrf.data.files.text_lines import LONGEST_LINE
 from fastcrf.data.templates import matching
 from fastcrf.data.templates.dialects import parse_template

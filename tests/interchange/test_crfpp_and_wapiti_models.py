@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fastcrf.data.files.column_files import read_columns
+from fastcrf.data.files.conll import read_columns
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.interchange.named_weights import divisions
-from fastcrf.model import Model
+from fastcrf.model.model import Model
 
 FIXTURES = Path(__file__).parent / "fixtures"
 CRFPP, WAPITI = ((FIXTURES / f"{name}-model.txt").read_bytes() for name in ("crfpp", "wapiti"))

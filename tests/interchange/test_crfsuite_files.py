@@ -9,13 +9,13 @@ import numpy as np
 import pycrfsuite
 import pytest
 
+from fastcrf.core.types import FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.interchange.crfsuite_reader import read_crfsuite
 from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
 from fastcrf.interchange.lookup3 import hashes
-from fastcrf.model import Model
-from fastcrf.types import FeatureMap
+from fastcrf.model.model import Model
 
 ALGORITHMS = ["lbfgs", "l2sgd", "ap", "pa", "arow"]
 SHIPPED = [

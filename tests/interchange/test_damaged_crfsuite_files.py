@@ -7,12 +7,12 @@ import struct
 import numpy as np
 import pytest
 
+from fastcrf.core.types import FeatureMap
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.interchange.crfsuite_reader import read_crfsuite
 from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
-from fastcrf.interchange.formats import content_of
-from fastcrf.model import Model
-from fastcrf.types import FeatureMap
+from fastcrf.model.formats import content_of
+from fastcrf.model.model import Model
 
 LABELS, ATTRIBUTES = ["O", "B"], ["a", "bb", "the longest of them all"]
 FEATURES = FeatureMap(

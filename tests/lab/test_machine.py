@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import fastcrf
+from fastcrf.jit.source_closure import closure, closure_hash
 from fastcrf.lab.machine import code_version
 from fastcrf.solvers.registry import make, names, solver_class
-from fastcrf.source_closure import closure, closure_hash
 
 PACKAGE = Path(fastcrf.__file__).parent
 
@@ -25,14 +25,14 @@ def test_every_solver_has_a_version_of_its_own():
 
 
 def test_a_solver_depends_on_its_family_and_the_kernels_but_on_no_other_family():
-    star = sources_of("average_gradient", "sag_nus_star.py")
-    needed = {"solvers/average_gradient/loop.py", "draws/lazy_vector.py", "kernel.py", "vectors.py", "types.py"}
+    star = sources_of("sag", "sag_nus_star.py")
+    needed = {"solvers/sag/loop.py", "lazy_vectors/lazy_vector.py", "jit/kernel.py", "simd/vectors.py", "core/types.py"}
     assert needed <= star
-    assert not {file for file in star if file.startswith(("solvers/batch", "solvers/sgd"))}
-    assert "solvers/average_gradient/svrg.py" not in star
+    assert not {file for file in star if file.startswith(("solvers/batch", "solvers/quasi_newton", "solvers/sgd"))}
+    assert "solvers/sag/svrg/svrg.py" not in star
 
 
-@pytest.mark.parametrize(("edited", "differs"), [("vectors.py", True), ("solvers/average_gradient/svrg.py", False)])
+@pytest.mark.parametrize(("edited", "differs"), [("simd/vectors.py", True), ("solvers/sag/svrg/svrg.py", False)])
 def test_an_edit_makes_another_version_of_what_depends_on_it_alone(tmp_path, edited, differs):
     """In copies of the package, because the hash of a file is taken once in a process."""
     hashes = set()
@@ -41,5 +41,5 @@ def test_an_edit_makes_another_version_of_what_depends_on_it_alone(tmp_path, edi
         shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
         if name == "after":
             (copy / edited).write_text((copy / edited).read_text() + "\n# edited\n")
-        hashes.add(closure_hash([str(copy / "solvers" / "average_gradient" / "sag.py")], str(copy)))
+        hashes.add(closure_hash([str(copy / "solvers" / "sag" / "sag.py")], str(copy)))
     assert (len(hashes) == 2) == differs

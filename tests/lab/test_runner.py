@@ -11,14 +11,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Diverged, Step
 from fastcrf.lab import resumable_run, runner
 from fastcrf.lab.dataset import make_dataset
 from fastcrf.lab.experiment import Experiment, Limits, Objective, Penalty, PlannedRun
 from fastcrf.lab.runner import Watcher, carry_out, cut, run_experiment
 from fastcrf.lab.store import Store
-from fastcrf.memory import Kept
 from fastcrf.solvers.registry import make, names, solver_class
-from fastcrf.types import Diverged, Step
 from reference.toy_sequences import toy_sequences
 
 L2 = Penalty(0.0, 0.5)
@@ -50,7 +50,7 @@ def forget_how_long(rows):
 
 
 def enumerated_objective(dataset, weights, penalty):
-    """F by enumerating every labelling of every sequence, in plain Python."""
+    """F by enumerating every labeling of every sequence, in plain Python."""
     corpus, features = dataset.corpus, dataset.features
     state = {}
     for a in range(features.n_attributes):
@@ -94,7 +94,7 @@ def test_a_solver_of_each_family_runs_or_says_why_not(dataset, tmp_path):
     for name in able:
         row = ends[name]
         assert row["status"] in ("out of passes", "converged", "finished"), row
-        if SOLVERS[name].promises not in ("no objective", "slow optimum"):
+        if SOLVERS[name].guarantee not in ("no objective", "slow optimum"):
             assert 0.0 <= row["suboptimality"] < 1.0
         assert 0.0 <= row["error"] < 0.5
         assert 0 < row["active"] <= row["weights"]
@@ -223,11 +223,11 @@ class Wild:
     name: ClassVar[str] = "wild"
     needs: ClassVar[frozenset[str]] = frozenset()
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
-    promises: ClassVar[str] = "no objective"
-    keeps: ClassVar[dict[str, Kept]] = {}
+    guarantee: ClassVar[str] = "no objective"
+    state_fields: ClassVar[dict[str, StateField]] = {}
     way: str = "diverged"
 
-    def iterate(self, problem, weights, memory=None):
+    def iterate(self, problem, weights, state=None):
         yield Step(weights, passes=0.0)
         yield Step(weights + 0.1, passes=1.0)
         if self.way == "failed":

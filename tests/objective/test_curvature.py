@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastcrf.memory_room import TooLarge
 from fastcrf.objective import curvature
 from fastcrf.objective.problem import Problem
+from fastcrf.system.memory_budget import TooLarge
 from reference.enumerated_loss import EnumeratedLoss
 from reference.random_corpora import random_corpus, random_features
 
@@ -114,7 +114,7 @@ def test_as_much_is_kept_as_there_is_room_for(monkeypatch):
     assert 0 < point.n_kept < problem.n_sequences
     point.gradient(w)
     np.testing.assert_allclose(point.product(v), problem.hessian_product(w, v), rtol=1e-10)
-    monkeypatch.setattr("fastcrf.memory_room.SMALL", 0)
-    monkeypatch.setattr("fastcrf.memory_room.free_memory", lambda: 1000)
+    monkeypatch.setattr("fastcrf.system.memory_budget.SMALL", 0)
+    monkeypatch.setattr("fastcrf.system.memory_budget.free_memory", lambda: 1000)
     with pytest.raises(TooLarge, match="What 4 sequences leave for products would take"):
         problem.curvature(4)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fastcrf.core.types import Corpus, FeatureMap
 from fastcrf.objective.lipschitz_bounds import lipschitz_bounds
-from fastcrf.types import Corpus, FeatureMap
 from reference.enumerated_loss import EnumeratedLoss
 from reference.random_corpora import random_corpus, random_features
 

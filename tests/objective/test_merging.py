@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf import CRF
-from fastcrf.chain.feature_map import build_feature_map
+from fastcrf.core.types import Corpus
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.problem_choice import choose_problem
+from fastcrf.objective.evaluation import evaluate
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.merging import equal_attributes, merge_equal
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.batch.line_search import evaluate
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.problem_choice import choose_problem
 from fastcrf.training.stopping import CertifiedGap
-from fastcrf.types import Corpus
 from reference.random_corpora import random_corpus
 
 COPIES = (1, 3, 1, 2, 4)  # how many attributes each of five becomes

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastcrf.objective.movable import partition
+from fastcrf.data.corpus.reordering import partition
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from reference.random_corpora import random_corpus, random_features

@@ -7,12 +7,12 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.chain import layout
-from fastcrf.draws.sampling import epoch_permutation
+from fastcrf.features import layout
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
-from fastcrf.solvers.batch.lbfgs import LBFGS
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
+from fastcrf.stochastic.sampling import epoch_permutation
 from fastcrf.training.checkpoint import Checkpoint, CheckpointError
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
@@ -22,7 +22,7 @@ from reference.random_corpora import learnable_corpus, random_features
 
 C2 = 0.5
 ABLE = [name for name in registry.names() if "l2" in registry.solver_class(name).handles]
-EXACT = [name for name in ABLE if "optimum" in registry.solver_class(name).promises]
+EXACT = [name for name in ABLE if "optimum" in registry.solver_class(name).guarantee]
 CORPUS, FEATURES = learnable_corpus(3, lengths=[3, 1, 4, 2, 3, 2], weights=True), random_features(3)
 
 

@@ -1,7 +1,7 @@
 """Exponentiated gradient and dual coordinate ascent over explicit distributions, written from the papers.
 
 Collins et al. (2008) with footnote 9 of schmidt2015, and Le Priol, Piche & Lacoste-Julien (2018). A distribution is a
-probability for each labelling of a sequence, as the papers define it; nothing is factorised. In the sum scale,
+probability for each labeling of a sequence, as the papers define it; nothing is factorized. In the sum scale,
 
     D(alpha) = sum_i s_i H(alpha_i) - c2 |w(alpha)|^2,    w(alpha) = sum_i s_i (F(x_i, y_i) - E_i F) / (2 c2)
 """
@@ -16,10 +16,10 @@ from reference.enumerated_loss import EnumeratedLoss
 
 
 class Dual:
-    """Dual points of a corpus: `logs[i]`, log probabilities of the labellings of sequence i."""
+    """Dual points of a corpus: `logs[i]`, log probabilities of the labelings of sequence i."""
 
     def __init__(self, corpus, features, c2, start):
-        """start: (log) probability of a labelling, up to a constant, given (labelling, gold labelling)."""
+        """start: (log) probability of a labeling, up to a constant, given (labeling, gold labeling)."""
         self.loss, self.c2, self.n = EnumeratedLoss(corpus, features), c2, corpus.n_sequences
         self.lengths = np.diff(corpus.starts)
         self.n_labels = features.n_labels
@@ -27,7 +27,7 @@ class Dual:
         self.logs = []
         for i, paths in enumerate(self.paths):
             gold = corpus.labels[corpus.starts[i] : corpus.starts[i + 1]].tolist()
-            self.logs.append(normalised([start(path, gold) for path in paths]))
+            self.logs.append(normalized([start(path, gold) for path in paths]))
 
     def residual(self, i, logs):
         """s_i (E F - F(x_i, y_i)) of a distribution."""
@@ -44,8 +44,8 @@ class Dual:
         return sum(self.entropy(i, logs) for i, logs in enumerate(all_logs)) - self.c2 * (w @ w)
 
     def moved(self, i, logs, w, rate):
-        """alpha ** (1 - rate) p(. | x_i, w) ** rate, normalised (Collins et al., section 4)."""
-        return normalised((1 - rate) * logs + rate * (self.loss.counts[i] @ w))
+        """alpha ** (1 - rate) p(. | x_i, w) ** rate, normalized (Collins et al., section 4)."""
+        return normalized((1 - rate) * logs + rate * (self.loss.counts[i] @ w))
 
 
 def favouring(initial, order):
@@ -54,7 +54,7 @@ def favouring(initial, order):
 
 
 def smoothed(smoothing, n_labels):
-    """A lot of the gold labelling, and a bit of the uniform distribution."""
+    """A lot of the gold labeling, and a bit of the uniform distribution."""
 
     def start(path, gold):
         return np.log((1 - smoothing) * (list(path) == list(gold)) + smoothing / n_labels ** len(gold))
@@ -63,14 +63,14 @@ def smoothed(smoothing, n_labels):
 
 
 def right_parts(path, gold, length):
-    """Labels of `path`, and stretches of up to so many labels behind the first, that are those of the gold labelling at
+    """Labels of `path`, and stretches of up to so many labels behind the first, that are those of the gold labeling at
     their place: bigrams or, in a chain of higher order all of whose histories are known, states."""
     right = sum(a == b for a, b in zip(path, gold, strict=True))
     ends = ((max(0, t - length), t) for t in range(2, len(path) + 1))
     return right + sum(list(path[first:last]) == list(gold[first:last]) for first, last in ends)
 
 
-def normalised(scores):
+def normalized(scores):
     scores = np.asarray(scores, float)
     top = scores.max()
     return scores - top - np.log(np.exp(scores - top).sum())
@@ -155,7 +155,7 @@ def sdca(corpus, features, c2, uniforms, smoothing=1e-3, line_search="exact", sh
     yield w, s @ entropies - c2 * (w @ w), gaps
     for u in uniforms:
         i = draw(u, share, gaps)
-        logs, a = normalised(loss.counts[i] @ w), shapes[i].coefficients()
+        logs, a = normalized(loss.counts[i] @ w), shapes[i].coefficients()
         target = shapes[i].of(logs)
         direction, change = target - m[i], (target - m[i]) @ counts[i]
         along = w @ change
@@ -195,5 +195,5 @@ def draw(u, share, gaps):
 
 
 def feature_counts(shape, loss, i):
-    """The matrix that takes marginals to expected features: F is linear in the parts of a labelling."""
+    """The matrix that takes marginals to expected features: F is linear in the parts of a labeling."""
     return np.linalg.lstsq(shape.table, loss.counts[i], rcond=None)[0]

@@ -44,7 +44,7 @@ def global_gamma(number, before, after):
 def scaling_step(table, i, w, ridge):
     """The step of iterative scaling on sequence i alone: roots of  E e^(S d) + ridge d = O  by bisection.
 
-    `table` is an EnumeratedLoss; S is the largest sum of features that a labelling of the sequence has.
+    `table` is an EnumeratedLoss; S is the largest sum of features that a labeling of the sequence has.
     """
     observed = table.weights[i] * table.gold[i]
     expected = table.weights[i] * (table.probabilities(i, w) @ table.counts[i])

@@ -4,7 +4,7 @@ They are schmidt2015, Algorithms 1, 2 and section 5, and schmidt2013, section 5.
 together are schmidt2015, section 7: f_i is the mean over block i, the table holds sums over each block, d the sum over
 all of them.
 
-Sequence gradients come from enumeration of all labellings; draws come from the uniforms that the tests hand in.
+Sequence gradients come from enumeration of all labelings; draws come from the uniforms that the tests hand in.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def two_samples(loss, lam, pairs, L, searching, start=0.0, factor=1.0):
         reached = np.cumsum([*np.full(n, lam / total), *L / total])  # first the uniform part of the probabilities
         j, r = int(np.searchsorted(reached, u, side="right")) % n, int(v * n)
         p = (L[j] + lam) / total
-        f, g, memory = loss.value(j, w), loss.gradient(j, w), loss.gradient(r, w)
+        f, g, state = loss.value(j, w), loss.gradient(j, w), loss.gradient(r, w)
         evaluations += 2
         if rest[j] > 0:
             rest[j] -= 1
@@ -65,5 +65,5 @@ def two_samples(loss, lam, pairs, L, searching, start=0.0, factor=1.0):
             L[j] = max(0.9 * L[j], min(L[j], L.mean()))
         alpha = factor / (4 * (L.mean() + lam))
         w = (1 - alpha * lam) * w - alpha * ((g - s[j]) / (n * p) + s.mean(axis=0))
-        s[r] = memory
+        s[r] = state
         yield w, s.sum(axis=0), L, evaluations

@@ -1,4 +1,4 @@
-"""f_i(w) = s_i nll_i(w), its gradient and Hessian, from a table of the feature counts of every labelling.
+"""f_i(w) = s_i nll_i(w), its gradient and Hessian, from a table of the feature counts of every labeling.
 
 The loss of a sequence is a log-sum-exp of functions that are linear in w, so this is all there is to it; with the table
 it is fast enough for a mean over many runs.
@@ -30,14 +30,14 @@ class EnumeratedLoss:
         return self.weights[i] * centred.T @ (p[:, None] * centred)
 
     def probabilities(self, i, w):
-        """Of the labellings of sequence i."""
+        """Of the labelings of sequence i."""
         scores = self.counts[i] @ w
         p = np.exp(scores - scores.max())
         return p / p.sum()
 
 
 def count_all(corpus, features, i):
-    """(counts of all labellings of sequence i, [labellings, weights], counts of its gold labels)."""
+    """(counts of all labelings of sequence i, [labelings, weights], counts of its gold labels)."""
     length = int(corpus.starts[i + 1] - corpus.starts[i])
     paths = brute_force.all_paths(length, features.n_labels)
     gold = tuple(corpus.labels[corpus.starts[i] : corpus.starts[i + 1]].tolist())

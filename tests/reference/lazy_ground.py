@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastcrf.chain import layout as layout_module
-from fastcrf.chain.blocks import make_blocks, make_workspace
-from fastcrf.draws.drifting_vector import make_drifting
-from fastcrf.draws.lazy_vector import advance, gather, settle, turn
+from fastcrf.features import layout as layout_module
+from fastcrf.lazy_vectors.drifting_vector import make_drifting
+from fastcrf.lazy_vectors.lazy_vector import advance, gather, settle, turn
+from fastcrf.objective.blocks import make_blocks, make_workspace
 from reference.plain_proximal import soft
 from reference.random_corpora import random_corpus, random_features
 

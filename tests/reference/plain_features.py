@@ -23,7 +23,7 @@ def frequencies(X, y, weights=None):
 
 
 def features(X, y, weights=None, all_states=False, all_transitions=False, min_freq=0.0, drop_negative=False):
-    """Kept (attribute, label) pairs and kept label bigrams, with their frequencies."""
+    """StateField (attribute, label) pairs and kept label bigrams, with their frequencies."""
     states, transitions = frequencies(X, y, weights)
     labels = {label for sequence in y for label in sequence}
     if all_states:

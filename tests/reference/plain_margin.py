@@ -1,7 +1,7 @@
 """The trainers that learn from mistakes, with dense vectors in plain Python.
 
 Written from the definitions of CRFsuite's train_averaged_perceptron, train_passive_aggressive and train_arow, and from
-Crammer & Singer's condition for MIRA. The best labelling is found by enumeration.
+Crammer & Singer's condition for MIRA. The best labeling is found by enumeration.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from reference import brute_force
 
 
-class Labellings:
-    """Feature vectors of the labellings of each sequence of a corpus."""
+class Labelings:
+    """Feature vectors of the labelings of each sequence of a corpus."""
 
     def __init__(self, corpus, features):
         self.corpus, self.features = corpus, features
@@ -41,12 +41,12 @@ class Labellings:
         return found
 
     def best(self, i, w):
-        """The labelling with the highest score."""
+        """The labeling with the highest score."""
         scores = brute_force.label_scores(self.corpus, self.features, w, i)
         return brute_force.best_path(scores, brute_force.transition_scores(self.features, w))
 
     def compare(self, i, w):
-        """(wrong labels, features of gold minus those of the best labelling)."""
+        """(wrong labels, features of gold minus those of the best labeling)."""
         gold, best = self.gold(i), self.best(i, w)
         wrong = sum(a != b for a, b in zip(gold, best, strict=True))
         return wrong, self.vector(i, gold) - self.vector(i, best)
@@ -54,15 +54,15 @@ class Labellings:
 
 def perceptron(corpus, features, w, orders):
     """Yield (averaged weights, loss) for each epoch."""
-    labellings, ws, c = Labellings(corpus, features), np.zeros_like(w), 1
+    labelings, ws, c = Labelings(corpus, features), np.zeros_like(w), 1
     for order in orders:
         loss = 0.0
         for i in order:
-            wrong, delta = labellings.compare(i, w)
-            s = labellings.weight(i)
+            wrong, delta = labelings.compare(i, w)
+            s = labelings.weight(i)
             if wrong:
                 w, ws = w + s * delta, ws + c * s * delta
-                loss += wrong / len(labellings.gold(i)) * s
+                loss += wrong / len(labelings.gold(i)) * s
             c += 1
         yield w - ws / c, loss
 
@@ -79,7 +79,7 @@ def passive_aggressive(corpus, features, w, orders, pa_type=1, c=1.0, error_sens
 
 
 def mira(corpus, features, w, orders, c=None, averaging=True):
-    """The smallest move after which gold beats the best labelling by the number of its wrong labels."""
+    """The smallest move after which gold beats the best labeling by the number of its wrong labels."""
 
     def step(cost, square):
         return cost / square if c is None else min(c, cost / square)
@@ -88,13 +88,13 @@ def mira(corpus, features, w, orders, c=None, averaging=True):
 
 
 def large_margin(corpus, features, w, orders, margin, step, averaging):
-    labellings, ws, u = Labellings(corpus, features), np.zeros_like(w), 1
+    labelings, ws, u = Labelings(corpus, features), np.zeros_like(w), 1
     for order in orders:
         loss = 0.0
         for i in order:
-            wrong, delta = labellings.compare(i, w)
+            wrong, delta = labelings.compare(i, w)
             if wrong and delta.any():
-                s = labellings.weight(i)
+                s = labelings.weight(i)
                 cost = -(w @ delta) + margin(wrong)
                 tau = step(cost, delta @ delta) * s
                 w, ws = w + tau * delta, ws + tau * u * delta
@@ -105,13 +105,13 @@ def large_margin(corpus, features, w, orders, margin, step, averaging):
 
 def arow(corpus, features, w, orders, variance=1.0, gamma=1.0):
     """Yield (weights, loss) for each epoch."""
-    labellings, cov = Labellings(corpus, features), np.full_like(w, variance)
+    labelings, cov = Labelings(corpus, features), np.full_like(w, variance)
     for order in orders:
         loss = 0.0
         for i in order:
-            wrong, delta = labellings.compare(i, w)
+            wrong, delta = labelings.compare(i, w)
             if wrong:
-                s = labellings.weight(i)
+                s = labelings.weight(i)
                 cost = -(w @ delta) + wrong
                 delta = s * delta
                 alpha = cost / (gamma + delta @ (cov * delta))

@@ -1,4 +1,4 @@
-"""Iterative scaling and its acceleration, by enumeration of all labellings and bisection, written from the papers."""
+"""Iterative scaling and its acceleration, by enumeration of all labelings and bisection, written from the papers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PlainScaling:
         return sum(self.loss.value(i, w) for i in range(self.n)) + self.c2 * (w @ w)
 
     def gis(self, w):
-        """Darroch & Ratcliff; penalised: Chen & Rosenfeld."""
+        """Darroch & Ratcliff; penalized: Chen & Rosenfeld."""
         return self._scaled(w, [max(self.masses)] * self.n)
 
     def iis(self, w):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.types import Corpus, FeatureMap
+from fastcrf.core.types import Corpus, FeatureMap
 
 
 def random_corpus(seed, lengths=(3, 1, 4, 2), n_labels=3, n_attributes=6, per_item=3, values=False, weights=False):

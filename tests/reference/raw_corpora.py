@@ -30,7 +30,7 @@ few_items = st.dictionaries(few_names, quarters, max_size=3) | st.lists(few_name
 
 
 @st.composite
-def labelled_corpora(draw):
+def labeled_corpora(draw):
     """(X, y) with few attributes and labels, fractional and negative values, repeated attributes, empty sequences."""
     X = draw(st.lists(st.lists(few_items, max_size=4), min_size=1, max_size=5).filter(any))
     y = [draw(st.lists(st.sampled_from("XYZ"), min_size=len(x), max_size=len(x))) for x in X]

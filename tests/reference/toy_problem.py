@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.objective.certificate import Certificate
+from fastcrf.certificates.certificate import Certificate
 
 
 class ToyProblem:

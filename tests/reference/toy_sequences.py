@@ -1,4 +1,4 @@
-"""Small labelled corpora as users write them: three labels that follow each other, words that hint at them."""
+"""Small labeled corpora as users write them: three labels that follow each other, words that hint at them."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ from itertools import islice
 
 import numpy as np
 
-import fastcrf.chain.expectations as expectations
-from fastcrf.chain.decode import path_scores, posteriors, viterbi
+import fastcrf.inference.expectations as expectations
 from fastcrf.data.encoding.encoder import Encoder, encode_training
-from fastcrf.data.templates.attributes import TemplateAttributes
+from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
+from fastcrf.decoding.compiled_decoder import path_scores, posteriors, viterbi
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from reference.random_corpora import random_corpus, random_features

@@ -7,15 +7,16 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf import CRF, mapped, open_corpus
-from fastcrf.chain.feature_map import build_feature_map, count_gold
+from fastcrf import CRF, open_corpus
+from fastcrf.core.types import Corpus
+from fastcrf.data.corpus.rare_attributes import without_rare
+from fastcrf.data.corpus.reordering import partition
 from fastcrf.data.corpus_file.writing import write_corpus
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.data.encoding.rare_attributes import without_rare
-from fastcrf.objective.movable import partition
+from fastcrf.features.feature_map import build_feature_map, count_gold
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
-from fastcrf.types import Corpus
+from fastcrf.system import mapped_arrays as mapped
 from reference.random_corpora import random_corpus
 
 ROUGH = registry.make("auto", single_precision="always")

@@ -8,8 +8,8 @@ import pickle
 import pytest
 
 from fastcrf.solvers import registry
-from fastcrf.solvers.batch.lbfgs import LBFGS
-from fastcrf.solvers.batch.owlqn import OWLQN
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
+from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 from reference.toy_problem import ToyProblem
 
 
@@ -28,7 +28,7 @@ def test_an_unknown_option_is_answered_with_the_options_there_are():
 
 
 def test_a_preset_is_a_registry_line(monkeypatch):
-    preset = registry.Line("fastcrf.solvers.batch.lbfgs", "LBFGS", {"pairs": 100})
+    preset = registry.Line("fastcrf.solvers.quasi_newton.lbfgs", "LBFGS", {"pairs": 100})
     monkeypatch.setitem(registry.REGISTRY, "lbfgs-100", preset)
     assert registry.make("lbfgs-100") == LBFGS(pairs=100)
     assert registry.make("lbfgs-100", max_linesearch=5) == LBFGS(pairs=100, max_linesearch=5)
@@ -36,7 +36,7 @@ def test_a_preset_is_a_registry_line(monkeypatch):
 
 
 def test_a_preset_carries_its_own_name_in_rows_and_messages(monkeypatch):
-    preset = registry.Line("fastcrf.solvers.batch.lbfgs", "LBFGS", {"pairs": 100})
+    preset = registry.Line("fastcrf.solvers.quasi_newton.lbfgs", "LBFGS", {"pairs": 100})
     monkeypatch.setitem(registry.REGISTRY, "lbfgs-100", preset)
     solver = registry.make("lbfgs-100")
     assert (solver.name, registry.make("lbfgs").name, LBFGS().name) == ("lbfgs-100", "lbfgs", "lbfgs")

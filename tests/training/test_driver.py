@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from fastcrf.memory import Kept
-from fastcrf.solvers.batch.lbfgs import LBFGS
-from fastcrf.solvers.batch.owlqn import OWLQN
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Diverged, Step
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
+from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, GradientNorm, HeldOut, MaxPasses, MaxSteps, RelativeDecrease
 from fastcrf.training.trace import COLUMNS
-from fastcrf.types import Diverged, Step
 from reference.toy_problem import ToyProblem
 
 
@@ -30,17 +30,17 @@ class Script:
     name: ClassVar[str] = "script"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
-    promises: ClassVar[str] = "neighbourhood"
-    keeps: ClassVar[dict[str, Kept]] = {"act": Kept()}
+    guarantee: ClassVar[str] = "neighborhood"
+    state_fields: ClassVar[dict[str, StateField]] = {"act": StateField()}
 
-    def iterate(self, problem, weights, memory=None):
+    def iterate(self, problem, weights, state=None):
         try:
             for act in self.acts:
                 time.sleep(self.pause)
                 if isinstance(act, Exception):
                     raise act
                 weights[:] = act  # in place, as stochastic solvers do
-                yield Step(weights, passes=0.5, memory={"act": act})
+                yield Step(weights, passes=0.5, state={"act": act})
             return self.end
         finally:
             weights[:] = np.nan  # whoever kept the array instead of a copy will notice
@@ -128,7 +128,7 @@ def test_a_solver_that_raises_diverged_returns_the_last_finite_weights():
     assert (result.status, result.reason) == ("diverged", "The step size is too large.")
     assert (result.weights == 1.0).all()
     assert result.n_steps == 1
-    assert result.memory == {}
+    assert result.state == {}
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -254,7 +254,7 @@ def test_two_runs_joined_by_memory_equal_one_run(solver, c1):
     toy = ToyProblem(c1=c1, c2=0.1)
     whole = minimize(toy, solver, stop=[MaxSteps(12)])
     half = minimize(toy, solver, stop=[MaxSteps(5)])
-    rest = minimize(toy, solver, memory=half.memory, stop=[MaxSteps(7)])
+    rest = minimize(toy, solver, state=half.state, stop=[MaxSteps(7)])
     np.testing.assert_array_equal(rest.weights, whole.weights)
     assert half.trace[-1]["passes"] + rest.trace[-1]["passes"] == whole.trace[-1]["passes"]
 

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from fastcrf.solvers.batch.lbfgs import LBFGS
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import GradientNorm, MaxSteps
 from reference.toy_problem import ToyProblem
@@ -48,7 +48,7 @@ def test_the_first_ctrl_c_finishes_the_step_and_returns_a_usable_result():
 
 def test_an_interrupted_run_goes_on_from_its_memory():
     result = minimize(Interrupted(at=[5]), LBFGS(), stop=[MaxSteps(100)])
-    rest = minimize(ToyProblem(), LBFGS(), memory=result.memory, stop=[MaxSteps(10 - result.n_steps)])
+    rest = minimize(ToyProblem(), LBFGS(), state=result.state, stop=[MaxSteps(10 - result.n_steps)])
     np.testing.assert_array_equal(rest.weights, minimize(ToyProblem(), LBFGS(), stop=[MaxSteps(10)]).weights)
 
 

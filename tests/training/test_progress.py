@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from fastcrf.solvers.batch.lbfgs import LBFGS
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.training.driver import minimize
 from fastcrf.training.progress import Progress, line
 from fastcrf.training.stopping import MaxSteps

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from fastcrf import CRF
+from fastcrf.core.types import Step
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.slopes import ESTIMATE, LargestSlope, MeanSlope
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.training.stopping import ESTIMATE, LargestSlope, MaxSteps, MeanSlope
 from fastcrf.training.trace import Point
-from fastcrf.types import Step
 from reference.random_corpora import learnable_corpus, random_features
 from reference.toy_problem import ToyProblem
 
@@ -58,7 +57,7 @@ def test_the_estimate_is_the_largest_slope_in_the_limit_and_infinite_before_all_
     problem = random_problem(c1)
     rows = minimize(problem, make(name), stop=[MaxSteps(150)])
     assert rows.trace[0][ESTIMATE] == math.inf
-    slopes = rows.memory["drift"] + 2.0 * problem.c2 * rows.weights
+    slopes = rows.state["drift"] + 2.0 * problem.c2 * rows.weights
     expected = shortest(SlopesOf(problem, slopes), rows.weights)
     assert rows.trace[-1][ESTIMATE] == pytest.approx(np.abs(expected).max(), rel=1e-6, abs=1e-12)
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from fastcrf.core.types import Step
 from fastcrf.training.stopping import (
     CertifiedGap,
     GradientNorm,
@@ -18,7 +19,6 @@ from fastcrf.training.stopping import (
     RelativeDecrease,
 )
 from fastcrf.training.trace import Point
-from fastcrf.types import Step
 from reference.toy_problem import ToyProblem
 
 

@@ -17,15 +17,15 @@ from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.errors import DataError
-from fastcrf.data.files.column_files import Sentence, read_columns, sentences
+from fastcrf.data.files.conll import Sentence, read_columns, sentences
 from fastcrf.data.files.text_lines import ShareRead, name_of
-from fastcrf.model import Model
+from fastcrf.model.model import Model
 
 Share = tuple[int, None, int]  # which sequences of a file: the first, and of how many one is taken
 WHOLE: Share = (0, None, 1)
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """A file with labels. X and y are read together, sequence by sequence."""
 
     X: Iterator[Any]
@@ -44,7 +44,7 @@ class Unit(NamedTuple):
 class DataFiles(Protocol):
     """A kind of data files."""
 
-    def labelled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labelled: ...
+    def labeled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labeled: ...
 
     def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]: ...
 
@@ -61,7 +61,7 @@ class ColumnFiles:
     n_columns: int | None = None  # apart from the label; None: as many as the first file has (when tagging, any number)
     n_needed: int = 1  # as many as that at least, because the template reads them
 
-    def labelled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labelled:
+    def labeled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labeled:
         first, every = peek(read_columns(path, progress=progress))
         if first is None:
             raise DataError(f"{name_of(path)} holds no sentences; give one token and its label per line.")
@@ -72,7 +72,7 @@ class ColumnFiles:
         self.n_columns = found
         forms, labels = tee(islice(every, *share))  # training reads them in step, so that tee keeps one sentence
         X = (self.sequence(sentence.rows) for sentence in forms)
-        return Labelled(X, ([row[-1] for row in sentence.rows] for sentence in labels))
+        return Labeled(X, ([row[-1] for row in sentence.rows] for sentence in labels))
 
     def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]:
         first, every = peek(sentences(lines, name))
@@ -96,8 +96,8 @@ class ColumnFiles:
 class ItemFiles:
     """CRFsuite's item files. A label is expected even where it is not known."""
 
-    def labelled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labelled:
-        from fastcrf.data.files.item_files import read_items  # here, as below: columns do without
+    def labeled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labeled:
+        from fastcrf.data.files.crfsuite_items import read_items  # here, as below: columns do without
 
         weights: list[float] = []
         every = read_items(path, progress)
@@ -111,10 +111,10 @@ class ItemFiles:
                 weights.append(sequence.weight)
                 yield sequence.items
 
-        return Labelled(items(), (sequence.labels for sequence in labels), weights)
+        return Labeled(items(), (sequence.labels for sequence in labels), weights)
 
     def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]:
-        from fastcrf.data.files.item_files import item_sequences
+        from fastcrf.data.files.crfsuite_items import item_sequences
 
         for sequence in item_sequences(lines, name):
             yield Unit(sequence.line, sequence.items, [[] for _ in sequence.items])
@@ -149,12 +149,12 @@ def described_files(template: str | None, template_kind: str | None, items: bool
         return TrainingFiles(ItemFiles())
     if not template:
         return TrainingFiles(ColumnFiles())
-    from fastcrf.data.templates.attributes import TemplateAttributes  # here: tagging columns needs none
+    from fastcrf.data.template_engine.attributes import TemplateAttributes  # here: tagging columns needs none
     from fastcrf.data.templates.dialects import load_template
 
     loaded = load_template(template, template_kind)
     attributes = TemplateAttributes.empty(loaded)
-    files = ColumnFiles(raw=True, n_needed=attributes.programme.n_columns)
+    files = ColumnFiles(raw=True, n_needed=attributes.program.n_columns)
     return TrainingFiles(files, attributes, loaded.transitions)
 
 

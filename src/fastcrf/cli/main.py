@@ -15,16 +15,16 @@ from typer.core import TyperGroup
 
 from fastcrf import __version__
 from fastcrf.cli.command_errors import run_to_the_end
-from fastcrf.cli.compare import compare
-from fastcrf.cli.convert import convert
-from fastcrf.cli.demo import demo
-from fastcrf.cli.dump import dump
-from fastcrf.cli.encode import encode
-from fastcrf.cli.evaluate import evaluate
-from fastcrf.cli.info import info
-from fastcrf.cli.solvers import solvers
-from fastcrf.cli.tag import tag
-from fastcrf.cli.train import train
+from fastcrf.cli.commands.compare import compare
+from fastcrf.cli.commands.convert import convert
+from fastcrf.cli.commands.demo import demo
+from fastcrf.cli.commands.dump import dump
+from fastcrf.cli.commands.encode import encode
+from fastcrf.cli.commands.evaluate import evaluate
+from fastcrf.cli.commands.info import info
+from fastcrf.cli.commands.solvers import solvers
+from fastcrf.cli.commands.tag import tag
+from fastcrf.cli.commands.train import train
 from fastcrf.cli.train_options import TrainOptions
 
 
@@ -98,7 +98,7 @@ def fastcrf(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Train and use conditional random fields for sequence labelling.
+    """Train and use conditional random fields for sequence labeling.
 
     Data are columns: one token per line, a blank line between sequences and, for training, the label last. Files may be
     gzipped; - is standard input.

@@ -12,17 +12,16 @@ from typing import Any
 
 import typer
 
-from fastcrf.checks import whole
 from fastcrf.cli.command_errors import INTERRUPTED, refuse
-from fastcrf.cli.data_files import Labelled, training_files
-from fastcrf.cli.train import features_of
-from fastcrf.cli.train_options import TrainOptions
+from fastcrf.cli.data_files import Labeled, training_files
+from fastcrf.cli.train_options import TrainOptions, features_of
 from fastcrf.cli.training_data import one_behind_another
+from fastcrf.core.checks import whole
+from fastcrf.fitting.plan import Plan
+from fastcrf.fitting.stream import Stream
+from fastcrf.fitting.stream_file import load_stream, save_stream
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.checkpoint_file import CheckpointError
-from fastcrf.training.plan import Plan
-from fastcrf.training.stream import Stream
-from fastcrf.training.stream_file import load_stream, save_stream
 
 WITHOUT_MEANING = (
     *("cluster", "dev", "patience", "init", "prior", "max_iterations", "tol", "gradient_tol", "mean_gradient_tol"),
@@ -44,7 +43,7 @@ def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], stat
     given: parameters of CRF, which the model remembers.
     """
     inputs = training_files(asked.template, asked.template_kind, asked.items, asked.boundaries)
-    labelled = one_behind_another(asked.data, inputs.files, asked.quiet)
+    labeled = one_behind_another(asked.data, inputs.files, asked.quiet)
     features = {**features_of(asked), "transitions": inputs.transitions}
     expected = None if asked.expected is None else whole("expected", asked.expected, 1)
     stream = Stream(plan.solver, plan.c1, plan.c2, inputs.attributes, features, expected)
@@ -52,7 +51,7 @@ def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], stat
     if state and state.resume and os.path.exists(state.path):
         stream = continued(stream, state.path)
     try:
-        for X, y, weights in cut(labelled, whole("chunk", asked.chunk, 1), stream.seen):
+        for X, y, weights in cut(labeled, whole("chunk", asked.chunk, 1), stream.seen):
             row = stream.learn(X, y, sample_weight=weights)[-1]
             wrong = row.get("progressive_error")
             if not asked.quiet:
@@ -98,17 +97,17 @@ def continued(new: Stream, path: Any) -> Stream:
     return saved
 
 
-def cut(labelled: Labelled, size: int, skipped: int) -> Iterator[tuple[list[Any], list[Any], list[float] | None]]:
+def cut(labeled: Labeled, size: int, skipped: int) -> Iterator[tuple[list[Any], list[Any], list[float] | None]]:
     """Sequences, labels and weights of each chunk, without the first sequences."""
-    pairs, first = zip(labelled.X, labelled.y, strict=True), 0
+    pairs, first = zip(labeled.X, labeled.y, strict=True), 0
     for _ in islice(pairs, skipped):
         first += 1
     while chunk := list(islice(pairs, size)):
         X, y = zip(*chunk, strict=True)
         weights = None
-        if labelled.weights is not None:
-            weights = labelled.weights[first : first + len(chunk)]
-            del labelled.weights[: first + len(chunk)]
+        if labeled.weights is not None:
+            weights = labeled.weights[first : first + len(chunk)]
+            del labeled.weights[: first + len(chunk)]
             first = 0
         yield list(X), list(y), weights
 

@@ -37,7 +37,7 @@ def may_be_replaced(path: str) -> bool:
 @contextmanager
 def replaced_at_the_end(path: str) -> Iterator[TextIO]:
     """A new file that takes the place of `path` at the end."""
-    from fastcrf.data.files.atomic_write import check_replaceable, new_file
+    from fastcrf.system.atomic_write import check_replaceable, new_file
 
     check_replaceable(path)
     with new_file(path) as file:
@@ -79,11 +79,11 @@ class WaitingText(io.TextIOBase):
             self.move_to_a_file(self.held)
         return self.held.write(text)
 
-    def move_to_a_file(self, memory: io.StringIO) -> None:
+    def move_to_a_file(self, state: io.StringIO) -> None:
         from tempfile import TemporaryFile
 
         self.held = TemporaryFile("w+", encoding="utf-8", errors=ERRORS)  # noqa: SIM115 (closed with this)
-        self.held.write(memory.getvalue())
+        self.held.write(state.getvalue())
 
     def copy_to(self, write: Callable[[str], Any]) -> None:
         """Hand on all that was written, piece by piece."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fastcrf.cli.data_files import DataFiles, Labelled
+from fastcrf.cli.data_files import DataFiles, Labeled
 from fastcrf.data.files.text_lines import name_of
 
 
-def read_labelled(files: DataFiles, path: str, quiet: bool = False) -> Labelled:
+def read_labeled(files: DataFiles, path: str, quiet: bool = False) -> Labeled:
     """A file with labels; while it is read, a bar shows how far that is."""
     bar = Bar(name_of(path), quiet)
-    labelled = files.labelled(path, bar)
-    return labelled._replace(X=watched(labelled.X, bar))
+    labeled = files.labeled(path, bar)
+    return labeled._replace(X=watched(labeled.X, bar))
 
 
 def watched(sequences: Iterable[Any], bar: Bar) -> Iterator[Any]:

@@ -17,7 +17,7 @@ Template = Annotated[
 ]
 TemplateKind = Annotated[
     str | None,
-    typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognised from the template]"),
+    typer.Option(metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognized from the template]"),
 ]
 Items = Annotated[bool, typer.Option("--items", help="DATA are item files in CRFsuite's format.")]
 Boundaries = Annotated[

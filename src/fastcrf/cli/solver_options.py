@@ -32,8 +32,15 @@ def read_solver(text: str) -> tuple[str, Solver]:
 
 def listed_solvers(text: str | None, c1: float, c2: float) -> list[str]:
     """The solvers that the user named, or `all`, or the usual ones; of the latter, those that handle the penalty."""
-    from fastcrf.training.solver_choice import able_solvers, usual_solvers
+    from fastcrf.fitting.solver_choice import able_solvers, usual_solvers
 
     if not text:
         return usual_solvers(c1, c2)
     return able_solvers(c1, c2) if text == "all" else text.split(",")
+
+
+def complete_solver(incomplete: str) -> list[tuple[str, str]]:
+    """(name, tier) of each solver whose name begins so."""
+    from fastcrf.solvers.registry import TIERS, names
+
+    return [(name, tier) for tier in TIERS for name in names(tier) if name.startswith(incomplete)]

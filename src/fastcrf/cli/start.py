@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from fastcrf.cli.command_errors import run_to_the_end
+from fastcrf.cli.commands.tag import tag
 from fastcrf.cli.quick import plain_call
-from fastcrf.cli.tag import tag
 
 
 def main() -> None:

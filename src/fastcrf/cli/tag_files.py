@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from fastcrf.cli.data_files import files_of
 from fastcrf.cli.output_file import whole_output
-from fastcrf.cli.tag import Manner, result_lines
+from fastcrf.cli.tagged_lines import TagFormat, result_lines
 from fastcrf.data.errors import DataError
-from fastcrf.model import Model
+from fastcrf.model.model import Model
 
 
 class Task(NamedTuple):
@@ -30,10 +30,10 @@ class Task(NamedTuple):
     source: str
     target: str
     model: str
-    manner: Manner
+    tag_format: TagFormat
 
 
-def tasks_of(paths: Sequence[str], model: str, folder: str, manner: Manner, resume: bool) -> list[Task]:
+def tasks_of(paths: Sequence[str], model: str, folder: str, tag_format: TagFormat, resume: bool) -> list[Task]:
     """What there is to do: a result in `folder` for each file, under its name; finished ones are left out."""
     targets = [target_of(path, folder) for path in paths]
     times, reads = Counter(targets), {os.path.realpath(path) for path in (*paths, model)}
@@ -49,7 +49,7 @@ def tasks_of(paths: Sequence[str], model: str, folder: str, manner: Manner, resu
     os.makedirs(folder, exist_ok=True)
     whole = os.path.abspath  # workers may be elsewhere
     places = [
-        Task(whole(path), whole(target), whole(model), manner) for path, target in zip(paths, targets, strict=True)
+        Task(whole(path), whole(target), whole(model), tag_format) for path, target in zip(paths, targets, strict=True)
     ]
     return [task for task in places if not is_finished(task)]
 
@@ -73,8 +73,8 @@ def tag_file(task: Task) -> str:
     """Tag one file, wherever this is called."""
     model = loaded(task.model, os.stat(task.model).st_mtime_ns)
     with whole_output(task.target) as text:
-        files = files_of(model, task.manner.items)
-        text.writelines(f"{line}\n" for line in result_lines(model, files, task.source, task.manner))
+        files = files_of(model, task.tag_format.items)
+        text.writelines(f"{line}\n" for line in result_lines(model, files, task.source, task.tag_format))
     return task.target
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fastcrf.cli.shared_options import Boundaries, Items, Quiet, Template, TemplateKind
+from fastcrf.cli.solver_options import complete_solver
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,14 @@ class TrainOptions:
     template_kind: TemplateKind = None
     items: Items = False
     algorithm: Annotated[
-        str, typer.Option("--algorithm", "-a", metavar="NAME", help="One of `fastcrf solvers`; auto chooses for you.")
+        str,
+        typer.Option(
+            "--algorithm",
+            "-a",
+            metavar="NAME",
+            help="One of `fastcrf solvers`; auto chooses for you.",
+            autocompletion=complete_solver,
+        ),
     ] = "auto"
     option: Annotated[
         list[str] | None,
@@ -53,7 +61,7 @@ class TrainOptions:
     init: Annotated[str | None, typer.Option(metavar="FILE", help="Start from the weights of this model.")] = None
     prior: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Penalise the distance to the weights of this model, c2 |w - prior|^2."),
+        typer.Option(metavar="FILE", help="Penalize the distance to the weights of this model, c2 |w - prior|^2."),
     ] = None
     checkpoint: Annotated[
         str | None, typer.Option(metavar="FILE", help="Save the state of training to this file from time to time.")
@@ -113,3 +121,8 @@ class TrainOptions:
     seed: Annotated[int, typer.Option(help="Random seed of stochastic algorithms.")] = 0
     quiet: Quiet = False
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False
+
+
+def features_of(asked: TrainOptions) -> dict[str, Any]:
+    """Which features a model gets, as far as the command line says."""
+    return {name: getattr(asked, name) for name in ("min_freq", "all_states", "all_transitions", "order")}

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import typer
 
-from fastcrf.cli.data_files import DataFiles, Labelled, TrainingFiles, files_like, training_files
-from fastcrf.cli.reading_bar import read_labelled
+from fastcrf.cli.data_files import DataFiles, Labeled, TrainingFiles, files_like, training_files
+from fastcrf.cli.reading_bar import read_labeled
 from fastcrf.data.encoding.boundaries import BoundedAttributes, bounded
 from fastcrf.data.files.destinations import CORPUS, kind_of
-from fastcrf.training.fitting import Fit, fit_corpus, fit_model
+from fastcrf.fitting.fit import Fit, fit_corpus, fit_model
 
 
 class TrainingData(NamedTuple):
@@ -38,8 +38,8 @@ def open_training_data(
         inputs = training_files(template, template_kind, items, boundaries)
         if cluster:
             return files_on_cluster(paths, inputs, cluster)
-        labelled = one_behind_another(paths, inputs.files, quiet)
-        return TrainingData(inputs.files, inputs.transitions, partial(fit_files, labelled, inputs))
+        labeled = one_behind_another(paths, inputs.files, quiet)
+        return TrainingData(inputs.files, inputs.transitions, partial(fit_files, labeled, inputs))
     if len(paths) > 1:
         raise typer.BadParameter(
             f"{corpora[0]} is an encoded corpus and must be alone; encode all files into one.", param_hint="DATA"
@@ -55,25 +55,25 @@ def held_out_data(data: TrainingData, path: str | None, quiet: bool, on_cluster:
     if path is None:
         return None
     if on_cluster:
-        data.files.labelled(path)  # looks at the first sentence, so that a wrong file is told at once
-        return [os.path.abspath(path)], data.files.labelled
-    held_out = read_labelled(data.files, path, quiet)
+        data.files.labeled(path)  # looks at the first sentence, so that a wrong file is told at once
+        return [os.path.abspath(path)], data.files.labeled
+    held_out = read_labeled(data.files, path, quiet)
     return held_out.X, held_out.y
 
 
-def fit_files(labelled: Labelled, inputs: TrainingFiles, plan: Any, **how: Any) -> Fit:
-    return fit_model(labelled.X, labelled.y, plan, attributes=inputs.attributes, sample_weight=labelled.weights, **how)
+def fit_files(labeled: Labeled, inputs: TrainingFiles, plan: Any, **how: Any) -> Fit:
+    return fit_model(labeled.X, labeled.y, plan, attributes=inputs.attributes, sample_weight=labeled.weights, **how)
 
 
-def one_behind_another(paths: Sequence[str], files: DataFiles, quiet: bool) -> Labelled:
+def one_behind_another(paths: Sequence[str], files: DataFiles, quiet: bool) -> Labeled:
     """Several files as one: the first is opened now, each other when the one before has been read."""
-    first = read_labelled(files, paths[0], quiet)
+    first = read_labeled(files, paths[0], quiet)
     if len(paths) == 1:
         return first
     weights: list[float] = []
 
     def pairs() -> Iterator[tuple[Any, list[str]]]:
-        for part in chain([first], (read_labelled(files, path, quiet) for path in paths[1:])):
+        for part in chain([first], (read_labeled(files, path, quiet) for path in paths[1:])):
             before = len(weights)
             for pair in zip(part.X, part.y, strict=True):
                 weights.append(1.0)
@@ -81,15 +81,15 @@ def one_behind_another(paths: Sequence[str], files: DataFiles, quiet: bool) -> L
             weights[before:] = part.weights or weights[before:]
 
     forms, labels = tee(pairs())  # read in step, so that tee keeps one sequence
-    return Labelled((X for X, _ in forms), (y for _, y in labels), weights)
+    return Labeled((X for X, _ in forms), (y for _, y in labels), weights)
 
 
 def files_on_cluster(paths: Sequence[str], inputs: TrainingFiles, cluster: str) -> TrainingData:
     """Files that workers read; this process looks at one sentence, which tells how many columns there are."""
     from fastcrf.cluster.placement import from_files
 
-    inputs.files.labelled(paths[0])
-    place = from_files([os.path.abspath(path) for path in paths], inputs.files.labelled, inputs.attributes)
+    inputs.files.labeled(paths[0])
+    place = from_files([os.path.abspath(path) for path in paths], inputs.files.labeled, inputs.attributes)
     return TrainingData(inputs.files, inputs.transitions, partial(fit_on, cluster, place))
 
 

@@ -3,7 +3,7 @@
 Alekh Agarwal, Olivier Chapelle, Miroslav Dudik, John Langford: A reliable effective terascale linear learning system.
 Journal of Machine Learning Research 15, 2014.
 
-    shard k minimises  loss_k(w) + c2 / m |w|^2  for some epochs of sag-nus-star, from 0           (m shards)
+    shard k minimizes  loss_k(w) + c2 / m |w|^2  for some epochs of sag-nus-star, from 0           (m shards)
     start_f = sum_k n_kf w_kf / sum_k n_kf       n_kf: how often the attribute of feature f occurs in shard k
 
 A shard that never saw a feature has no say in its weight: with plain means, rare features would start near 0. Batch
@@ -23,12 +23,12 @@ import numpy as np
 from fastcrf.cluster import sums
 from fastcrf.cluster.problem import ClusterProblem
 from fastcrf.cluster.shard import Shard
-from fastcrf.cluster.sums import Part, Travelling
-from fastcrf.objective.regulariser import make_regulariser
+from fastcrf.cluster.sums import Part, Traveling
+from fastcrf.core.types import Floats
+from fastcrf.penalties.regularizer import make_regularizer
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import MaxSteps
-from fastcrf.types import Floats
 
 
 def averaged_start(problem: ClusterProblem, epochs: int, seed: int = 0) -> Floats:
@@ -40,10 +40,10 @@ def averaged_start(problem: ClusterProblem, epochs: int, seed: int = 0) -> Float
     return mean(client.gather(sums.by_tree(learnt, lambda a, b: client.submit(add_both, a, b, pure=False))))
 
 
-def learn_alone(shard: Shard, c2: float, epochs: int, seed: int) -> tuple[Travelling, Travelling]:
+def learn_alone(shard: Shard, c2: float, epochs: int, seed: int) -> tuple[Traveling, Traveling]:
     """(n_kf w_kf, n_kf) of a shard."""
     problem: Any = copy.copy(shard.problem)
-    problem.regulariser, problem._parts = make_regulariser(0.0, c2), {}
+    problem.regularizer, problem._parts = make_regularizer(0.0, c2), {}
     weights = minimize(problem, make("sag-nus-star", seed=seed), stop=[MaxSteps(epochs)]).weights
     n = occurrences(shard)
     return shard.part(0.0, n * weights), shard.part(0.0, n)
@@ -58,10 +58,10 @@ def occurrences(shard: Shard) -> Floats:
     return np.concatenate((states, np.full(len(features.sources), shard.corpus.n_positions))).astype(np.float64)
 
 
-def add_both(one: tuple[Travelling, Travelling], other: tuple[Travelling, Travelling]) -> tuple[Travelling, Travelling]:
+def add_both(one: tuple[Traveling, Traveling], other: tuple[Traveling, Traveling]) -> tuple[Traveling, Traveling]:
     return sums.add(one[0], other[0]), sums.add(one[1], other[1])
 
 
-def mean(total: tuple[Travelling, Travelling]) -> Floats:
+def mean(total: tuple[Traveling, Traveling]) -> Floats:
     weighted, n = (Part(*each).dense() for each in total)
     return np.divide(weighted, n, out=np.zeros_like(n), where=n > 0.0)

@@ -14,10 +14,10 @@ import numpy as np
 
 from fastcrf.cluster import shard
 from fastcrf.cluster.shard import Piece
+from fastcrf.core.types import Corpus
 from fastcrf.data.corpus_file.reading import EncodedCorpus
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.errors import DataError
-from fastcrf.types import Corpus
 
 
 class Placed(NamedTuple):

@@ -20,16 +20,16 @@ from fastcrf.cluster.connection import ClusterError, import_distributed
 from fastcrf.cluster.placement import Place
 from fastcrf.cluster.shard import Piece
 from fastcrf.cluster.sums import Part
-from fastcrf.objective.penalised import Penalised
-from fastcrf.objective.regulariser import make_regulariser
-from fastcrf.types import FeatureMap, Floats
-from fastcrf.vectors import dot
+from fastcrf.core.types import FeatureMap, Floats
+from fastcrf.objective.penalized import Penalized
+from fastcrf.penalties.regularizer import make_regularizer
+from fastcrf.simd.vectors import dot
 
 TRIALS = 3  # of a step, before the cluster is given up
 
 
-class ClusterProblem(Penalised):
-    """Minimise  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2  over the shards of a cluster.
+class ClusterProblem(Penalized):
+    """Minimize  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2  over the shards of a cluster.
 
     features: options of `choose_features`, or features that were chosen before.
     """
@@ -40,7 +40,7 @@ class ClusterProblem(Penalised):
         self, client: Any, place: Place, n_shards: int, features: dict[str, Any], c1: float = 0.0, c2: float = 0.0
     ) -> None:
         self.client, self.place, self.n_shards, self.options = client, place, n_shards, features
-        self.regulariser = make_regulariser(c1, c2)
+        self.regularizer = make_regularizer(c1, c2)
         self.asked_to_stop: Callable[[], bool] = lambda: False
         self.lost = lost_with_workers()
         self.bytes_sent = self.bytes_received = 0  # of vectors, by the client
@@ -69,7 +69,7 @@ class ClusterProblem(Penalised):
 
     def value(self, weights: Floats) -> float:
         """F(w), all penalties included. One pass, forward recursions only."""
-        return float(sum(self._ask_all(shard.value_of, weights))) + self.regulariser.value(weights)
+        return float(sum(self._ask_all(shard.value_of, weights))) + self.regularizer.value(weights)
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
         """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""

@@ -12,19 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.decode import viterbi
-from fastcrf.chain.feature_map import FeatureCounts, choose_features, count_features, join_counts
-from fastcrf.cluster.sums import INDEX, Travelling, worth_it
+from fastcrf.certificates.certificate import sparse_bound
+from fastcrf.cluster.sums import INDEX, Traveling, worth_it
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
 from fastcrf.data.corpus_file.reading import open_corpus
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import Encoder, encode_pairs
 from fastcrf.data.encoding.vocabulary import growing
-from fastcrf.memory_room import in_words
-from fastcrf.objective.certificate import sparse_bound
-from fastcrf.objective.movable import occurring_features
+from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.features.feature_map import FeatureCounts, choose_features, count_features, join_counts, occurring_features
 from fastcrf.objective.problem import Problem
+from fastcrf.system.memory_budget import in_words
 from fastcrf.training.checkpoint import digest
-from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
 
 Share = tuple[int, None, int]  # which sequences of a file: the first, and of how many one is taken
 
@@ -150,7 +149,7 @@ class Shard:
     def take(self, weights: Floats) -> Floats:
         return np.require(weights, requirements="W") if self.places is None else weights[self.places]
 
-    def part(self, loss: float, vector: Floats) -> Travelling:
+    def part(self, loss: float, vector: Floats) -> Traveling:
         places = None if self.places is None else self.places.astype(INDEX)
         return loss, vector, places, self.features.n_weights
 
@@ -160,11 +159,11 @@ def facts_of(shard: Shard) -> tuple[int, str]:
     return shard.corpus.n_sequences, digest(shard.corpus)
 
 
-def gradient_of(shard: Shard, weights: Floats) -> Travelling:
+def gradient_of(shard: Shard, weights: Floats) -> Traveling:
     return shard.part(*shard.problem.gradient(shard.take(weights)))
 
 
-def product_of(shard: Shard, weights: Floats, direction: Floats) -> Travelling:
+def product_of(shard: Shard, weights: Floats, direction: Floats) -> Traveling:
     product = shard.problem.hessian_product(shard.take(weights), shard.take(direction))
     return shard.part(0.0, product)
 
@@ -182,7 +181,7 @@ def bound_of(shard: Shard, weights: Floats, largest_slope: float, c1: float) -> 
 def read_held_out(piece: Piece, names: tuple[Attributes, list[Any]]) -> Corpus:
     """A share of held-out data, with the ids of the training data."""
     part = piece.read(piece.path, None, piece.share)
-    return Encoder(names[0]).encode_labelled(part.X, part.y, names[1])
+    return Encoder(names[0]).encode_labeled(part.X, part.y, names[1])
 
 
 def correct_in(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[int, int]:

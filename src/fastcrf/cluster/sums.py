@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from fastcrf.types import Floats
+from fastcrf.core.types import Floats
 
 Thing = TypeVar("Thing")
 INDEX = np.uint32  # of a weight: the tables of a model have 32-bit indices, too
@@ -48,7 +48,7 @@ class Part(NamedTuple):
         return self.values.nbytes + (0 if self.places is None else self.places.nbytes)
 
 
-Travelling = tuple[float, Floats, np.ndarray | None, int]  # the fields of a Part
+Traveling = tuple[float, Floats, np.ndarray | None, int]  # the fields of a Part
 
 
 def worth_it(n_places: int, n: int) -> bool:
@@ -63,7 +63,7 @@ def make_part(loss: float, values: Floats, places: np.ndarray | None, n: int) ->
     return Part(loss, values, places.astype(INDEX, copy=False), n)
 
 
-def add(one: Travelling, other: Travelling) -> Travelling:
+def add(one: Traveling, other: Traveling) -> Traveling:
     """The sum of two parts; entry by entry `one` comes first."""
     loss, values, places, n = sum_of(Part(*one), Part(*other))
     return loss, values, places, n
@@ -93,7 +93,7 @@ def union(one: np.ndarray, other: np.ndarray, n: int) -> np.ndarray:
 
 
 def by_tree(things: Sequence[Thing], join: Callable[[Thing, Thing], Any]) -> Any:
-    """Neighbours are joined, then neighbours of those, until one is left: the order depends on their number alone."""
+    """Neighbors are joined, then neighbors of those, until one is left: the order depends on their number alone."""
     level: list[Any] = list(things)
     while len(level) > 1:
         pairs = [join(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)]

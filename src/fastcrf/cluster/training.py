@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fastcrf.checks import whole
 from fastcrf.cluster.connection import check_engine, connected
 from fastcrf.cluster.local_learning import averaged_start
 from fastcrf.cluster.placement import Place, from_client, from_encoded, pieces_of
 from fastcrf.cluster.problem import ClusterProblem
 from fastcrf.cluster.shard import Share
+from fastcrf.core.checks import whole
+from fastcrf.core.types import NOTHING
 from fastcrf.data.corpus_file.reading import EncodedCorpus
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.model import Model
+from fastcrf.fitting.fit import Fit, early_stop, fit_problem
+from fastcrf.fitting.plan import Plan
+from fastcrf.model.model import Model
 from fastcrf.solvers.registry import check_needs
-from fastcrf.training.fitting import Fit, early_stop, fit_problem
-from fastcrf.training.plan import Plan
-from fastcrf.types import NOTHING
 
 HeldOutFiles = tuple[Sequence[str], Callable[..., Any]]  # paths, and what reads a share of one
 

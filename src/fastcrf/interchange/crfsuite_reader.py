@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.interchange import crfsuite_format as layout
-from fastcrf.types import FeatureMap, Floats
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.int64]  # 32-bit numbers, widened: sums of them cannot wrap around

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.core.types import FeatureMap, Floats, Longs
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.interchange import crfsuite_format as layout
 from fastcrf.interchange.lookup3 import hashes
-from fastcrf.types import FeatureMap, Floats, Longs
 
 LARGEST = 2**32 - 1  # bytes that offsets of 32 bits can reach
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.types import Longs
+from fastcrf.core.types import Longs
 
 Words = NDArray[np.uint32]  # one for each string; sums and differences wrap around
 

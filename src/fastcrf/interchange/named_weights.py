@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastcrf.core.types import FeatureMap, Floats, Longs
 from fastcrf.data.encoding.attributes import Attributes, ItemAttributes
 from fastcrf.data.encoding.vocabulary import growing
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent
-from fastcrf.data.templates.attributes import TemplateAttributes
+from fastcrf.data.template_engine.attributes import TemplateAttributes
+from fastcrf.data.template_engine.program import Family, Program, compile_templates
 from fastcrf.data.templates.dialects import TemplateFile
-from fastcrf.data.templates.programme import Family, Programme, compile_templates
-from fastcrf.types import FeatureMap, Floats, Longs
 
 MOST_READINGS = 10_000  # of one name; a file that needs more is no file that a toolkit wrote
 
@@ -42,7 +42,7 @@ def with_template(named: NamedWeights, template: TemplateFile) -> ModelContent:
     readings = Readings(compile_templates(template.templates))
     owners = [place for place, name in enumerate(used.tolist()) for _ in range(readings.add(named.names[name]))]
     attributes = TemplateAttributes(template, readings.alphabets, readings.pair_keys(), readings.attribute_keys())
-    columns = {"kind": "template", "n_columns": readings.programme.n_columns, "more_columns": True}
+    columns = {"kind": "template", "n_columns": readings.program.n_columns, "more_columns": True}
     firsts = np.cumsum(counts) - counts
     return content(named, attributes, firsts[owners], counts[owners], columns)
 
@@ -73,21 +73,21 @@ def content(
 
 
 class Readings:
-    """The attributes of a programme that are spelled like the names that were added."""
+    """The attributes of a program that are spelled like the names that were added."""
 
-    def __init__(self, programme: Programme) -> None:
-        self.programme = programme
-        self.alphabets: list[dict[str, int]] = [growing() for _ in range(programme.n_alphabets)]
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.alphabets: list[dict[str, int]] = [growing() for _ in range(program.n_alphabets)]
         self.alphabets[-1][""]  # of templates without macros
-        self.pairs: list[dict[int, int]] = [growing() for _ in programme.spaces]
+        self.pairs: list[dict[int, int]] = [growing() for _ in program.spaces]
         self.attributes: dict[tuple[int, int], int] = growing()
         self.by_beginning: dict[str, list[int]] = {}
-        for f, family in enumerate(programme.families):
+        for f, family in enumerate(program.families):
             self.by_beginning.setdefault(family.texts[0], []).append(f)
         self.lengths = sorted(set(map(len, self.by_beginning)))
-        self.may_be_empty = {s.alphabet for s in programme.streams if s.operation.command == "m"}
-        self.truths = {s.alphabet for s in programme.streams} - {
-            s.alphabet for s in programme.streams if s.operation.command != "t"
+        self.may_be_empty = {s.alphabet for s in program.streams if s.operation.command == "m"}
+        self.truths = {s.alphabet for s in program.streams} - {
+            s.alphabet for s in program.streams if s.operation.command != "t"
         }
 
     def add(self, name: str) -> int:
@@ -99,7 +99,7 @@ class Readings:
         return len(self.attributes) - before
 
     def add_family(self, f: int, name: str) -> None:
-        family = self.programme.families[f]
+        family = self.program.families[f]
         found = 0
         for values in islice(self.readings(family, name), MOST_READINGS + 1):
             self.attributes[f, self.number(family.space, values)]
@@ -126,17 +126,17 @@ class Readings:
         return bool(value) or alphabet in self.may_be_empty
 
     def alphabets_of(self, space: int) -> list[int]:
-        if space < self.programme.n_alphabets:
+        if space < self.program.n_alphabets:
             return [space]
-        left, right = self.programme.spaces[space - self.programme.n_alphabets]
+        left, right = self.program.spaces[space - self.program.n_alphabets]
         return [*self.alphabets_of(left), right]
 
     def number(self, space: int, values: Sequence[str]) -> int:
         """The id of values in a space."""
-        if space < self.programme.n_alphabets:
+        if space < self.program.n_alphabets:
             return self.alphabets[space][values[0]]
-        pair = space - self.programme.n_alphabets
-        left, right = self.programme.spaces[pair]
+        pair = space - self.program.n_alphabets
+        left, right = self.program.spaces[pair]
         return self.pairs[pair][self.number(left, values[:-1]) << 32 | self.alphabets[right][values[-1]]]
 
     def pair_keys(self) -> list[Longs]:

@@ -16,12 +16,12 @@ import re
 
 import numpy as np
 
+from fastcrf.core.types import Floats, Longs
 from fastcrf.data.errors import DataError
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent
 from fastcrf.data.templates.dialects import parse_template
 from fastcrf.interchange.named_weights import NamedWeights, with_items, with_template
-from fastcrf.types import Floats, Longs
 
 MODEL = re.compile(rb"#mdl#(?:([0-9]{1,3})#)?([0-9]{1,18})\n")
 READER = re.compile(rb"#rdr#([0-9]{1,9})/[0-9]{1,9}(?:/(-?[0-9]{1,3}))?\n")
@@ -58,7 +58,7 @@ def check_kind(kind: bytes | None) -> None:
     if kind is None:
         raise ModelFileError("this Wapiti model is of an old version that does not say its type; train it again")
     if int(kind) == MEMM:
-        raise ModelFileError("this Wapiti model is a MEMM, which is normalised label by label; only CRFs can be read")
+        raise ModelFileError("this Wapiti model is a MEMM, which is normalized label by label; only CRFs can be read")
     if int(kind) not in (MAXENT, CRF):
         raise ModelFileError(f"this Wapiti model is of type {int(kind)}, which is not known")
 

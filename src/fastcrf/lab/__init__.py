@@ -1,1 +1,1 @@
-
+"""Experiments: rows on disk, optima, tables and figures."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fastcrf.chain.feature_map import build_feature_map
+from fastcrf.core.types import Corpus, FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.fit import DevSet
 from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import digest
-from fastcrf.training.fitting import DevSet
 from fastcrf.training.warm_up import first_sequences
-from fastcrf.types import Corpus, FeatureMap, Floats
 
 SAMPLE = 8  # sequences that are enough to make every kernel run
 
@@ -77,5 +77,5 @@ def make_dataset(
     """
     corpus, learnt, labels = encode_training(X, y, sample_weight, attributes)
     feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
-    scored = Encoder(learnt).encode_labelled(*held_out, labels) if held_out else None
+    scored = Encoder(learnt).encode_labeled(*held_out, labels) if held_out else None
     return Dataset(name, corpus, feature_map, scored if scored and scored.n_positions else None)

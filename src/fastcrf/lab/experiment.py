@@ -12,7 +12,7 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from fastcrf.checks import above, whole
+from fastcrf.core.checks import above, whole
 from fastcrf.lab.dataset import Dataset
 from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
@@ -48,7 +48,7 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """A dataset with a penalty: what several solvers minimise, and what has one optimum."""
+    """A dataset with a penalty: what several solvers minimize, and what has one optimum."""
 
     dataset: Dataset
     penalty: Penalty

@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from fastcrf.data.files.atomic_write import replace_file
 from fastcrf.displays import ConvergenceDisplay, import_pyplot
 from fastcrf.lab.page import page
 from fastcrf.lab.store import Row, Rows
 from fastcrf.lab.summary import by_problem
+from fastcrf.system.atomic_write import replace_file
 
 KINDS = (".png", ".svg", ".pdf", ".html")
 SPENT = ("passes", "seconds")

@@ -4,7 +4,7 @@ Where no weight changes its sign, c1 |w|_1 is linear, and the objective is smoot
 
     repeat
         free <- the weights that are not zero, and those at zero whose slope exceeds c1 (they get its sign)
-        minimise over the free weights by L-BFGS, as if their signs could not change
+        minimize over the free weights by L-BFGS, as if their signs could not change
         go there, with weights that did change their sign set to zero; if F rises, half as far, a quarter ...
 
 OWL-QN needs hundreds of passes for the last digits; once it has found nearly the right face, this needs few.
@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.objective.certificate import Certificate
-from fastcrf.objective.penalised import NO_FACTORS
+from fastcrf.certificates.certificate import Certificate
+from fastcrf.core.types import Floats
+from fastcrf.penalties.regularizer import NO_FACTORS
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import GradientNorm, MaxPasses, Rule
-from fastcrf.types import Floats
 
 ROUNDS = 20
 PASSES_A_ROUND = 60.0

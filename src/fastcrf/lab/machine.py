@@ -8,13 +8,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from fastcrf import __version__
+from fastcrf.jit.source_closure import closure_hash
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
-from fastcrf.source_closure import closure_hash
 
 STATUS = Path("/proc/self/status")
 PEAK_RESET = Path("/proc/self/clear_refs")
@@ -34,16 +35,13 @@ def _file_of(cls: type) -> str:
 
 def machine_facts() -> dict[str, Any]:
     """The machine as a reader of the rows must know it; nothing that tells whose it is."""
-    import numba
-    import numpy
-
     return {
         "processor": processor(),
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "numba": numba.__version__,
+        "numpy": version("numpy"),
+        "numba": version("numba"),
         "load": load(),
     }
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from fastcrf.data.corpora.addresses import make_addresses
-from fastcrf.data.corpora.digits import make_digits
-from fastcrf.data.corpora.known_sets import KNOWN_SETS
-from fastcrf.data.corpora.loaders import load
+from fastcrf.data.datasets.addresses import make_addresses
+from fastcrf.data.datasets.digits import make_digits
+from fastcrf.data.datasets.known_sets import KNOWN_SETS
+from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.lab.dataset import Dataset, make_dataset
 

@@ -11,14 +11,14 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from fastcrf.core.types import Floats
+from fastcrf.fitting.solver_choice import quasi_newton
 from fastcrf.lab.experiment import Objective
 from fastcrf.lab.l1_polishing import polish
 from fastcrf.lab.resumable_run import minimize_resumably
 from fastcrf.lab.store import Row, Rows, Store
 from fastcrf.solvers.registry import make
-from fastcrf.training.solver_choice import quasi_newton
 from fastcrf.training.stopping import CertifiedGap, MaxPasses
-from fastcrf.types import Floats
 
 MAX_PASSES = 1000.0  # then it gives up; without an L2 penalty that may well happen
 ROUNDS = 5  # of OWL-QN and faces

@@ -96,7 +96,7 @@ def carry_out(planned: PlannedRun, limits: Limits, store: Store, progress: Displ
         "status": result.status,
         "reason": result.reason,
         **measures,
-        "state_mb": round(sum(np.asarray(part).nbytes for part in result.memory.values()) / MEGABYTE, 6),
+        "state_mb": round(sum(np.asarray(part).nbytes for part in result.state.values()) / MEGABYTE, 6),
         "machine": machine,
     }
     rows = [plain({**row, **facts}) for row in result.trace]

@@ -20,18 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.data.files.atomic_write import replace_file
+from fastcrf.core.types import Floats
+from fastcrf.system.atomic_write import replace_file
 from fastcrf.training.trace import Row
-from fastcrf.types import Floats
 
 Rows = list[Row]
-
-
-def cache_folder() -> Path:
-    """Where runs are kept unless somebody says where: the user's cache."""
-    from numba.misc.appdirs import user_cache_dir
-
-    return Path(user_cache_dir("fastcrf", appauthor=False)) / "lab"
 
 
 class Store:

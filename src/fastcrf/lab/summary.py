@@ -53,7 +53,7 @@ class Comparison(NamedTuple):
 def compare(rows: Rows) -> list[Comparison]:
     """The comparisons that an experiment's rows hold, in their order."""
     return [
-        Comparison({name: own[-1][name] for name in PROBLEM}, [summarise(run) for run in by_run(own)])
+        Comparison({name: own[-1][name] for name in PROBLEM}, [summarize(run) for run in by_run(own)])
         for own in by_problem(rows)
     ]
 
@@ -68,7 +68,7 @@ def by_run(rows: Rows) -> list[Rows]:
     return [list(own) for _, own in groupby(rows, key=lambda row: (row["solver"], row["run"]))]
 
 
-def summarise(rows: Rows) -> RunSummary:
+def summarize(rows: Rows) -> RunSummary:
     last = rows[-1]
     return RunSummary(last["solver"], last["seed"], {name: last.get(name) for name in OUTCOME}, reached(rows))
 

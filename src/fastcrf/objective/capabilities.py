@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
-from fastcrf.objective.masses import GroupedCounts
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.objective.feature_sums import GroupedCounts
 from fastcrf.objective.movable import MovablePart
-from fastcrf.objective.regulariser import Regulariser
-from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.penalties.regularizer import Regularizer
 
 
 @runtime_checkable
@@ -84,7 +84,7 @@ class SequenceProblem(Objective, Protocol):
     def features(self) -> FeatureMap: ...
 
     @property
-    def regulariser(self) -> Regulariser: ...
+    def regularizer(self) -> Regularizer: ...
 
     @property
     def slice_size(self) -> int:
@@ -156,7 +156,7 @@ class SubsetProblem(Objective, Protocol):
 class CountProblem(Objective, Protocol):
     """Capability "counts": feature counts, whose difference is the gradient of the loss.
 
-    For solvers that scale: no feature may be negative, and how large the features of a labelling are in sum is known.
+    For solvers that scale: no feature may be negative, and how large the features of a labeling are in sum is known.
     """
 
     def observed_counts(self) -> Floats: ...
@@ -166,7 +166,7 @@ class CountProblem(Objective, Protocol):
         ...
 
     def feature_masses(self) -> Floats:
-        """The largest sum of all features that any labelling of each sequence has, [N]."""
+        """The largest sum of all features that any labeling of each sequence has, [N]."""
         ...
 
     def expected_counts_by_mass(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:

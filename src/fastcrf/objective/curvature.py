@@ -1,6 +1,6 @@
 """Gradients that leave something behind, and products with the Hessian from it.
 
-A gradient leaves 3 K numbers a position (chain/kept_inference.py), of all sequences or of the first ones of each
+A gradient leaves 3 K numbers a position (inference/kept_inference.py), of all sequences or of the first ones of each
 thread's shard. A product then needs no exponential for those, and begins with inference for the others.
 
 A product counts as one pass, like a gradient: it evaluates each sequence once. How long it takes beside a gradient is
@@ -14,13 +14,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fastcrf.chain.expectations import Expected, Sequences, expect
-from fastcrf.chain.forward_backward import Edges
-from fastcrf.chain.forward_mode import multiply_by_differentiation
-from fastcrf.chain.kept_inference import ROWS, expect_and_keep, make_left
-from fastcrf.chain.lane_widths import aligned_zeros
-from fastcrf.chain.layout import expand_weights
-from fastcrf.chain.tangents import (
+from fastcrf.core.types import Floats, Longs
+from fastcrf.features.layout import expand_weights
+from fastcrf.features.transitions import transition_matrix
+from fastcrf.inference.expectations import Expected, Sequences, expect
+from fastcrf.inference.forward_backward import Edges
+from fastcrf.inference.forward_mode import multiply_by_differentiation
+from fastcrf.inference.kept_inference import ROWS, expect_and_keep, make_left
+from fastcrf.inference.tangents import (
     Bench,
     Direction,
     make_change,
@@ -29,10 +30,9 @@ from fastcrf.chain.tangents import (
     multiply_kept,
     multiply_some,
 )
-from fastcrf.chain.transitions import transition_matrix
-from fastcrf.memory_room import SHARE, SMALL, free_memory, require_room
 from fastcrf.objective.likelihood import Likelihood, split
-from fastcrf.types import Floats, Longs
+from fastcrf.simd.widths import aligned_zeros
+from fastcrf.system.memory_budget import SHARE, SMALL, free_memory, require_room
 
 BYTES = 8
 NEEDS_A_GRADIENT = "A product needs a gradient before it, at the point where the Hessian is wanted."
@@ -59,7 +59,7 @@ class HessianProducts:
         return self.product_of_some(weights, direction, np.arange(self.likelihood.corpus.n_sequences), ridge)
 
     def differentiated_product(self, weights: Floats, direction: Floats, ridge: float = 0.0) -> Floats:
-        """The same by algorithmic differentiation (chain/forward_mode.py)."""
+        """The same by algorithmic differentiation (inference/forward_mode.py)."""
         this = self.likelihood
 
         def multiply_shard(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:

@@ -1,25 +1,24 @@
 """Products with the Hessian of the loss of chains of higher order. Nothing is kept between them
-(chain/history_tangents.py).
+(higher_order/tangents.py).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.chain.histories import and_for_shorter, make_tree
-from fastcrf.chain.history_tangents import (
+from fastcrf.core.types import Corpus, Floats, Longs
+from fastcrf.decoding.plain_decoder import Steps, backward, forward, make_steps, near_zero, position_scores
+from fastcrf.features.histories import and_for_shorter, make_tree
+from fastcrf.features.layout import expand_weights
+from fastcrf.features.transitions import transition_matrix
+from fastcrf.higher_order.tangents import (
     HistoryBench,
     make_history_change,
     make_history_direction,
     multiply_sequences,
 )
-from fastcrf.chain.lane_widths import aligned_zeros
-from fastcrf.chain.layout import expand_weights
-from fastcrf.chain.plain_decode import make_steps, position_scores
-from fastcrf.chain.plain_tangents import covariances
-from fastcrf.chain.transitions import transition_matrix
 from fastcrf.objective.likelihood import Likelihood, split
-from fastcrf.types import Corpus, Floats, Longs
+from fastcrf.simd.widths import aligned_zeros
 
 
 class HistoryProducts:
@@ -91,3 +90,49 @@ def state_sums(corpus: Corpus, offsets: Longs, labels: np.ndarray, nodes: Floats
             held = slice(offsets[corpus.attributes[o]], offsets[corpus.attributes[o] + 1])
             sums[held] += row[labels[held]] * (corpus.values[o] if len(corpus.values) else 1.0)
     return sums
+
+
+Tables = tuple[Floats, list[Floats]]  # [T, K] of the labels at each position, and of the steps to each but the first
+
+
+def covariances(scores: Floats, steps: Steps, slopes: Floats, step_slopes: Steps) -> Tables:
+    """Covariance of each label at each position, and of each step, with the score of a labeling along r."""
+    assert steps.tree is not None  # of a chain of higher order
+    last, following = steps.tree.last, steps.tree.following
+    own, _, near = near_zero(scores, steps)
+    alpha, totals = forward(own, near)
+    beta = backward(own, near, totals)
+    chances = [
+        normalized(alpha[t - 1][:, None] + near.scores + (own[t] + beta[t][following])) for t in range(1, len(own))
+    ]
+    A, B = [np.append(slopes[0], np.zeros(len(last) - len(slopes[0])))], [np.zeros(len(last))]
+    for t, p in enumerate(chances, 1):
+        score = A[-1][:, None] + step_slopes.scores
+        A.append(mean_of(arriving(p * score, following), arriving(p, following)) + slopes[t, last])
+    for t in range(len(chances), 0, -1):
+        p, ahead = chances[t - 1], step_slopes.scores + (slopes[t] + B[-1][following])
+        B.append(mean_of((p * ahead).sum(axis=1), p.sum(axis=1)))
+    B.reverse()
+    mean = float((normalized(alpha[-1] + beta[-1]) * A[-1]).sum())
+    moved = [normalized(alpha[t] + beta[t]) * (A[t] + B[t] - mean) for t in range(len(own))]
+    moved_steps = [
+        p * (A[t - 1][:, None] + step_slopes.scores + (slopes[t] + B[t][following]) - mean)
+        for t, p in enumerate(chances, 1)
+    ]
+    return steps.by_label(np.array(moved)), moved_steps
+
+
+def arriving(values: Floats, following: Longs) -> Floats:
+    """Sums [S] of values of steps [S, K], by the state that each leads to."""
+    return np.bincount(following.ravel(), values.ravel(), len(following)).astype(np.float64, copy=False)
+
+
+def normalized(logs: Floats) -> Floats:
+    chances = np.exp(logs - logs.max())
+    found: Floats = chances / chances.sum()
+    return found
+
+
+def mean_of(sums: Floats, chances: Floats) -> Floats:
+    """Where all chances have been lost to rounding, nothing depends on them."""
+    return sums / np.where(chances > 0.0, chances, 1.0)

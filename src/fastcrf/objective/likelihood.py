@@ -14,17 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.entropy import make_figure_room, sequence_figures
-from fastcrf.chain.expectations import BLOCK, Expected, Sequences, Table, expect, expect_some, log_partitions
-from fastcrf.chain.feature_map import count_gold
-from fastcrf.chain.histories import and_for_shorter
-from fastcrf.chain.lane_widths import aligned_zeros
-from fastcrf.chain.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
-from fastcrf.chain.orders import AnyEdges, edges_from, lattice_of, tree_of
-from fastcrf.chain.transitions import transition_matrix
-from fastcrf.objective.movable import reorder
-from fastcrf.types import Corpus, FeatureMap, Floats, Longs
-from fastcrf.vectors import dot
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.data.corpus.reordering import reorder
+from fastcrf.features.feature_map import count_gold
+from fastcrf.features.histories import and_for_shorter
+from fastcrf.features.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
+from fastcrf.features.transitions import transition_matrix
+from fastcrf.higher_order.any_order import edges_from, lattice_of, tree_of
+from fastcrf.inference.entropy import make_figure_room, sequence_figures
+from fastcrf.inference.expectations import BLOCK, Expected, Sequences, Table, expect, expect_some, log_partitions
+from fastcrf.inference.forward_backward import AnyEdges
+from fastcrf.simd.vectors import dot
+from fastcrf.simd.widths import aligned_zeros
 
 FEW = 1 << 16  # weights: waking a thread takes longer than copying them
 

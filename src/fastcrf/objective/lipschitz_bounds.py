@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.chain.histories import lengths_of
-from fastcrf.objective.movable import order_of_blocks
-from fastcrf.types import Corpus, Diverged, FeatureMap, Floats
+from fastcrf.core.types import Corpus, Diverged, FeatureMap, Floats
+from fastcrf.data.corpus.reordering import order_of_blocks
+from fastcrf.features.histories import lengths_of
 
 SHARES = np.array([0.0, 0.25, 0.5])  # of C^2, where none, one or more of the labels have a weight
 

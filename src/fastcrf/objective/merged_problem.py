@@ -8,20 +8,20 @@ from typing import Self
 
 import numpy as np
 
-from fastcrf.chain.blocks import make_blocks
-from fastcrf.chain.layout import Layout, Positions
+from fastcrf.core.types import Corpus, FeatureMap, Floats
+from fastcrf.features.layout import Layout, Positions
+from fastcrf.objective.blocks import make_blocks
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.merging import Merging, gathered
 from fastcrf.objective.movable import MovablePart, slice_size
-from fastcrf.objective.penalised import Penalised
-from fastcrf.objective.regulariser import make_regulariser, sparsity
-from fastcrf.objective.rough_likelihood import roughly
-from fastcrf.types import Corpus, FeatureMap, Floats
-from fastcrf.vectors import dot
+from fastcrf.objective.penalized import Penalized
+from fastcrf.objective.single_precision import roughly
+from fastcrf.penalties.regularizer import make_regularizer, sparsity
+from fastcrf.simd.vectors import dot
 
 
-class MergedProblem(Penalised):
-    """Minimise  F(v) = sum_i s_i * -log p(y_i | x_i, roots * v) + c1 |roots * v|_1 + c2 |v|^2,   c2 > 0.
+class MergedProblem(Penalized):
+    """Minimize  F(v) = sum_i s_i * -log p(y_i | x_i, roots * v) + c1 |roots * v|_1 + c2 |v|^2,   c2 > 0.
 
     whole: the features of the model that v stands for.
 
@@ -34,7 +34,7 @@ class MergedProblem(Penalised):
     def __init__(self, merging: Merging, whole: FeatureMap, c1: float, c2: float, n_jobs: int = 1) -> None:
         self.merging, self.features, self.whole = merging, merging.features, whole
         self.c1_factors = merging.roots
-        self.regulariser = make_regulariser(c1, c2)
+        self.regularizer = make_regularizer(c1, c2)
         self.likelihood = Likelihood(merging.corpus, merging.features, n_jobs)
         self.asked_to_stop: Callable[[], bool] = lambda: False
 

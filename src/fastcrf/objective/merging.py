@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.data.encoding.occurrences import with_attributes
-from fastcrf.mapped import empty_beside
-from fastcrf.types import STRETCH, Corpus, FeatureMap, Floats, Longs
+from fastcrf.core.types import STRETCH, Corpus, FeatureMap, Floats, Longs
+from fastcrf.data.corpus.occurrences import with_attributes
+from fastcrf.system.mapped_arrays import empty_beside
 
 WORTH_WHILE = 0.95  # of the weights: if more are left, it is not worth another form of the problem
 

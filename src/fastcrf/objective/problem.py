@@ -8,25 +8,27 @@ from typing import Self
 
 import numpy as np
 
-from fastcrf.chain.blocks import make_blocks
-from fastcrf.chain.layout import make_layout, make_positions
+from fastcrf.certificates.certificate import sparse_bound
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.data.corpus.reordering import partition
+from fastcrf.features.feature_map import occurring_features
+from fastcrf.features.layout import make_layout, make_positions
+from fastcrf.objective.blocks import make_blocks
 from fastcrf.objective.capabilities import CAPABILITIES
-from fastcrf.objective.certificate import sparse_bound
 from fastcrf.objective.curvature import Curvature, HessianProducts, RecomputedCurvature
+from fastcrf.objective.feature_sums import GroupedCounts, MassGroups, feature_masses
 from fastcrf.objective.history_products import HistoryProducts
 from fastcrf.objective.likelihood import Likelihood
-from fastcrf.objective.masses import GroupedCounts, MassGroups, feature_masses
-from fastcrf.objective.movable import MovablePart, occurring_features, partition, slice_size
-from fastcrf.objective.penalised import Penalised
-from fastcrf.objective.regulariser import check_prior, make_regulariser
-from fastcrf.objective.rough_likelihood import roughly
+from fastcrf.objective.movable import MovablePart, slice_size
+from fastcrf.objective.penalized import Penalized
+from fastcrf.objective.single_precision import roughly
 from fastcrf.objective.variances import feature_moments, variance_bounds
-from fastcrf.types import Corpus, FeatureMap, Floats, Longs
-from fastcrf.vectors import dot
+from fastcrf.penalties.regularizer import check_prior, make_regularizer
+from fastcrf.simd.vectors import dot
 
 
-class Problem(Penalised):
-    """Minimise  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2.
+class Problem(Penalized):
+    """Minimize  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2.
 
     `value`, `gradient` and a product with the Hessian count as one effective pass over the data each, those of some
     sequences as their share of all.
@@ -50,7 +52,7 @@ class Problem(Penalised):
             raise ValueError("The corpus is empty: training needs at least one sequence with at least one item.")
         if len(corpus.labels) != corpus.n_positions:
             raise ValueError("The corpus has no gold labels; training needs a label for each item.")
-        self.regulariser = make_regulariser(c1, c2)
+        self.regularizer = make_regularizer(c1, c2)
         if prior is not None:
             check_prior(c1, c2)
             check_weights(prior, features)
@@ -107,7 +109,7 @@ class Problem(Penalised):
 
     def value(self, weights: Floats) -> float:
         """F(w), all penalties included. One pass, forward recursions only."""
-        return self.likelihood.value(weights) + self.regulariser.value(weights)
+        return self.likelihood.value(weights) + self.regularizer.value(weights)
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
         """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
@@ -128,7 +130,7 @@ class Problem(Penalised):
         return log_z - dot(self.model_weights(weights), self.observed_counts()), counts
 
     def feature_masses(self) -> Floats:
-        """The largest sum of all features that any labelling of each sequence has, [N]. No feature may be negative."""
+        """The largest sum of all features that any labeling of each sequence has, [N]. No feature may be negative."""
         return self._masses
 
     @cached_property

@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 
-from fastcrf.chain.histories import lengths_of
-from fastcrf.kernel import borrowing_kernel
-from fastcrf.types import Corpus, FeatureMap, Floats
+from fastcrf.core.types import Corpus, FeatureMap, Floats
+from fastcrf.features.histories import lengths_of
+from fastcrf.jit.kernel import noalloc_kernel
 
 
 def feature_moments(corpus: Corpus, features: FeatureMap) -> tuple[Floats, Floats]:
@@ -38,7 +38,7 @@ def feature_moments(corpus: Corpus, features: FeatureMap) -> tuple[Floats, Float
     return np.concatenate((np.repeat(sums, counts), edges)), np.concatenate((np.repeat(squares, counts), edges))
 
 
-@borrowing_kernel
+@noalloc_kernel
 def bound_variances(expected: Floats, sums: Floats, squares: Floats, bounds: Floats) -> None:
     """What `variance_bounds` says. Writes: bounds."""
     for f in range(len(bounds)):

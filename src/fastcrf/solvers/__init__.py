@@ -1,1 +1,1 @@
-
+"""Solvers: one paper, one file; one folder per family."""

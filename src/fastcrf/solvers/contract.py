@@ -4,7 +4,7 @@
 
 * A solver is a frozen dataclass; its options are the fields, each with a working default; a wrong value raises one
   sentence. Its module's docstring begins with a title and, as second paragraph, the citation for `fastcrf solvers`.
-* It says what it `promises` (PROMISES below), and the tests hold it to that.
+* It says what it `guarantee` (GUARANTEES below), and the tests hold it to that.
 * `iterate(problem, weights, memory=None)` is a generator. `weights` is the solver's own copy: it may be written.
 * **The first Step is the start**: nothing has moved yet, and it becomes row 0 of the history. A solver that needs the
   objective there hands it out (`passes=1`, with objective and gradient); one that does not yields `Step(w, passes=0)`.
@@ -14,12 +14,12 @@
 * A start that is not zero is taken for a good one: a solver that promises the optimum does not climb from there (one
   epoch after a start at the optimum, the objective is within 1e-3 of it).
 * `passes` counts every evaluation where it happens, those of a vain line search too.
-* Given the `memory` of Step k, the first Step is Step k again (at no passes) and the second equals Step k + 1 bit for
-  bit. The arrays of a given memory are read, never written. `keeps` declares every entry (`fastcrf.memory.Kept`), and
-  `fastcrf.memory.check_memory` has seen them before `iterate` does; lengths that follow from options are for the solver
-  to check, by `fastcrf.memory.take`.
+* Given the `state` of Step k, the first Step is Step k again (at no passes) and the second equals Step k + 1 bit for
+  bit. The arrays of a given memory are read, never written. `state_fields` declares every entry
+  (`fastcrf.core.solver_state.StateField`), and `fastcrf.core.solver_state.check_state` has seen them before `iterate`
+  does; lengths that follow from options are for the solver to check, by `fastcrf.core.solver_state.take`.
 * One that can go on from its memory with other sequences than those that it began with sets `streams = True`; its
-  memory then says by "drawn" how many sequences of the epoch are done, 0 at its end (`fastcrf.training.stream`).
+  memory then says by "drawn" how many sequences of the epoch are done, 0 at its end (`fastcrf.fitting.stream`).
 * A Step that takes longer than about a second asks `problem.asked_to_stop()` between slices of its work, and when told
   so yields where it is, with a memory that finishes the epoch exactly.
 * `return "sentence"` ends the run: nothing is left to gain. `raise Diverged("sentence")` ends it as a failure. Either
@@ -31,16 +31,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import AnyProblem
-from fastcrf.types import Floats, Step
 
-PROMISES = {
+GUARANTEES = {
     "optimum": "comes as close to the lowest objective as one has patience for",
     "slow optimum": "the same, in hundreds or thousands of steps where others take tens",
-    "neighbourhood": "comes near the lowest objective, and stays about there",
-    "sparse neighbourhood": "the same, with exact zeros",
-    "no objective": "minimises something else: objective and certificate say nothing of it",
+    "neighborhood": "comes near the lowest objective, and stays about there",
+    "sparse neighborhood": "the same, with exact zeros",
+    "no objective": "minimizes something else: objective and certificate say nothing of it",
 }
 
 
@@ -51,9 +51,9 @@ class Solver(Protocol):
     name: ClassVar[str]
     needs: ClassVar[frozenset[str]]  # capabilities of the problem (fastcrf.objective.capabilities)
     handles: ClassVar[frozenset[str]]  # penalties: subset of {"none", "l1", "l2", "l1+l2"}
-    promises: ClassVar[str]  # one of PROMISES
-    keeps: ClassVar[Mapping[str, Kept]]  # what its memory holds
+    guarantee: ClassVar[str]  # one of GUARANTEES
+    state_fields: ClassVar[Mapping[str, StateField]]  # what its memory holds
 
-    def iterate(self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
+    def iterate(self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None) -> Iterator[Step]:
         """Yield a Step per iteration, for ever or until nothing is left to improve."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from numbers import Integral
 
-from fastcrf.checks import is_number
+from fastcrf.core.checks import is_number
 
 
 def check_whole(solver: str, option: str, value: object, least: int) -> None:

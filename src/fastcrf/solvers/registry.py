@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fastcrf.objective.capabilities import Objective
-from fastcrf.objective.regulariser import Regulariser
-from fastcrf.solvers.contract import Solver
-from fastcrf.types import NOTHING
+from fastcrf.core.types import NOTHING
+
+if TYPE_CHECKING:  # names and tiers can be listed without Numba
+    from fastcrf.objective.capabilities import Objective
+    from fastcrf.solvers.contract import Solver
 
 PENALTIES = ("none", "l1", "l2", "l1+l2")
 
@@ -28,10 +29,10 @@ class Line(NamedTuple):
 
 
 REGISTRY: dict[str, Line] = {
-    "auto": Line("fastcrf.solvers.policies.auto", "Auto"),
-    "lbfgs": Line("fastcrf.solvers.batch.lbfgs", "LBFGS"),
-    "owlqn": Line("fastcrf.solvers.batch.owlqn", "OWLQN"),
-    "prox-lbfgs": Line("fastcrf.solvers.batch.prox_lbfgs", "ProxLBFGS"),
+    "auto": Line("fastcrf.solvers.auto.auto", "Auto"),
+    "lbfgs": Line("fastcrf.solvers.quasi_newton.lbfgs", "LBFGS"),
+    "owlqn": Line("fastcrf.solvers.quasi_newton.owlqn", "OWLQN"),
+    "prox-lbfgs": Line("fastcrf.solvers.quasi_newton.prox_lbfgs", "ProxLBFGS"),
     "sgd": Line("fastcrf.solvers.sgd.sgd", "SGD"),
     "l2sgd": Line("fastcrf.solvers.sgd.l2sgd", "L2SGD"),
     "adagrad": Line("fastcrf.solvers.sgd.adagrad", "AdaGrad"),
@@ -40,37 +41,35 @@ REGISTRY: dict[str, Line] = {
     "pegasos": Line("fastcrf.solvers.sgd.pegasos", "Pegasos"),
     "sgd-qn": Line("fastcrf.solvers.sgd.sgd_qn", "SGDQN"),
     "smd": Line("fastcrf.solvers.sgd.smd", "SMD"),
-    "sgd-l1": Line("fastcrf.solvers.sgd.sgd_l1", "SGDL1"),
-    "sgd-l1-clipping": Line("fastcrf.solvers.sgd.sgd_l1_clipping", "SGDL1Clipping"),
-    "sgd-l1-naive": Line("fastcrf.solvers.sgd.sgd_l1_naive", "SGDL1Naive"),
-    "sgd-l1-ball": Line("fastcrf.solvers.sgd.sgd_l1_ball", "SGDL1Ball"),
-    "sag": Line("fastcrf.solvers.average_gradient.sag", "SAG"),
-    "sag-nus": Line("fastcrf.solvers.average_gradient.sag_nus", "SAGNUS"),
-    "sag-nus-star": Line("fastcrf.solvers.average_gradient.sag_nus_star", "SAGNUSStar"),
-    "saga": Line("fastcrf.solvers.average_gradient.saga", "SAGA"),
-    "saga-nus-star": Line("fastcrf.solvers.average_gradient.saga_nus_star", "SAGANUSStar"),
-    "saga-nus": Line("fastcrf.solvers.average_gradient.saga_nus", "SAGANUS"),
-    "saga-fixed-probabilities": Line(
-        "fastcrf.solvers.average_gradient.saga_fixed_probabilities", "SAGAFixedProbabilities"
-    ),
-    "saga-two-samples": Line("fastcrf.solvers.average_gradient.saga_two_samples", "SAGATwoSamples"),
-    "svrg": Line("fastcrf.solvers.average_gradient.svrg", "SVRG"),
-    "emgd": Line("fastcrf.solvers.average_gradient.emgd", "EMGD"),
-    "prox-saga": Line("fastcrf.solvers.average_gradient.prox_saga", "ProxSAGA"),
-    "prox-svrg": Line("fastcrf.solvers.average_gradient.prox_svrg", "ProxSVRG"),
+    "sgd-l1": Line("fastcrf.solvers.sgd.l1.sgd_l1", "SGDL1"),
+    "sgd-l1-clipping": Line("fastcrf.solvers.sgd.l1.sgd_l1_clipping", "SGDL1Clipping"),
+    "sgd-l1-naive": Line("fastcrf.solvers.sgd.l1.sgd_l1_naive", "SGDL1Naive"),
+    "sgd-l1-ball": Line("fastcrf.solvers.sgd.l1.sgd_l1_ball", "SGDL1Ball"),
+    "sag": Line("fastcrf.solvers.sag.sag", "SAG"),
+    "sag-nus": Line("fastcrf.solvers.sag.sag_nus", "SAGNUS"),
+    "sag-nus-star": Line("fastcrf.solvers.sag.sag_nus_star", "SAGNUSStar"),
+    "saga": Line("fastcrf.solvers.sag.saga", "SAGA"),
+    "saga-nus-star": Line("fastcrf.solvers.sag.saga_nus_star", "SAGANUSStar"),
+    "saga-nus": Line("fastcrf.solvers.sag.saga_nus", "SAGANUS"),
+    "saga-fixed-probabilities": Line("fastcrf.solvers.sag.saga_fixed_probabilities", "SAGAFixedProbabilities"),
+    "saga-two-samples": Line("fastcrf.solvers.sag.saga_two_samples", "SAGATwoSamples"),
+    "svrg": Line("fastcrf.solvers.sag.svrg.svrg", "SVRG"),
+    "emgd": Line("fastcrf.solvers.sag.svrg.emgd", "EMGD"),
+    "prox-saga": Line("fastcrf.solvers.sag.prox_saga", "ProxSAGA"),
+    "prox-svrg": Line("fastcrf.solvers.sag.svrg.prox_svrg", "ProxSVRG"),
     "psa": Line("fastcrf.solvers.online.psa", "PSA"),
     "staggered-aitken": Line("fastcrf.solvers.online.staggered_aitken", "StaggeredAitken"),
     "accelerated-gradient": Line("fastcrf.solvers.batch.accelerated_gradient", "AcceleratedGradient"),
-    "gis": Line("fastcrf.solvers.scaling.gis", "GIS"),
-    "iis": Line("fastcrf.solvers.scaling.iis", "IIS"),
-    "staggered-aitken-gis": Line("fastcrf.solvers.scaling.aitken_gis", "AitkenGIS"),
-    "aitken-gis": Line("fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"staggered": False}),
-    "triple-jump": Line("fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"gamma": 2}),
+    "gis": Line("fastcrf.solvers.iterative_scaling.gis", "GIS"),
+    "iis": Line("fastcrf.solvers.iterative_scaling.iis", "IIS"),
+    "staggered-aitken-gis": Line("fastcrf.solvers.iterative_scaling.aitken_gis", "AitkenGIS"),
+    "aitken-gis": Line("fastcrf.solvers.iterative_scaling.aitken_gis", "AitkenGIS", {"staggered": False}),
+    "triple-jump": Line("fastcrf.solvers.iterative_scaling.aitken_gis", "AitkenGIS", {"gamma": 2}),
     "componentwise-triple-jump": Line(
-        "fastcrf.solvers.scaling.aitken_gis", "AitkenGIS", {"gamma": 1, "componentwise": True, "limit": 0.9}
+        "fastcrf.solvers.iterative_scaling.aitken_gis", "AitkenGIS", {"gamma": 1, "componentwise": True, "limit": 0.9}
     ),
-    "anderson-gis": Line("fastcrf.solvers.scaling.anderson_gis", "AndersonGIS"),
-    "ngd": Line("fastcrf.solvers.sgd.ngd", "NGD"),
+    "anderson-gis": Line("fastcrf.solvers.iterative_scaling.anderson_gis", "AndersonGIS"),
+    "ngd": Line("fastcrf.solvers.sgd.ngd.ngd", "NGD"),
     "conjugate-gradient": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient"),
     "steepest-descent": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient", {"beta": "none"}),
     "rprop": Line("fastcrf.solvers.batch.rprop", "RPROP"),
@@ -81,8 +80,8 @@ REGISTRY: dict[str, Line] = {
     "pa": Line("fastcrf.solvers.margin.passive_aggressive", "PassiveAggressive"),
     "mira": Line("fastcrf.solvers.margin.mira", "MIRA"),
     "arow": Line("fastcrf.solvers.margin.arow", "AROW"),
-    "hybrid": Line("fastcrf.solvers.batch.hybrid", "Hybrid"),
-    "olbfgs": Line("fastcrf.solvers.batch.olbfgs", "OLBFGS"),
+    "hybrid": Line("fastcrf.solvers.quasi_newton.hybrid", "Hybrid"),
+    "olbfgs": Line("fastcrf.solvers.quasi_newton.olbfgs", "OLBFGS"),
     "oeg": Line("fastcrf.solvers.dual.oeg", "OEG"),
     "eg": Line("fastcrf.solvers.dual.eg", "EG"),
     "sdca": Line("fastcrf.solvers.dual.sdca", "SDCA"),
@@ -91,9 +90,18 @@ REGISTRY: dict[str, Line] = {
 }
 
 
-def names() -> tuple[str, ...]:
-    """The names that `make` takes."""
-    return tuple(REGISTRY)
+# For training models. All others are the laboratory: published algorithms, to be read and compared.
+CORE = ("auto", "lbfgs", "owlqn", "prox-lbfgs", "sag-nus-star", "sgd", "l2sgd", "adagrad", "psa", "ap", "pa", "arow")
+TIERS = {"core": "for training models", "laboratory": "published algorithms, to be read and compared"}
+
+
+def names(tier: str | None = None) -> tuple[str, ...]:
+    """The names that `make` takes, of one tier or of all."""
+    return tuple(name for name in REGISTRY if tier in (None, tier_of(name)))
+
+
+def tier_of(name: str) -> str:
+    return "core" if name in CORE else "laboratory"
 
 
 def solver_class(name: str) -> Any:
@@ -159,7 +167,9 @@ def check_needs(solver: Solver, provides: frozenset[str]) -> None:
 
 def check_penalty(solver: Solver, c1: float, c2: float) -> None:
     """Raise one sentence if `solver` cannot handle the penalty; needs no data, so that nothing is read in vain."""
-    penalty = Regulariser(c1, c2).kind
+    from fastcrf.penalties.regularizer import Regularizer
+
+    penalty = Regularizer(c1, c2).kind
     if penalty not in solver.handles:
         handled = _listed(known for known in PENALTIES if known in solver.handles)
         able = _listed(name for name in names() if penalty in solver_class(name).handles)
@@ -174,10 +184,11 @@ def describe(name: str) -> dict[str, Any]:
     cls = solver_class(name)
     return {
         "name": name,
+        "tier": tier_of(name),
         "paper": _citation(REGISTRY[name].module),
         "penalties": [penalty for penalty in PENALTIES if penalty in cls.handles],
         "needs": sorted(cls.needs),
-        "promises": cls.promises,
+        "guarantee": cls.guarantee,
         "options": options_of(name),
     }
 

@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf import __version__
-from fastcrf.checks import at_least
-from fastcrf.data.files.atomic_write import replace_file
-from fastcrf.memory import MemoryMismatch
+from fastcrf.core.checks import at_least
+from fastcrf.core.solver_state import StateMismatch
+from fastcrf.core.types import Floats, Step
 from fastcrf.solvers.contract import Solver
+from fastcrf.system.atomic_write import replace_file
 from fastcrf.training.checkpoint_file import CheckpointError, read_sealed, to_bytes
-from fastcrf.training.restoring import check_first_step, check_restored
-from fastcrf.types import Floats, Step
+from fastcrf.training.checkpoint_validation import check_first_step, check_restored
 
 logger = logging.getLogger("fastcrf")
 
@@ -50,7 +50,7 @@ REMEDIES = {
 class Saved(NamedTuple):
     """The state of a run after one Step."""
 
-    memory: Mapping[str, Any]  # the solver's
+    state: Mapping[str, Any]  # the solver's
     arrays: Mapping[str, np.ndarray]  # the driver's
     numbers: Mapping[str, Any]  # the driver's
 
@@ -107,7 +107,7 @@ class Checkpoint:
         """Whatever does not fit within is told of this file."""
         try:
             yield
-        except MemoryMismatch as mismatch:
+        except StateMismatch as mismatch:
             raise CheckpointError(
                 f"The checkpoint {self.path} cannot be continued: {mismatch.fault}; start afresh without it."
             ) from None
@@ -117,8 +117,8 @@ class Checkpoint:
 
     def write(self, saved: Saved) -> None:
         """Replace the file by this state."""
-        arrays = {f"m:{name}": value for name, value in saved.memory.items() if isinstance(value, np.ndarray)}
-        plain = {name: value for name, value in saved.memory.items() if not isinstance(value, np.ndarray)}
+        arrays = {f"m:{name}": value for name, value in saved.state.items() if isinstance(value, np.ndarray)}
+        plain = {name: value for name, value in saved.state.items() if not isinstance(value, np.ndarray)}
         arrays |= {f"d:{name}": value for name, value in saved.arrays.items()}
         header = {"fingerprint": self.fingerprint, "memory": plain, "driver": saved.numbers}
         try:

@@ -1,7 +1,7 @@
 """The file of a checkpoint: named arrays and a JSON header in one safetensors file, with the checksum of model files.
 
 Reading executes nothing and trusts nothing: whatever is damaged, cut off or of another format is one sentence. A seal
-(seal.py) tells whether this user wrote the file.
+(checkpoint_signature.py) tells whether this user wrote the file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import safetensors
 import safetensors.numpy
 
 from fastcrf.data.model_file.container import checksum
-from fastcrf.training.seal import is_ours, seal_of
+from fastcrf.training.checkpoint_signature import is_ours, seal_of
 
 FORMAT = "fastcrf-checkpoint-3"
 PARTS = ("fingerprint", "memory", "driver")  # of the header, each a JSON object

@@ -15,17 +15,17 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from fastcrf.memory import check_memory
-from fastcrf.objective.certificate import NOT_APPLICABLE
+from fastcrf.certificates.certificate import NOT_APPLICABLE
+from fastcrf.certificates.certifier import Certifier
+from fastcrf.core.solver_state import check_state
+from fastcrf.core.types import NOTHING, Diverged, Floats, Step
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import check
-from fastcrf.training.certifier import Certifier
 from fastcrf.training.checkpoint import Checkpoint, Saved
 from fastcrf.training.interrupts import Interrupt, catch_interrupt
 from fastcrf.training.progress import Display, Silent
 from fastcrf.training.stopping import Rule
 from fastcrf.training.trace import COLUMNS, ESTIMATE, EVALUATED, SPENT, Point, Row, Trace
-from fastcrf.types import NOTHING, Diverged, Floats, Step
 
 Steps = Generator[Step, None, str | None]
 Score = Callable[[Floats], float]
@@ -45,9 +45,9 @@ class Result:
     trace: Trace  # row 0 is the start, the last row is `weights`
     status: str
     reason: str  # a sentence
-    certificate: Any  # of `weights`; not applicable if the solver minimises something else
+    certificate: Any  # of `weights`; not applicable if the solver minimizes something else
     n_steps: int  # steps after the start
-    memory: Mapping[str, Any] = field(repr=False)  # to go on exactly after the last step
+    state: Mapping[str, Any] = field(repr=False)  # to go on exactly after the last step
 
 
 def minimize(
@@ -55,7 +55,7 @@ def minimize(
     solver: Solver,
     weights: Floats | None = None,
     *,
-    memory: Mapping[str, Any] | None = None,
+    state: Mapping[str, Any] | None = None,
     stop: Iterable[Rule] = (),
     watch: Mapping[str, Score] = NOTHING,
     best: str | None = None,
@@ -64,7 +64,7 @@ def minimize(
     checkpoint: Checkpoint | None = None,
     measure: bool = False,
 ) -> Result:
-    """Run `solver` on `problem` from `weights` (default: zeros) or from the `memory` of an earlier run.
+    """Run `solver` on `problem` from `weights` (default: zeros) or from the `state` of an earlier run.
 
     watch:     scores of the weights, by the name of their column in the trace (higher is better where a rule compares);
     best:      name of a watched score; the weights with its highest value are returned instead of the last ones;
@@ -80,25 +80,25 @@ def minimize(
         )
     run = Run(problem, start, stop, watch, best, callbacks)
     run.checkpoint, run.measure = checkpoint, measure
-    run.minimises = solver.promises != "no objective"
+    run.minimizes = solver.guarantee != "no objective"
     saved = checkpoint.open(problem, solver, start) if checkpoint else None
     if checkpoint and saved:
-        memory = saved.memory
+        state = saved.state
         with checkpoint.refusing():
             run.take_up(saved)
-    elif memory:
-        check_memory(solver.name, solver.keeps, memory, problem.n_weights)
+    elif state:
+        check_state(solver.name, solver.state_fields, state, problem.n_weights)
     display = progress or Silent()
     reason = "The run was interrupted."
     display.start(solver.name)
     try:
         with catch_interrupt() as interrupt, listening(problem, interrupt):
-            with closing(cast(Steps, solver.iterate(problem, start.copy(), memory))) as steps:
+            with closing(cast(Steps, solver.iterate(problem, start.copy(), state))) as steps:
                 status, reason = run.follow(steps, interrupt, display)
             certificate = run.conclude()
     finally:
         display.finish(run.shown(run.trace[-1]) if run.trace else None, reason)
-    return Result(run.weights, run.trace, status, reason, certificate, run.trace[-1]["step"], run.memory)
+    return Result(run.weights, run.trace, status, reason, certificate, run.trace[-1]["step"], run.state)
 
 
 @contextmanager
@@ -140,10 +140,10 @@ class Run:
         self.trace: Trace = []
         self.weights = start  # a copy of the newest finite weights
         self.best_weights, self.best_step, self.best_score = start, 0, -math.inf
-        self.memory: Mapping[str, Any] = NOTHING
+        self.state: Mapping[str, Any] = NOTHING
         self.certifier = Certifier(problem)
         self.measure = False
-        self.minimises = True  # whether the objective is what the solver minimises
+        self.minimizes = True  # whether the objective is what the solver minimizes
         self.last: Point | None = None  # where the run ended, if the solver's arrays are still those of that step
         self.passes = self.seconds = 0.0
         self.began = time.perf_counter()
@@ -169,7 +169,7 @@ class Run:
             ending = ending or asked
             self._save(step, at_the_end=ending is not None)
             if ending is not None:
-                self.last, self.memory = point, step.memory
+                self.last, self.state = point, step.state
                 return ending
 
     def _next(self, steps: Steps) -> Step | Ending:
@@ -228,7 +228,7 @@ class Run:
         best = {"best_step": self.best_step, "best_score": self.best_score}
         arrays = {"weights": self.weights, "best_weights": self.best_weights, **self.certifier.arrays()}
         more = {"certifier": self.certifier.numbers(), "trace": self.trace}
-        self.checkpoint.write(Saved(step.memory, arrays, {**numbers, **best, **more}))
+        self.checkpoint.write(Saved(step.state, arrays, {**numbers, **best, **more}))
 
     def take_up(self, saved: Saved) -> None:
         """Go on from a checkpoint: the solver's first Step will be that of the last row, which is set aside for it."""
@@ -259,7 +259,7 @@ class Run:
         last = self.last or self._place(Step(self.weights, passes=0.0))
         if last.is_evaluated:
             self.certifier.mix(last)
-        certificate = last.certificate if self.minimises else NOT_APPLICABLE
+        certificate = last.certificate if self.minimizes else NOT_APPLICABLE
         settled = last.row()
         self.trace[-1].update({name: settled[name] for name in EVALUATED})
         return certificate

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastcrf.orthant import shortest_subgradient
-from fastcrf.solvers.batch.line_search import evaluate
-from fastcrf.types import Floats, Step
-from fastcrf.vectors import norm
+from fastcrf.core.types import Floats, Step
+from fastcrf.objective.evaluation import evaluate
+from fastcrf.penalties.orthant import shortest_subgradient
+from fastcrf.simd.vectors import norm
 
 if TYPE_CHECKING:
-    from fastcrf.training.certifier import Certifier
+    from fastcrf.certificates.certifier import Certifier
 
 Row = dict[str, Any]
 Trace = list[Row]

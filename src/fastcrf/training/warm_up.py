@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
 
+from fastcrf.core.types import NOTHING, Corpus
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
@@ -16,7 +17,6 @@ from fastcrf.solvers.registry import changed
 from fastcrf.training import driver
 from fastcrf.training.driver import Score
 from fastcrf.training.stopping import MaxSteps
-from fastcrf.types import NOTHING, Corpus
 
 WARM: set[tuple[object, ...]] = set()  # what this process has warmed up: each has kernels of its own
 STEPS = 2

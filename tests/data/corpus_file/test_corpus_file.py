@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf import mapped, open_corpus
+from fastcrf import open_corpus
 from fastcrf.data.corpus_file import container, writing
 from fastcrf.data.corpus_file.writing import Part, write_corpus
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.data.errors import DataError
-from fastcrf.data.templates.attributes import TemplateAttributes
+from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
-from reference.raw_corpora import labelled_corpora
+from fastcrf.system import mapped_arrays as mapped
+from reference.raw_corpora import labeled_corpora
 
 X = [[["a", "b"], ["b"]], [["c"]], [["a"], {"b": 0.5}, ["c"]]]
 Y = [["P", "Q"], ["Q"], ["P", "P", "R"]]
@@ -29,7 +30,7 @@ def assert_equal(found, expected):
 
 
 @settings(max_examples=40, deadline=None)
-@given(labelled_corpora(), st.integers(1, 4), st.integers(1, 3))
+@given(labeled_corpora(), st.integers(1, 4), st.integers(1, 3))
 def test_a_file_holds_what_encoding_in_memory_gives(tmp_path_factory, data, piece, n_parts):
     X, y = data
     if not any(len(sequence) for sequence in X):

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from fastcrf import CRF
+from fastcrf.core.types import Corpus, FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.boundaries import NAMES, BoundedAttributes, with_boundaries
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.model_file.container import ModelFileError
-from fastcrf.model import Model
-from fastcrf.training.pruning import prune
-from fastcrf.types import Corpus, FeatureMap
+from fastcrf.model.model import Model
+from fastcrf.model.pruning import prune
 from reference.random_corpora import random_corpus
 
 X = [[["a"], ["b"], ["a", "c"]], [["b"]], [["c"], ["a"]], [["a"], ["b"], ["b"], ["c"]]]

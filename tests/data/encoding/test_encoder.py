@@ -16,7 +16,7 @@ from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.encoding.input_shapes import SHAPE
 from fastcrf.data.encoding.items import flatten
 from fastcrf.data.errors import DataError
-from reference.raw_corpora import items, labelled_corpora
+from reference.raw_corpora import items, labeled_corpora
 
 
 def attributes_of(corpus, names):
@@ -75,7 +75,7 @@ def test_the_cache_of_pairs_is_emptied_when_it_grows_too_large(monkeypatch):
     assert len(encoder.attributes.pairs) <= 4
 
 
-@given(labelled_corpora())
+@given(labeled_corpora())
 def test_generators_give_the_same_corpus_as_lists(data):
     X, y = data
     corpus, attributes, labels = encode_training(X, y)
@@ -150,7 +150,7 @@ def test_a_vocabulary_is_extended_in_a_copy():
 
 def test_a_held_out_set_marks_labels_that_the_model_does_not_know():
     X, y = [[["a", "z"], ["z"]], [], [["a"]]], [["Y", "?"], [], ["X"]]
-    corpus = Encoder(ItemAttributes({"a": 0})).encode_labelled(X, y, ["X", "Y"])
+    corpus = Encoder(ItemAttributes({"a": 0})).encode_labeled(X, y, ["X", "Y"])
     assert corpus.labels.tolist() == [1, -1, 0]
     assert corpus.starts.tolist() == [0, 2, 3]
     assert corpus.attributes.tolist() == [0, -1, -1, 0]

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastcrf.data.errors import DataError
-from fastcrf.data.templates.dialects import load_template, parse_template, recognise
+from fastcrf.data.templates.dialects import load_template, parse_template, recognize
 from fastcrf.data.templates.regex import RegexError, compiled, first_match
 from fastcrf.data.templates.template import Cell, Operation
 from reference import plain_templates
@@ -71,8 +71,8 @@ def test_a_script_of_crfsuite_is_read_and_not_run():
         ("fields = 'w y'\ntemplates = ((('w', 0),),)", "crfsuite"),
     ],
 )
-def test_the_kind_of_a_template_is_recognised(text, kind, tmp_path):
-    assert recognise(text) == kind
+def test_the_kind_of_a_template_is_recognized(text, kind, tmp_path):
+    assert recognize(text) == kind
     (tmp_path / "template").write_text(text + ("\nU:%x[0,0]" if kind == "wapiti" else ""))
     assert load_template(tmp_path / "template").kind == kind
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fastcrf.solvers.batch.accelerated_gradient import AcceleratedGradient
-from fastcrf.solvers.batch.lbfgs import LBFGS
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from reference.plain_accelerated import accelerated_gradient
 from reference.plain_quasi_newton import proximal_gradient
 from reference.toy_problem import ToyProblem

@@ -18,8 +18,8 @@ from reference.random_corpora import learnable_corpus, random_corpus, random_fea
 LENGTHS = (3, 1, 4, 2)
 
 
-def sweeps(problem, n, start=None, memory=None):
-    steps = BCD().iterate(problem, np.zeros(problem.n_weights) if start is None else start, memory)
+def sweeps(problem, n, start=None, state=None):
+    steps = BCD().iterate(problem, np.zeros(problem.n_weights) if start is None else start, state)
     return list(islice(steps, n + 1))
 
 
@@ -75,8 +75,8 @@ def test_a_sweep_that_was_broken_off_is_finished_exactly(monkeypatch):
     next(run)
     problem.asked_to_stop = lambda: True
     stopped = next(run)
-    assert 0 < stopped.memory["blocks_done"] < problem.features.n_attributes
+    assert 0 < stopped.state["blocks_done"] < problem.features.n_attributes
     problem.asked_to_stop = lambda: False
-    memory = {"weights": stopped.weights.copy(), "blocks_done": stopped.memory["blocks_done"]}
-    for expected, step in zip(islice(run, 3), sweeps(problem, 3, memory=memory)[1:], strict=True):
+    state = {"weights": stopped.weights.copy(), "blocks_done": stopped.state["blocks_done"]}
+    for expected, step in zip(islice(run, 3), sweeps(problem, 3, state=state)[1:], strict=True):
         np.testing.assert_array_equal(step.weights, expected.weights)

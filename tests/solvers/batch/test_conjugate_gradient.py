@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fastcrf.solvers.batch import conjugate_gradient
-from fastcrf.solvers.batch.lbfgs import LBFGS
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.registry import make
 from reference.plain_descent import quadratic_conjugate_gradient
 from reference.toy_problem import ToyProblem

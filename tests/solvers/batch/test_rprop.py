@@ -26,5 +26,5 @@ def test_steps_stay_within_their_limits():
     toy = ToyProblem()
     solver = make("rprop", shortest=0.05, longest=0.2)
     for step in islice(solver.iterate(toy, np.zeros(toy.n_weights)), 40):
-        assert step.memory["steps"].min() >= 0.05
-        assert step.memory["steps"].max() <= 0.2
+        assert step.state["steps"].min() >= 0.05
+        assert step.state["steps"].max() <= 0.2

@@ -1,4 +1,4 @@
-"""Batch exponentiated gradient against a twin that keeps a probability for every labelling."""
+"""Batch exponentiated gradient against a twin that keeps a probability for every labeling."""
 
 import numpy as np
 import pytest

@@ -1,16 +1,16 @@
-"""Online exponentiated gradient against a twin that keeps a probability for every labelling."""
+"""Online exponentiated gradient against a twin that keeps a probability for every labeling."""
 
 from itertools import islice
 
 import numpy as np
 import pytest
 
-from fastcrf import memory_room
-from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.dual.eg import EG
 from fastcrf.solvers.dual.oeg import OEG
 from fastcrf.solvers.dual.sdca import SDCA
+from fastcrf.stochastic.sampling import epoch_permutation, epoch_uniforms
+from fastcrf.system import memory_budget as memory_budget
 from reference import dense_dual
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
@@ -80,9 +80,9 @@ def test_a_run_that_is_stopped_and_resumed_within_epochs_equals_one_that_is_not(
     start, stops = np.zeros(whole.n_weights), 0
     step = next(solver.iterate(stopped, start.copy()))
     for expected in islice(solver.iterate(whole, start.copy()), 4):
-        while (step.memory["filled"], step.memory["epoch"]) < (expected.memory["filled"], expected.memory["epoch"]):
+        while (step.state["filled"], step.state["epoch"]) < (expected.state["filled"], expected.state["epoch"]):
             assert step.objective is None
-            step, stops = next(islice(solver.iterate(stopped, start.copy(), step.memory), 1, None)), stops + 1
+            step, stops = next(islice(solver.iterate(stopped, start.copy(), step.state), 1, None)), stops + 1
         np.testing.assert_allclose(step.weights, expected.weights, rtol=1e-10)
         assert step.lower_bound == pytest.approx(expected.lower_bound, rel=1e-10)
     assert stops >= 3 * 3
@@ -91,9 +91,11 @@ def test_a_run_that_is_stopped_and_resumed_within_epochs_equals_one_that_is_not(
 @pytest.mark.parametrize("solver", [OEG(), EG(), SDCA()])
 def test_a_dual_point_that_does_not_fit_is_refused_with_a_sentence(solver, monkeypatch):
     problem = Problem(random_corpus(0), random_features(0), c2=1.0)
-    monkeypatch.setattr(memory_room, "SMALL", 0)
-    monkeypatch.setattr(memory_room, "free_memory", lambda: 1000)
-    with pytest.raises(memory_room.TooLarge, match=f"The dual point of {solver.name} .* GB of memory.* such as lbfgs"):
+    monkeypatch.setattr(memory_budget, "SMALL", 0)
+    monkeypatch.setattr(memory_budget, "free_memory", lambda: 1000)
+    with pytest.raises(
+        memory_budget.TooLarge, match=f"The dual point of {solver.name} .* GB of memory.* such as lbfgs"
+    ):
         next(solver.iterate(problem, np.zeros(problem.n_weights)))
 
 

@@ -5,9 +5,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.draws.sampling import epoch_uniforms
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.dual.sdca import SDCA
+from fastcrf.stochastic.sampling import epoch_uniforms
 from reference import dense_dual
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
@@ -26,7 +26,7 @@ def test_it_equals_its_twin_draw_by_draw(c2, sampling, share, line_search, given
     twin = dense_dual.sdca(corpus, problem.features, c2, uniforms, line_search=line_search, share=share)
     for (w, dual, gaps), step in zip(twin, solver.iterate(problem, np.zeros(problem.n_weights)), strict=False):
         np.testing.assert_allclose(step.weights, w, rtol=1e-8, atol=1e-8)
-        np.testing.assert_allclose(step.memory["gaps"], gaps, rtol=1e-7, atol=1e-8)
+        np.testing.assert_allclose(step.state["gaps"], gaps, rtol=1e-7, atol=1e-8)
         assert step.info["dual"] == pytest.approx(dual, rel=1e-8, abs=1e-8)
         assert step.lower_bound <= step.info["dual"]
 
@@ -40,7 +40,7 @@ def test_in_a_chain_of_higher_order_it_equals_its_twin_too(order, c2):
     twin = dense_dual.sdca(corpus, problem.features, c2, uniforms, share=1.0)
     for (w, dual, gaps), step in zip(twin, solver.iterate(problem, np.zeros(problem.n_weights)), strict=False):
         np.testing.assert_allclose(step.weights, w, rtol=1e-7, atol=1e-7)
-        np.testing.assert_allclose(step.memory["gaps"], gaps, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(step.state["gaps"], gaps, rtol=1e-6, atol=1e-7)
         assert step.info["dual"] == pytest.approx(dual, rel=1e-7, abs=1e-7)
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from fastcrf import CRF
-from fastcrf.data.corpora.addresses import address_items, make_addresses
-from fastcrf.objective.certificate import NOT_APPLICABLE
+from fastcrf.certificates.certificate import NOT_APPLICABLE
+from fastcrf.data.datasets.addresses import address_items, make_addresses
+from fastcrf.fitting.plan import make_plan
 from fastcrf.solvers.margin import run
 from fastcrf.solvers.margin.arow import AROW
 from fastcrf.solvers.margin.mira import MIRA
 from fastcrf.solvers.margin.passive_aggressive import PassiveAggressive
 from fastcrf.solvers.margin.perceptron import Perceptron
-from fastcrf.training.plan import make_plan
 from fastcrf.training.stopping import Epochs, MaxSteps, MeanLoss
 from reference import crfsuite_model, crfsuite_shuffles
 from reference.toy_sequences import toy_sequences
@@ -122,7 +122,7 @@ def test_objective_and_certificate_are_not_applicable(toy):
     crf = CRF("pa", max_iterations=3).fit(*toy)  # a warning would be an error here
     assert all(row[name] is None for row in crf.history_ for name in ("objective", "gap", "relative_gap"))
     assert crf.certificate_ is NOT_APPLICABLE
-    assert str(crf.certificate_) == "not applicable: this algorithm does not minimise the objective"
+    assert str(crf.certificate_) == "not applicable: this algorithm does not minimize the objective"
     assert math.isinf(crf.certificate_.relative)
     assert crf.stop_reason_ == "Went through the data 3 times, as asked."
     assert not crf.converged_
@@ -138,7 +138,7 @@ def test_the_command_line_says_so_too(tmp_path):
     arguments = ["train", str(data), "-m", model, "-a", "ap", "--max-iterations", "2"]
     told = CliRunner().invoke(app, [*arguments, "--force"])
     assert told.exit_code == 0, told.output
-    assert re.search(r"certificate\s+not applicable: this algorithm does not minimise the objective", told.output)
+    assert re.search(r"certificate\s+not applicable: this algorithm does not minimize the objective", told.output)
     assert "objective  " not in told.output
     outcome = json.loads(CliRunner().invoke(app, [*arguments, "--force", "--json", "--quiet"]).stdout)
     assert outcome["objective"] is outcome["gap"] is outcome["relative_gap"] is None
@@ -159,7 +159,7 @@ def test_crfsuites_parameters_reach_the_solver_and_its_rule_to_stop():
     ("parameters", "sentence"),
     [
         ({"algorithm": "ap", "c2": 1.0}, "ap is for the penalties none, but here the penalty is l2"),
-        ({"algorithm": "ap", "tol": 1e-3}, "tol=0.001 has no meaning for ap, which does not minimise the objective"),
+        ({"algorithm": "ap", "tol": 1e-3}, "tol=0.001 has no meaning for ap, which does not minimize the objective"),
         ({"algorithm": "pa", "gradient_tol": 1.0}, "gradient_tol=1.0 has no meaning for pa"),
         ({"algorithm": "ap", "pa_type": 1}, "ap does not know the parameter pa_type=1"),
         ({"algorithm": "arow", "period": 3}, "arow does not know the parameter period=3"),

@@ -7,9 +7,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.draws.sampling import epoch_permutation
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
+from fastcrf.stochastic.sampling import epoch_permutation
 from reference import plain_margin
 from reference.random_corpora import learnable_corpus, random_features
 

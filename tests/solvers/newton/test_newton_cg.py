@@ -111,7 +111,7 @@ def test_it_is_heard_between_products():
     np.testing.assert_array_equal(stopped.weights, start.weights)
     assert stopped.passes == 0
     problem.asked_to_stop = never
-    again = NewtonCG().iterate(problem, np.zeros(problem.n_weights), dict(stopped.memory))
+    again = NewtonCG().iterate(problem, np.zeros(problem.n_weights), dict(stopped.state))
     next(again)
     np.testing.assert_array_equal(next(run).weights, next(again).weights)
 

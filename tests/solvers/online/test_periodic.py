@@ -8,11 +8,11 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.draws.sampling import epoch_permutation
+from fastcrf.core.types import Diverged
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.online.psa import PSA
 from fastcrf.solvers.online.staggered_aitken import StaggeredAitken
-from fastcrf.types import Diverged
+from fastcrf.stochastic.sampling import epoch_permutation
 from reference.dense_periodic import periodic, scaling_step
 from reference.dense_sag import SequenceLoss
 from reference.enumerated_loss import EnumeratedLoss
@@ -90,8 +90,8 @@ def test_step_sizes_of_the_paper_stay_between_its_two_factors():
     problem = small_problem(c2=0.5)
     steps = PSA(period=1).iterate(problem, zeros(problem))
     last = next(islice(steps, 20, None))
-    n_periods = last.memory["updates"] // 2
-    rates = last.memory["step_size"] * last.memory["rate"]
+    n_periods = last.state["updates"] // 2
+    rates = last.state["step_size"] * last.state["rate"]
     assert (rates >= 0.1 * 0.99**n_periods * (1 - 1e-12)).all()
     assert (rates <= 0.1 * 0.9999**n_periods * (1 + 1e-12)).all()
     assert rates.std() > 0
@@ -100,7 +100,7 @@ def test_step_sizes_of_the_paper_stay_between_its_two_factors():
 def test_half_a_thousandth_of_the_sequences_is_at_least_one():
     problem = small_problem(c2=0.5)
     step = next(islice(PSA(batch=None).iterate(problem, zeros(problem)), 1, None))
-    assert step.memory["updates"] == N
+    assert step.state["updates"] == N
 
 
 def test_ctrl_c_within_an_epoch_loses_nothing():
@@ -110,7 +110,7 @@ def test_ctrl_c_within_an_epoch_loses_nothing():
     problem.__class__ = type("Sliced", (Problem,), {"slice_size": 2})
     steps = PSA(**QUICK).iterate(problem, zeros(problem))
     seen = [next(steps) for _ in range(13)]
-    assert seen[1].memory["drawn"] == 2
+    assert seen[1].state["drawn"] == 2
     np.testing.assert_allclose(seen[12].weights, whole[3], rtol=1e-10, atol=1e-14)
 
 

@@ -8,11 +8,11 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.chain import layout
-from fastcrf.draws.sampling import epoch_permutation
-from fastcrf.objective.movable import order_of_blocks
+from fastcrf.data.corpus.reordering import order_of_blocks
+from fastcrf.features import layout
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd.adagrad import AdaGrad
+from fastcrf.stochastic.sampling import epoch_permutation
 from reference import dense_adagrad
 from reference.dense_sag import SequenceLoss
 from reference.random_corpora import learnable_corpus, random_features
@@ -45,7 +45,7 @@ def dense_epochs(problem, solver):
     """(w, G, online objective) after each epoch."""
     loss = SequenceLoss(problem.corpus, problem.features, blocks_of(solver.batch))
     w, squares, epoch = np.zeros(problem.n_weights), np.zeros(problem.n_weights), 0
-    penalty = problem.regulariser.mean_scale(N)
+    penalty = problem.regularizer.mean_scale(N)
     while True:
         epoch += 1
         order, online = epoch_permutation(SEED, epoch, loss.n), 0.0
@@ -53,7 +53,7 @@ def dense_epochs(problem, solver):
         for i, after in zip(order, updates, strict=True):
             w, squares, before = after
             online += before * loss.sizes[i]
-        yield np.array(w), np.array(squares), online + problem.regulariser.value(np.array(w))
+        yield np.array(w), np.array(squares), online + problem.regularizer.value(np.array(w))
 
 
 @pytest.fixture(params=[1, 2], ids=["rows", "rows and cells"])
@@ -72,7 +72,7 @@ def test_it_equals_its_dense_twin_for_the_same_order(penalty, delta, floor, batc
     for step, (w, squares, online) in islice(zip(steps, dense_epochs(problem, solver), strict=True), 5):
         np.testing.assert_allclose(step.weights, w, rtol=1e-12, atol=1e-13)
         np.testing.assert_array_equal(step.weights == 0.0, w == 0.0)
-        np.testing.assert_allclose(step.memory["squared_gradients"], squares, rtol=1e-12)
+        np.testing.assert_allclose(step.state["squared_gradients"], squares, rtol=1e-12)
         assert step.info["online_objective"] == pytest.approx(online, rel=1e-12)
         assert step.passes == 1
     assert (np.count_nonzero(w) < len(w)) == (penalty[0] > 0.0)
@@ -81,20 +81,20 @@ def test_it_equals_its_dense_twin_for_the_same_order(penalty, delta, floor, batc
 def test_the_calibrated_step_size_is_kept_and_its_passes_are_counted():
     problem = small_problem()
     first, second, third = islice(AdaGrad(eta=None, samples=4).iterate(problem, np.zeros(problem.n_weights)), 3)
-    assert first.memory["eta"] == 0.0
-    assert second.memory["eta"] == third.memory["eta"] > 0.0
+    assert first.state["eta"] == 0.0
+    assert second.state["eta"] == third.state["eta"] > 0.0
     assert second.passes == pytest.approx(1 + 8 * 2 * 4 / N)  # powers of ten, each trained and scored on the sample
     assert third.passes == 1
 
 
 def test_calibration_starts_every_trial_from_the_given_squares():
     problem = small_problem()
-    memory = {**next(AdaGrad().iterate(problem, np.zeros(problem.n_weights))).memory}
-    memory["squared_gradients"] = np.full(problem.n_weights, 3.0)
-    steps = AdaGrad(eta=None, samples=4).iterate(problem, np.zeros(problem.n_weights), memory)
-    np.testing.assert_array_equal(next(steps).memory["squared_gradients"], memory["squared_gradients"])
+    state = {**next(AdaGrad().iterate(problem, np.zeros(problem.n_weights))).state}
+    state["squared_gradients"] = np.full(problem.n_weights, 3.0)
+    steps = AdaGrad(eta=None, samples=4).iterate(problem, np.zeros(problem.n_weights), state)
+    np.testing.assert_array_equal(next(steps).state["squared_gradients"], state["squared_gradients"])
     chosen = next(steps)
-    direct = AdaGrad(eta=chosen.memory["eta"]).iterate(problem, np.zeros(problem.n_weights), memory)
+    direct = AdaGrad(eta=chosen.state["eta"]).iterate(problem, np.zeros(problem.n_weights), state)
     next(direct)
     np.testing.assert_array_equal(chosen.weights, next(direct).weights)
 

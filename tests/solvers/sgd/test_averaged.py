@@ -9,11 +9,11 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.chain import layout
-from fastcrf.draws.sampling import epoch_permutation
+from fastcrf.features import layout
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.sgd.calibration import POWERS_OF_TEN
+from fastcrf.stochastic.sampling import epoch_permutation
 from reference import dense_sgd
 from reference.dense_sag import SequenceLoss
 from reference.random_corpora import learnable_corpus, random_features
@@ -49,8 +49,8 @@ def epochs_of(problem, name, **options):
 
 def copied(steps):
     for step in steps:
-        memory = {item: np.array(value) for item, value in step.memory.items()}
-        yield step._replace(weights=step.weights.copy(), memory=memory)
+        state = {item: np.array(value) for item, value in step.state.items()}
+        yield step._replace(weights=step.weights.copy(), state=state)
 
 
 @pytest.mark.parametrize("schedule", ["constant", "sqrt", "inverse"])
@@ -62,8 +62,8 @@ def test_the_mean_of_asg_is_that_of_all_iterates(problem, schedule, eta):
         mean = np.mean(dense[: epoch * N], axis=0)
         scale = np.abs(dense[: epoch * N]).max()
         np.testing.assert_allclose(step.weights, mean, rtol=1e-12, atol=1e-12 * scale)
-        np.testing.assert_allclose(step.memory["weights"], dense[epoch * N - 1], rtol=1e-12, atol=1e-12 * scale)
-        assert step.memory["summed"] == epoch * N
+        np.testing.assert_allclose(step.state["weights"], dense[epoch * N - 1], rtol=1e-12, atol=1e-12 * scale)
+        assert step.state["summed"] == epoch * N
         assert step.passes == 1
 
 
@@ -86,8 +86,8 @@ def test_the_full_recipe_takes_the_power_of_ten_with_the_lowest_objective_after_
     for step in steps[1:-1]:
         assert not step.weights.any()  # a trial leaves the run at its start
         assert step.passes == 3  # two epochs, and the objective
-    np.testing.assert_allclose(steps[-2].memory["calibration_scores"], list(scores.values()), rtol=1e-10)
-    assert steps[-1].memory["eta"] == min(scores, key=scores.get)
+    np.testing.assert_allclose(steps[-2].state["calibration_scores"], list(scores.values()), rtol=1e-10)
+    assert steps[-1].state["eta"] == min(scores, key=scores.get)
     assert steps[-1].passes == 1
 
 
@@ -95,7 +95,7 @@ def test_tsuruokas_recipe_tries_step_sizes_and_then_decays(problem):
     sparse = Problem(problem.corpus, problem.features, c1=0.5)
     solver = registry.make("sgd-l1", eta=None, calibration="tsuruoka", calibration_passes=2, seed=SEED)
     steps = list(islice(solver.iterate(sparse, np.zeros(sparse.n_weights)), 9))
-    scores = steps[7].memory["calibration_scores"]
+    scores = steps[7].state["calibration_scores"]
     eta, decay = (1.0, 0.5, 0.2, 0.1)[np.argmin(scores[:4])], (0.9, 0.85, 0.8)[np.argmin(scores[4:])]
     assert scores[:4].min() == scores[4 + 1]  # the decay of 0.85, where it began
     chosen = registry.make("sgd-l1", eta=eta, decay=decay, seed=SEED).iterate(sparse, np.zeros(sparse.n_weights))
@@ -114,8 +114,8 @@ def test_tsuruokas_recipe_tries_step_sizes_and_then_decays(problem):
 def test_whole_runs_that_are_killed_go_on_with_the_next_trial(problem):
     solver = registry.make("pegasos", calibration="full", calibration_passes=2, seed=SEED)
     whole = [step.weights.copy() for step in islice(solver.iterate(problem, np.zeros(problem.n_weights)), 11)]
-    memory = dict(next(islice(solver.iterate(problem, np.zeros(problem.n_weights)), 3, None)).memory)
-    rest = [s.weights.copy() for s in islice(solver.iterate(problem, np.zeros(problem.n_weights), memory), 8)]
+    state = dict(next(islice(solver.iterate(problem, np.zeros(problem.n_weights)), 3, None)).state)
+    rest = [s.weights.copy() for s in islice(solver.iterate(problem, np.zeros(problem.n_weights), state), 8)]
     np.testing.assert_array_equal(rest, whole[3:])
 
 
@@ -125,9 +125,9 @@ def test_a_trial_that_is_told_to_stop_is_not_counted(problem):
     next(steps)
     problem.asked_to_stop = lambda: True
     stopped = next(steps)
-    assert "calibration_scores" not in stopped.memory
+    assert "calibration_scores" not in stopped.state
     problem.asked_to_stop = lambda: False
-    assert len(next(steps).memory["calibration_scores"]) == 1
+    assert len(next(steps).state["calibration_scores"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from fastcrf import CRF
-from fastcrf.chain.feature_map import build_feature_map
-from fastcrf.data.corpora.addresses import address_items, make_addresses
+from fastcrf.data.datasets.addresses import address_items, make_addresses
 from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.plan import make_plan
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd import run as sgd_run
 from fastcrf.solvers.sgd.l2sgd import L2SGD
-from fastcrf.training.plan import make_plan
 from fastcrf.training.stopping import MaxSteps, RelativeDecrease
 from reference import crfsuite_model, crfsuite_shuffles
 from reference.random_corpora import learnable_corpus, random_features
@@ -105,12 +105,12 @@ def test_a_step_has_the_weights_of_the_best_epoch_so_far_and_the_memory_of_the_l
     best, lowest, worse = None, np.inf, 0
     for step in islice(L2SGD(calibration_samples=60).iterate(problem, np.zeros(problem.n_weights)), 1, 12):
         if step.info["online_objective"] < lowest:
-            best, lowest = step.memory["weights"].copy(), step.info["online_objective"]
+            best, lowest = step.state["weights"].copy(), step.info["online_objective"]
         else:
             worse += 1
-            assert not np.array_equal(step.memory["weights"], step.weights)
+            assert not np.array_equal(step.state["weights"], step.weights)
         np.testing.assert_array_equal(step.weights, best)
-        assert step.memory["best_objective"] == lowest
+        assert step.state["best_objective"] == lowest
     assert worse > 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastcrf.chain import layout
+from fastcrf.features import layout
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from reference import dense_sgd
@@ -17,7 +17,7 @@ STEPS = {
     "mild": (0.3, 0.1, 0.7, 0.2, 0.4, 0.05, 0.6, 0.2),
     "with a factor of 0": (0.3, 1.0, 0.5, 0.2, 1.0, 0.4, 0.1, 0.3),
     "with negative factors": (1.5, 0.2, 2.5, 1.1, 0.3, 1.7, 0.1, 1.2),
-    "through renormalisation": (0.999, 0.9999, 0.99, 0.999, 0.9995, 0.99, 0.9999, 0.999),
+    "through renormalization": (0.999, 0.9999, 0.99, 0.999, 0.9995, 0.99, 0.9999, 0.999),
 }
 
 
@@ -69,6 +69,6 @@ def test_the_loss_at_one_point_moves_nothing(problem):
     descent = ScaledDescent(problem, start.copy(), 4, shrink_first=False)
     assert descent.loss(np.arange(len(LENGTHS))) == pytest.approx(problem.likelihood.value(start), rel=1e-12)
     assert descent.loss(np.zeros(0, np.int64)) == 0.0
-    assert descent.penalty() == pytest.approx(problem.regulariser.value(start) / len(LENGTHS), rel=1e-12)
+    assert descent.penalty() == pytest.approx(problem.regularizer.value(start) / len(LENGTHS), rel=1e-12)
     descent.settle()
     np.testing.assert_array_equal(descent.weights, start)

@@ -9,11 +9,11 @@ from itertools import count, islice
 import numpy as np
 import pytest
 
-from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
+from fastcrf.core.types import Diverged
 from fastcrf.objective.lipschitz_bounds import lipschitz_bounds
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd.sgd import SGD
-from fastcrf.types import Diverged
+from fastcrf.stochastic.sampling import epoch_permutation, epoch_uniforms
 from reference import dense_sgd
 from reference.dense_sag import SequenceLoss
 from reference.random_corpora import learnable_corpus, random_features
@@ -94,8 +94,8 @@ def test_the_calibrated_step_size_is_kept_and_its_passes_are_counted():
     problem = small_problem()
     steps = SGD(samples=4).iterate(problem, zeros(problem))
     first, second, third = islice(steps, 3)
-    assert first.memory["eta"] == 0.0
-    assert second.memory["eta"] == third.memory["eta"] > 0.0
+    assert first.state["eta"] == 0.0
+    assert second.state["eta"] == third.state["eta"] > 0.0
     assert second.passes > 1 + 10 * 2 * 4 / N  # at least 10 candidates, each trained and scored on the sample
     assert third.passes == 1
 
@@ -105,10 +105,10 @@ def test_epochs_that_are_broken_off_go_on_where_they_were(monkeypatch):
     whole = [step.weights.copy() for step in islice(solver.iterate(problem, zeros(problem)), 4)]
     monkeypatch.setattr(Problem, "slice_size", 3)  # less than two batches: one at a time
     problem.asked_to_stop = lambda: True
-    memory, passes, completed = None, 0.0, 0
+    state, passes, completed = None, 0.0, 0
     while completed < 3:
-        _, step = islice(solver.iterate(problem, zeros(problem), memory), 2)
-        passes, memory = passes + step.passes, step.memory
+        _, step = islice(solver.iterate(problem, zeros(problem), state), 2)
+        passes, state = passes + step.passes, step.state
         if "online_objective" in step.info:
             completed += 1
             np.testing.assert_allclose(step.weights, whole[completed], rtol=1e-12, atol=1e-12)

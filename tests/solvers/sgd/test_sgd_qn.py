@@ -7,9 +7,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.draws.sampling import epoch_permutation
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd.sgd_qn import SGDQN
+from fastcrf.stochastic.sampling import epoch_permutation
 from reference import dense_sgd_qn
 from reference.enumerated_loss import EnumeratedLoss
 from reference.random_corpora import learnable_corpus, random_features
@@ -30,9 +30,9 @@ def test_it_equals_its_twin_for_the_same_order(skip):
             w, B, taken = twin[epoch * N - 1]
             passes += step.passes
             np.testing.assert_allclose(step.weights, w, rtol=1e-8, atol=1e-9)
-            np.testing.assert_allclose(step.memory["scales"], lam * np.array(B), rtol=1e-8, atol=1e-9)
+            np.testing.assert_allclose(step.state["scales"], lam * np.array(B), rtol=1e-8, atol=1e-9)
             assert passes * N == pytest.approx(taken)
-    assert np.ptp(step.memory["scales"]) > 0.1
+    assert np.ptp(step.state["scales"]) > 0.1
 
 
 def test_a_wrong_skip_is_one_sentence():

@@ -8,9 +8,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.draws.sampling import epoch_permutation
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd.smd import SMD
+from fastcrf.stochastic.sampling import epoch_permutation
 from reference import dense_smd
 from reference.enumerated_loss import EnumeratedLoss
 from reference.random_corpora import learnable_corpus, random_features
@@ -32,8 +32,8 @@ def test_it_equals_its_twin_for_the_same_order(batch, c2, memory):
     for epoch, step in enumerate(islice(steps, 4)):
         w, gains, v, _ = twin[(epoch + 1) * updates - 1]
         np.testing.assert_allclose(step.weights, w, rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(step.memory["gains"], gains, rtol=1e-12)
-        np.testing.assert_allclose(step.memory["direction"], v, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(step.state["gains"], gains, rtol=1e-12)
+        np.testing.assert_allclose(step.state["direction"], v, rtol=1e-12, atol=1e-13)
         online = sum(before for *_, before in twin[epoch * updates : (epoch + 1) * updates]) + c2 * (w @ w)
         assert step.info["online_objective"] == pytest.approx(online, rel=1e-12)
         assert step.passes == 2  # gradients and Hessians

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.sgd.calibration import POWERS_OF_TEN, TSUBOI
+from fastcrf.solvers.sgd.calibration import POWERS_OF_TEN, RECIPES, TSUBOI, calibrate
 from fastcrf.solvers.sgd.run import Run
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Bottou
-from fastcrf.solvers.sgd.step_size_trials import RECIPES, calibrate
+from fastcrf.stochastic.sampling import epoch_permutation, epoch_uniforms
 from reference import dense_sgd
 from reference.dense_sag import SequenceLoss
 from reference.random_corpora import learnable_corpus, random_features

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.core.types import Corpus
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.item_gatherer import ItemGatherer
 from fastcrf.data.encoding.items import describe
 from fastcrf.data.encoding.vocabulary import growing
-from fastcrf.types import Corpus
 
 
 class DataSet:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fastcrf.chain.decode import viterbi
-from fastcrf.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.decoding.compiled_decoder import viterbi
 
 
 class Evaluation:

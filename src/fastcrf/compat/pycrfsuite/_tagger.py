@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.chain.first_sentences import infer_corpus, path_scores, viterbi
 from fastcrf.compat.pycrfsuite._data import label_text
 from fastcrf.compat.pycrfsuite._dumpparser import ParsedDump
+from fastcrf.core.types import Floats
 from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.decoding.decoder_choice import infer_corpus, path_scores, viterbi
 from fastcrf.interchange.crfsuite_dump import dump_lines, header_lines
 from fastcrf.interchange.crfsuite_format import HEADER_SIZE, MAGIC
 from fastcrf.interchange.crfsuite_reader import is_crfsuite
-from fastcrf.model import Model
-from fastcrf.types import Floats
+from fastcrf.model.model import Model
 
 NO_ITEMS: tuple[Any, ...] = ()
 

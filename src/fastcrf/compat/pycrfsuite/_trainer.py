@@ -9,7 +9,7 @@ from typing import Any
 from fastcrf.compat.pycrfsuite._data import DataSet
 from fastcrf.compat.pycrfsuite._logparser import TrainLogParser
 from fastcrf.compat.pycrfsuite._parameters import ALGORITHMS, ALIASES, Parameters
-from fastcrf.data.files.atomic_write import replace_file
+from fastcrf.system.atomic_write import replace_file
 
 
 class BaseTrainer:

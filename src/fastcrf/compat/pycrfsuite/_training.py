@@ -7,23 +7,23 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from fastcrf.chain.feature_map import build_feature_map
 from fastcrf.compat.pycrfsuite import _log
 from fastcrf.compat.pycrfsuite._data import DataSet
 from fastcrf.compat.pycrfsuite._evaluation import Evaluation
 from fastcrf.compat.pycrfsuite._parameters import Parameters
+from fastcrf.core.types import FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.plan import make_plan
 from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
-from fastcrf.notice import announce_compilation
+from fastcrf.jit.compile_notice import announce_compilation
+from fastcrf.model.pruning import prune
 from fastcrf.objective.problem import Problem
+from fastcrf.simd.vectors import norm
+from fastcrf.system.threads import usable_jobs
 from fastcrf.training.driver import Result, minimize
-from fastcrf.training.jobs import usable_jobs
-from fastcrf.training.plan import make_plan
-from fastcrf.training.pruning import prune
 from fastcrf.training.trace import Row
 from fastcrf.training.warm_up import warm_up
-from fastcrf.types import FeatureMap
-from fastcrf.vectors import norm
 
 Say = Callable[[str], object]
 

@@ -23,10 +23,10 @@ import safetensors
 from numpy.typing import DTypeLike, NDArray
 
 from fastcrf import __version__
-from fastcrf.data.files.atomic_write import new_file
 from fastcrf.data.model_file.container import CORPUS_FORMAT as FORMAT
 from fastcrf.data.model_file.container import DTYPES, ModelFileError, parse_header
-from fastcrf.mapped import map_file, scratch_file
+from fastcrf.system.atomic_write import new_file
+from fastcrf.system.mapped_arrays import map_file, scratch_file
 
 VERSION = 1  # of the format: raised when an older fastcrf could not read what a newer one writes
 NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items()}

@@ -1,4 +1,4 @@
-"""Labelled sequences in, an encoded corpus on disk out, in memory that the vocabulary and one piece bound."""
+"""Labeled sequences in, an encoded corpus on disk out, in memory that the vocabulary and one piece bound."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastcrf.core.types import Corpus
 from fastcrf.data.corpus_file.container import PathLike, Spool, write
 from fastcrf.data.encoding.attributes import Attributes, Gatherer
 from fastcrf.data.encoding.encoder import NO_ITEMS, gather_pairs
@@ -17,7 +18,6 @@ from fastcrf.data.encoding.vocabulary import growing
 from fastcrf.data.errors import DataError
 from fastcrf.data.model_file.attribute_content import pack_attributes
 from fastcrf.data.model_file.content import saved_label
-from fastcrf.types import Corpus
 
 PIECE = 1 << 17  # positions that are gathered before they are spooled
 DTYPES = {

@@ -1,8 +1,8 @@
 """The attributes that a model knows: how data become their ids, and what they are called.
 
 There are two kinds. `ItemAttributes` are names, and the data are items (dicts or lists of strings); the attributes of
-`fastcrf.data.templates.attributes` are made by a template, and the data are rows of raw columns. `boundaries.py` wraps
-either. Whatever needs to know the difference asks the attributes; nothing else looks at their kind.
+`fastcrf.data.template_engine.attributes` are made by a template, and the data are rows of raw columns. `boundaries.py`
+wraps either. Whatever needs to know the difference asks the attributes; nothing else looks at their kind.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.core.types import Corpus, Ints
 from fastcrf.data.encoding.item_gatherer import ItemGatherer, PairIds
 from fastcrf.data.encoding.vocabulary import growing, names_by_id
-from fastcrf.types import Corpus, Ints
 
 
 class Gatherer(Protocol):

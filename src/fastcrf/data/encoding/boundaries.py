@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.core.types import Corpus, Ints
+from fastcrf.data.corpus.occurrences import Occurrences, with_occurrences
 from fastcrf.data.encoding.attributes import Attributes, Gatherer, Learner
-from fastcrf.data.encoding.occurrences import Occurrences, with_occurrences
-from fastcrf.types import Corpus, Ints
 
 START, END = 0, 1
 NUMBER = 2  # of attributes that are not the data's

@@ -3,9 +3,9 @@
 With columns numbered from 0 (the token itself), each position has, for every column c,
 
 * its values up to two places away: ``0[-1]=the``,
-* its pairs with the neighbours on either side: ``0[-1|0]=the|cat``;
+* its pairs with the neighbors on either side: ``0[-1|0]=the|cat``;
 
-of the token and of each neighbour, its lower case ``low[1]=sat`` and its shape ``shape[0]=Xx``; of the token alone, its
+of the token and of each neighbor, its lower case ``low[1]=sat`` and its shape ``shape[0]=Xx``; of the token alone, its
 first and last one to four characters ``pre3[0]=cat``, ``suf2[0]=at``; and ``bias``. The first position has ``__BOS__``,
 the last ``__EOS__``; places outside the sentence give no attributes.
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.core.types import Corpus, Floats, Longs
 from fastcrf.data.encoding.attributes import Attributes, Gatherer, ItemAttributes
 from fastcrf.data.encoding.input_shapes import checked_weights, labels_of, pairs_of, sequences_of
 from fastcrf.data.encoding.vocabulary import growing
 from fastcrf.data.errors import DataError
-from fastcrf.types import Corpus, Floats, Longs
 
 NO_ITEMS = ItemAttributes({})
 UNKNOWN = -1  # id of a gold label that the model does not know
@@ -43,7 +43,7 @@ class Encoder:
         gatherer.end_sequence()
         return gatherer.corpus()
 
-    def encode_labelled(
+    def encode_labeled(
         self, X: Iterable[Iterable[Any]], y: Iterable[Iterable[Hashable]], labels: Sequence[Hashable]
     ) -> Corpus:
         """A held-out set: gold labels that the model does not know get the id -1. Empty sequences are skipped."""

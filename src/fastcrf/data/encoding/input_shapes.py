@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.core.types import Floats
 from fastcrf.data.encoding.items import describe, is_scalar
 from fastcrf.data.errors import DataError
-from fastcrf.types import Floats
 
 SHAPE = "one sequence of items (dicts, or lists of strings) per sentence"
 NOTHING_MORE = object()  # stands for what is beyond the end of the shorter of X and y

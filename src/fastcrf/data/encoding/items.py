@@ -11,7 +11,7 @@ An item describes one position of a sequence. It is
 * or any other iterable of `str` or `bytes`: each element is an attribute with value 1.
 
 An attribute that occurs twice is kept twice; values add up in the score. Where python-crfsuite fails obscurely, drops a
-value silently or passes NaN on to the optimiser, `flatten` raises an `ItemError` that says what to do. One difference
+value silently or passes NaN on to the optimizer, `flatten` raises an `ItemError` that says what to do. One difference
 remains on purpose: a NUL character is part of a name here, while C strings end there.
 """
 

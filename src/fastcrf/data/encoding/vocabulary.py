@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.types import Longs
+from fastcrf.core.types import Longs
 
 Name = TypeVar("Name", bound=Hashable)
 

@@ -9,12 +9,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.data.model_file.content_checks import require
 
 CONTENTS = {  # by kind; imported when needed, because templates are many files
     "items": "fastcrf.data.model_file.item_content",
     "template": "fastcrf.data.model_file.template_content",
-    "bounded": "fastcrf.data.model_file.bounded_content",
+    "bounded": __name__,  # by `pack` and `unpack` below
 }
 
 
@@ -29,3 +31,14 @@ def unpack_attributes(arrays: Mapping[str, NDArray[Any]], header: Any) -> Attrib
     if not isinstance(header, dict) or not isinstance(header.get("kind"), str) or header["kind"] not in CONTENTS:
         raise ModelFileError("the model is damaged: it has attributes of no known kind")
     return import_module(CONTENTS[header["kind"]]).unpack(arrays, header)
+
+
+def pack(attributes: BoundedAttributes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    arrays, header = pack_attributes(attributes.inner)
+    return arrays, {"inner": header}
+
+
+def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> BoundedAttributes:
+    inner = header.get("inner")
+    require(isinstance(inner, dict) and inner.get("kind") != BoundedAttributes.kind, "boundaries of no attributes")
+    return BoundedAttributes(unpack_attributes(arrays, inner))

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from fastcrf import __version__
 
 FORMAT = "fastcrf-model"
-CORPUS_FORMAT = "fastcrf-corpus"  # the neighbour that is taken for it
+CORPUS_FORMAT = "fastcrf-corpus"  # the neighbor that is taken for it
 VERSION = 1  # of the format: raised when an older fastcrf could not read what a newer one writes
 
 DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
@@ -123,7 +123,7 @@ def write(path: PathLike, content: bytes) -> None:
     """Save a model file; an older file of this name stays whole until the new one is complete."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise ModelFileError(f"cannot save to {os.fspath(path)}, which is not a file; choose another path")
-    from fastcrf.data.files.atomic_write import replace_file
+    from fastcrf.system.atomic_write import replace_file
 
     replace_file(path, content)
 

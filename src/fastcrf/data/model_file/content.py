@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.model_file.attribute_content import pack_attributes, unpack_attributes
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content_checks import ascend_to, in_order, require, take
-from fastcrf.types import FeatureMap, Floats
 
 LABEL_TYPES = (str, int, float, bool)  # what JSON tells apart and gives back as it was
 MOST_ALIKE = 100  # labels with the hash of another: whole numbers can be chosen so, and looking them up takes ages
@@ -113,7 +113,9 @@ def read_features(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_label
     require(len(offsets) == n_attributes + 1, f"{len(offsets) - 1} attributes with features and {n_attributes} names")
     require(ascend_to(offsets, len(labels)), "features that overlap")
     require(len(sources) == len(targets), "transitions without an end")
-    n_before = sum(n_labels**length for length in range(1, order + 1))  # histories, as chain/histories.py numbers them
+    n_before = sum(
+        n_labels**length for length in range(1, order + 1)
+    )  # histories, as features/histories.py numbers them
     for ids, n in ((labels, n_labels), (sources, n_before), (targets, n_labels)):
         require(bool(((ids >= 0) & (ids < n)).all()), "a label id out of range")
     attributes = np.repeat(np.arange(n_attributes), np.diff(offsets))

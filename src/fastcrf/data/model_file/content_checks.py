@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.core.types import Longs
 from fastcrf.data.encoding.vocabulary import unpack_names
 from fastcrf.data.model_file.container import ModelFileError
-from fastcrf.types import Longs
 
 
 def take(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type) -> NDArray[Any]:

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.core.types import Longs
 from fastcrf.data.encoding.vocabulary import names_by_id, pack_names
 from fastcrf.data.errors import DataError
 from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content_checks import ascend_to, require, take, take_names
-from fastcrf.data.templates.attributes import TemplateAttributes
+from fastcrf.data.template_engine.attributes import TemplateAttributes
+from fastcrf.data.template_engine.program import compile_templates
+from fastcrf.data.template_engine.tables import split_key
 from fastcrf.data.templates.dialects import parse_template
-from fastcrf.data.templates.programme import compile_templates
-from fastcrf.data.templates.tables import split_key
-from fastcrf.types import Longs
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -46,19 +46,19 @@ def unpack(arrays: Arrays, header: Mapping[str, Any]) -> TemplateAttributes:
         template = parse_template(text, kind)
     except DataError as error:
         raise ModelFileError(f"the model is damaged: its template cannot be read ({error})") from None
-    programme = compile_templates(template.templates)
-    names = divide(take_names(arrays, "text"), arrays, "text_counts", programme.n_alphabets)
+    program = compile_templates(template.templates)
+    names = divide(take_names(arrays, "text"), arrays, "text_counts", program.n_alphabets)
     alphabets = [{name: i for i, name in enumerate(each)} for each in names]
     require([len(each) for each in names] == [len(each) for each in alphabets], "the same text twice")
     require(alphabets[-1] == {"": 0}, "no empty text")
-    pairs = divide(take(arrays, "pair_keys", np.int64), arrays, "pair_counts", len(programme.spaces))
+    pairs = divide(take(arrays, "pair_keys", np.int64), arrays, "pair_counts", len(program.spaces))
     sizes = np.array([*map(len, alphabets), *map(len, pairs)])
-    for space, keys in zip(programme.spaces, pairs, strict=True):
+    for space, keys in zip(program.spaces, pairs, strict=True):
         require_keys(keys, sizes[space.left], sizes[space.right], "a pair")
     keys = take(arrays, "attribute_keys", np.int64)
-    require_keys(keys, len(programme.families), ID_LIMIT, "an attribute")
+    require_keys(keys, len(program.families), ID_LIMIT, "an attribute")
     families, ids = split_key(keys)
-    room = sizes[[family.space for family in programme.families]]
+    room = sizes[[family.space for family in program.families]]
     require(bool((ids < room[families]).all()), "an attribute out of range")
     return TemplateAttributes(template, alphabets, pairs, keys)
 

@@ -1,0 +1,1 @@
+"""The template languages of CRF++, Wapiti and CRFsuite."""

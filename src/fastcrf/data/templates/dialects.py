@@ -43,24 +43,24 @@ class TemplateFile(NamedTuple):
 
 
 def load_template(path: str | os.PathLike[str], kind: str | None = None) -> TemplateFile:
-    """A template file, or a template that comes with fastcrf, by its name. The kind is recognised if it is None."""
+    """A template file, or a template that comes with fastcrf, by its name. The kind is recognized if it is None."""
     built_in = BUILT_IN.get(os.fspath(path))
     if built_in:
         return parse_template(built_in[1], built_in[0], os.fspath(path))
     name = name_of(path)
     text = "\n".join(read_lines(path, name))
-    return parse_template(text, kind or recognise(text), name)
+    return parse_template(text, kind or recognize(text), name)
 
 
 def template_of(given: str | os.PathLike[str]) -> TemplateFile:
     """A template from a file, by its name, or from a text that has line ends or macros."""
     text = os.fspath(given)
     if isinstance(given, str) and ("\n" in text or "%" in text):
-        return parse_template(text, recognise(text))
+        return parse_template(text, recognize(text))
     return load_template(given)
 
 
-def recognise(text: str) -> str:
+def recognize(text: str) -> str:
     """The kind of a template. What CRF++ and Wapiti would both read is taken for CRF++'s."""
     if SCRIPT.search(text):
         return "crfsuite"

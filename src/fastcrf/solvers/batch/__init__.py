@@ -1,1 +1,1 @@
-"""Solvers that evaluate the whole corpus at each step."""
+"""Other solvers that evaluate the whole corpus at each iteration."""

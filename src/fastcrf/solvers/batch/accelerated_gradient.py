@@ -4,7 +4,7 @@ Beck & Teboulle (2009), "A fast iterative shrinkage-thresholding algorithm for l
 Sciences 2(1), pp. 183-202; O'Donoghue & Candès (2015), "Adaptive restart for accelerated gradient schemes", Foundations
 of Computational Mathematics 15, pp. 715-732.
 
-Minimises   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
+Minimizes   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
     y ← w,  t ← 1
     repeat
@@ -28,13 +28,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.memory import POINT, WEIGHTS, Kept
+from fastcrf.core.solver_state import POINT, WEIGHTS, StateField
+from fastcrf.core.types import Diverged, Floats, Step
 from fastcrf.objective.capabilities import GradientProblem
-from fastcrf.proximal import proximal_step
-from fastcrf.solvers.batch.line_search import begin, evaluate
+from fastcrf.objective.evaluation import begin, evaluate
+from fastcrf.penalties.proximal import proximal_step
+from fastcrf.simd.vectors import dot, norm
 from fastcrf.solvers.options import check_truth
-from fastcrf.types import Diverged, Floats, Step
-from fastcrf.vectors import dot, norm
 
 MOST_DOUBLINGS = 60
 
@@ -54,12 +54,12 @@ class AcceleratedGradient:
     name: ClassVar[str] = "accelerated-gradient"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
-    promises: ClassVar[str] = "optimum"
-    keeps: ClassVar[Mapping[str, Kept]] = {
+    guarantee: ClassVar[str] = "optimum"
+    state_fields: ClassVar[Mapping[str, StateField]] = {
         **POINT,
         "extrapolated": WEIGHTS,
-        "t": Kept(low=1.0),
-        "lipschitz": Kept(low=0.0),
+        "t": StateField(low=1.0),
+        "lipschitz": StateField(low=0.0),
     }
 
     restart: bool = True
@@ -68,18 +68,18 @@ class AcceleratedGradient:
         check_truth(self.name, "restart", self.restart)
 
     def iterate(
-        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: GradientProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
-        start = begin(self.name, problem, weights, memory)
+        start = begin(self.name, problem, weights, state)
         w, passes = Point(start.weights, start.value, start.gradient), start.passes
         y, t, L = weights, 1.0, 0.0
-        if memory:
-            y, t, L = np.array(memory["extrapolated"]), float(memory["t"]), float(memory["lipschitz"])
+        if state:
+            y, t, L = np.array(state["extrapolated"]), float(state["t"]), float(state["lipschitz"])
         info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w.weights))}
         while True:
-            state = {"weights": w.weights, "value": w.value, "gradient": w.gradient}
-            state |= {"extrapolated": y, "t": t, "lipschitz": L}
-            yield Step(w.weights, passes, w.value, w.gradient, info, state)
+            reached = {"weights": w.weights, "value": w.value, "gradient": w.gradient}
+            reached |= {"extrapolated": y, "t": t, "lipschitz": L}
+            yield Step(w.weights, passes, w.value, w.gradient, info, reached)
             passes = 0
             if L == 0.0:
                 L, passes = first_lipschitz(problem, w)
@@ -99,7 +99,7 @@ class AcceleratedGradient:
                 y = moved.weights + (t - 1.0) / following * ahead
                 t = following
             w = moved
-        yield Step(w.weights, passes, w.value, w.gradient, info, state)  # what the last, vain step cost
+        yield Step(w.weights, passes, w.value, w.gradient, info, reached)  # what the last, vain step cost
         return "accelerated-gradient stays where it is: the step along the gradient is below rounding."
 
 

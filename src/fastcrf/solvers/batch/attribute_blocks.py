@@ -12,20 +12,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import count_shorter
-from fastcrf.chain.expectations import BLOCK, Table, infer, score_block
-from fastcrf.chain.feature_map import count_gold
-from fastcrf.chain.histories import and_for_shorter
-from fastcrf.chain.lane_widths import aligned_zeros
-from fastcrf.chain.lanes import add, load, multiply, scale, store
-from fastcrf.chain.layout import Positions, expand_weights, make_layout, make_positions
-from fastcrf.chain.orders import AnyEdges, AnyLattice, edges_from, lattice_of, tree_of
-from fastcrf.chain.steps import expect_step
-from fastcrf.chain.transitions import transition_matrix
-from fastcrf.kernel import borrowing_kernel, standing_kernel
-from fastcrf.memory_room import require_room
-from fastcrf.proximal import soft
-from fastcrf.types import Corpus, FeatureMap, Floats, Ints, Longs
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
+from fastcrf.features.feature_map import count_gold
+from fastcrf.features.histories import and_for_shorter
+from fastcrf.features.layout import Positions, expand_weights, make_layout, make_positions
+from fastcrf.features.transitions import transition_matrix
+from fastcrf.higher_order.any_order import edges_from, lattice_of, tree_of
+from fastcrf.inference.edges import count_shorter
+from fastcrf.inference.expectations import BLOCK, Table, infer, score_block
+from fastcrf.inference.forward_backward import AnyEdges, AnyLattice
+from fastcrf.inference.steps import expect_step
+from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.penalties.proximal import soft
+from fastcrf.simd.lanes import add, load, multiply, scale, store
+from fastcrf.simd.widths import aligned_zeros
+from fastcrf.system.memory_budget import require_room
 
 LEAST_CURVATURE = 1e-30  # where probabilities are 0 or 1 there is none
 BYTES = 8
@@ -156,7 +157,7 @@ def find_occurrences(corpus: Corpus, n_attributes: int) -> Occurrences:
     return Occurrences(np.concatenate(([0], np.cumsum(counts))), positions, sequences, values)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def move_block(slopes, curvatures, size, penalty, weights, begin):
     """The least of the separable model of weights begin..begin+size-1; whether one moved.
 
@@ -175,7 +176,7 @@ def move_block(slopes, curvatures, size, penalty, weights, begin):
     return moved
 
 
-@standing_kernel
+@outlined_kernel
 def infer_scored(chain, scores, i, weight, n_labels, lanes):
     """Inference of sequence i from its scores [P, Kp]. Writes: lattice, wide_edges."""
     lattice, first, length = chain.lattice, chain.starts[i], chain.starts[i + 1] - chain.starts[i]
@@ -185,7 +186,7 @@ def infer_scored(chain, scores, i, weight, n_labels, lanes):
     infer(lattice, first - first, length, chain.edges, weight, chain.wide_edges, n_labels, lanes)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def descend_blocks(known, first, last, penalty, weights, n_labels, lanes):
     """A step for each attribute; the number of sequences inferred. Writes: weights, known."""
     occurrences, block, chain, inferred = known
@@ -214,7 +215,7 @@ def descend_blocks(known, first, last, penalty, weights, n_labels, lanes):
     return spent
 
 
-@standing_kernel
+@outlined_kernel
 def know(chain, inferred, i, n_labels, lanes):
     """Posteriors of sequence i at its scores, unweighted. Writes: inferred.posteriors and .known, lattice."""
     first, one = chain.starts[i], 1.0
@@ -225,7 +226,7 @@ def know(chain, inferred, i, n_labels, lanes):
     inferred.known[i] = True
 
 
-@borrowing_kernel
+@noalloc_kernel
 def sum_steps(chain, scores, step, sums, squares, n_labels, lanes):
     """sums += sum of s_i p of all positions, p the probability that each transition weight counts there, and squares
     += that of s_i p^2. `step` [H, Kp] is room for one position.

@@ -1,10 +1,10 @@
 """Block coordinate descent: all labels of an attribute at a time.
 
 Sokolovska, Lavergne, Cappé & Yvon (2010), "Efficient learning of sparse conditional random fields for supervised
-sequence labelling", IEEE Journal of Selected Topics in Signal Processing 4(6), pp. 953-964; as Wapiti's trainer `bcd`
+sequence labeling", IEEE Journal of Selected Topics in Signal Processing 4(6), pp. 953-964; as Wapiti's trainer `bcd`
 (Lavergne, Cappé & Yvon 2010, "Practical very large scale CRFs", ACL, pp. 504-513).
 
-Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
+Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
 
     repeat: for each attribute, with x its value where it occurs, and at last for the transitions as one more block
         g_k ← sum of x (p(y_t = k | x) - [y_t = k]);   h_k ← sum of x^2 p (1 - p)
@@ -28,12 +28,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fastcrf.draws.slices import Slices
-from fastcrf.memory import COUNT, WEIGHTS, Kept
+from fastcrf.core.solver_state import COUNT, WEIGHTS, StateField
+from fastcrf.core.types import Diverged, Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.batch.attribute_blocks import AttributeBlocks, Penalty
 from fastcrf.solvers.options import check_positive
-from fastcrf.types import Diverged, Floats, Step
+from fastcrf.stochastic.slices import Slices
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class BCD:
     name: ClassVar[str] = "bcd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l2", "l1+l2"})
-    promises: ClassVar[str] = "slow optimum"
-    keeps: ClassVar[Mapping[str, Kept]] = {"weights": WEIGHTS, "blocks_done": COUNT}
+    guarantee: ClassVar[str] = "slow optimum"
+    state_fields: ClassVar[Mapping[str, StateField]] = {"weights": WEIGHTS, "blocks_done": COUNT}
 
     caution: float = 1.5
 
@@ -52,17 +52,17 @@ class BCD:
         check_positive(self.name, "caution", self.caution)
 
     def iterate(
-        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         penalty = Penalty(problem.c1, 2.0 * problem.c2, float(self.caution))
-        w, done = (np.array(memory["weights"]), int(memory["blocks_done"])) if memory else (weights, 0)
+        w, done = (np.array(state["weights"]), int(state["blocks_done"])) if state else (weights, 0)
         corpus = AttributeBlocks(problem.corpus, problem.features)
         n, occurrences = corpus.n_blocks, len(problem.corpus.attributes)
         size = problem.slice_size * n // max(1, occurrences)
         blocks, passes = Slices(problem, n, size, done=min(done, n - 1)), 0.0
         while True:
             info = {"non_zeros": int(np.count_nonzero(w))}
-            yield Step(w, passes, info=info, memory={"weights": w, "blocks_done": blocks.done})
+            yield Step(w, passes, info=info, state={"weights": w, "blocks_done": blocks.done})
             moved, inferred = w.copy(), 0
             corpus.begin(problem.model_weights(moved))
             for some in blocks:

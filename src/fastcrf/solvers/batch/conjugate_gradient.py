@@ -4,7 +4,7 @@ Polak & Ribière (1969), "Note sur la convergence de méthodes de directions con
 Reeves (1964), "Function minimization by conjugate gradients", Computer Journal 7, pp. 149-154. The conventional batch
 trainers that Yang et al. (2012) and others compare with.
 
-Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
+Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
     repeat
         b ← max(0, g.(g - g_before) / |g_before|^2)     beta="polak-ribiere";   |g|^2 / |g_before|^2   "fletcher-reeves"
@@ -26,12 +26,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fastcrf.memory import POINT, WEIGHTS, Kept
+from fastcrf.core.solver_state import POINT, WEIGHTS, StateField
+from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import GradientProblem
-from fastcrf.solvers.batch.line_search import Search, SmoothRay, begin, strong_wolfe
+from fastcrf.objective.evaluation import begin
+from fastcrf.simd.vectors import dot, norm
+from fastcrf.solvers.line_search import Search, SmoothRay, strong_wolfe
 from fastcrf.solvers.options import check_choice, check_whole
-from fastcrf.types import Floats, Step
-from fastcrf.vectors import dot, norm
 
 BETAS = ("polak-ribiere", "fletcher-reeves", "none")
 CURVATURE = 0.1
@@ -47,8 +48,8 @@ class ConjugateGradient:
     name: ClassVar[str] = "conjugate-gradient"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
-    promises: ClassVar[str] = "optimum"
-    keeps: ClassVar[Mapping[str, Kept]] = {**POINT, "direction": WEIGHTS, "gain": Kept(low=0.0)}
+    guarantee: ClassVar[str] = "optimum"
+    state_fields: ClassVar[Mapping[str, StateField]] = {**POINT, "direction": WEIGHTS, "gain": StateField(low=0.0)}
 
     beta: str = "polak-ribiere"
     max_linesearch: int = 20
@@ -58,16 +59,16 @@ class ConjugateGradient:
         check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
 
     def iterate(
-        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: GradientProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
-        w, value, g, passes = begin(self.name, problem, weights, memory)
+        w, value, g, passes = begin(self.name, problem, weights, state)
         d, gain = -g, 0.0  # gain: what the slope promised of the last step
-        if memory:
-            d, gain = np.array(memory["direction"]), float(memory["gain"])
+        if state:
+            d, gain = np.array(state["direction"]), float(state["gain"])
         info: dict[str, float] = {}
         while True:
-            state = {"weights": w, "value": value, "gradient": g, "direction": d, "gain": gain}
-            yield Step(w, passes, value, g, info, state)
+            reached = {"weights": w, "value": value, "gradient": g, "direction": d, "gain": gain}
+            yield Step(w, passes, value, g, info, reached)
             found, passes, d = self._search(problem, w, value, g, d, gain)
             if found is None:
                 break
@@ -76,7 +77,7 @@ class ConjugateGradient:
             w, value, g = found.weights, found.value, found.gradient
             info = {"step_size": found.step, "trials": passes}
         if passes:  # what the last, vain search cost
-            yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes}, state)
+            yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes}, reached)
         return (
             f"{self.name} has nothing left to gain: there is no lower point along the gradient of norm {norm(g):.3g}."
         )

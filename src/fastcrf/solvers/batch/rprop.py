@@ -3,7 +3,7 @@
 Riedmiller & Braun (1993), "A direct adaptive method for faster backpropagation learning: the RPROP algorithm", IEEE
 International Conference on Neural Networks, pp. 586-591. For CRFs, with L1: Wapiti (Lavergne, Cappé & Yvon 2010).
 
-Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
+Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
 
     v ← gradient of F, the shortest sub-gradient where c1 > 0;  for each weight, with g_before the slope before
         same sign as g_before:   step ← min(1.2 step, 5),       w ← w - step sign(v)
@@ -27,12 +27,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fastcrf.memory import POINT, WEIGHTS, Kept
+from fastcrf.core.solver_state import POINT, WEIGHTS, StateField
+from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import GradientProblem
-from fastcrf.orthant import pseudo_gradient, step_within_orthant
-from fastcrf.solvers.batch.line_search import begin, evaluate
+from fastcrf.objective.evaluation import begin, evaluate
+from fastcrf.penalties.orthant import pseudo_gradient, step_within_orthant
 from fastcrf.solvers.options import check_choice, check_positive, check_truth
-from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class RPROP:
     name: ClassVar[str] = "rprop"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
-    promises: ClassVar[str] = "neighbourhood"
-    keeps: ClassVar[Mapping[str, Kept]] = {
+    guarantee: ClassVar[str] = "neighborhood"
+    state_fields: ClassVar[Mapping[str, StateField]] = {
         **POINT,
         "weights_before": WEIGHTS,
         "slopes_before": WEIGHTS,
-        "steps": Kept("weights", low=0.0),
+        "steps": StateField("weights", low=0.0),
     }
 
     sparse: str = "orthant"
@@ -67,16 +67,16 @@ class RPROP:
             check_positive(self.name, option, getattr(self, option))
 
     def iterate(
-        self, problem: GradientProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: GradientProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        w, value, g, passes = begin(self.name, problem, weights, memory)
+        w, value, g, passes = begin(self.name, problem, weights, state)
         before, slopes, steps = w.copy(), np.zeros_like(w), np.full_like(w, self.first_step)
-        if memory:
-            before, slopes, steps = (np.array(memory[item]) for item in ("weights_before", "slopes_before", "steps"))
+        if state:
+            before, slopes, steps = (np.array(state[item]) for item in ("weights_before", "slopes_before", "steps"))
         while True:
-            state = {"weights": w, "value": value, "gradient": g}
-            state |= {"weights_before": before, "slopes_before": slopes, "steps": steps}
-            yield Step(w, passes, value, g, {"mean_step": float(steps.mean())}, state)
+            reached = {"weights": w, "value": value, "gradient": g}
+            reached |= {"weights_before": before, "slopes_before": slopes, "steps": steps}
+            yield Step(w, passes, value, g, {"mean_step": float(steps.mean())}, reached)
             w, before, slopes, steps = self._moved(w, g, before, slopes, steps, float(problem.c1))
             (value, g), passes = evaluate(problem, w), 1
 

@@ -1,1 +1,1 @@
-"""Solvers that climb the dual: a distribution over the labellings of each sequence, which the weights follow."""
+"""Solvers that climb the dual: a distribution over the labelings of each sequence, which the weights follow."""

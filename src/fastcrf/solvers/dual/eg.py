@@ -3,7 +3,7 @@
 Collins, Globerson, Koo, Carreras & Bartlett (2008), "Exponentiated gradient algorithms for conditional random fields
 and max-margin Markov networks", JMLR 9, the batch algorithm; tsuboi2011 compares with it.
 
-Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximising its dual D (run.py)
+Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximizing its dual D (run.py)
 
     alpha_i  proportional to  exp(initial * right labels and bigrams);   rate = 1/2
     repeat
@@ -11,7 +11,7 @@ Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximising i
         while D falls:   rate <- rate / 2, all alpha'_i anew
         alpha <- alpha';   w <- w(alpha);   rate <- min(1.05 rate, 1)
 
-The potentials of the chains are kept with factorised edges (potentials.py).
+The potentials of the chains are kept with factorized edges (potentials.py).
 
 Differs from the paper: the rate follows the rules of the on-line algorithm (schmidt2015, footnote 9) without a limit of
 trials. Each row has objective, dual and true duality gap, for which every Step evaluates the objective, a pass that
@@ -26,14 +26,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fastcrf.chain.blocks import collect_change
-from fastcrf.chain.expectations import score_block
-from fastcrf.draws.drifting_vector import make_drifting
-from fastcrf.draws.lazy_vector import gather, turn
-from fastcrf.draws.lazy_weights import LazyWeights
-from fastcrf.kernel import borrowing_kernel
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
+from fastcrf.inference.expectations import score_block
+from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.lazy_vectors.drifting_vector import make_drifting
+from fastcrf.lazy_vectors.lazy_vector import gather, turn
+from fastcrf.lazy_vectors.lazy_weights import LazyWeights
+from fastcrf.objective.blocks import collect_change
 from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.simd.vectors import dot
 from fastcrf.solvers.dual.potentials import (
     FIRST_RATE,
     GROWTH,
@@ -47,9 +49,7 @@ from fastcrf.solvers.dual.potentials import (
     make_trial,
     size_of,
 )
-from fastcrf.solvers.dual.run import KEEPS, DualRun
-from fastcrf.types import Floats, Step
-from fastcrf.vectors import dot
+from fastcrf.solvers.dual.run import STATE_FIELDS, DualRun
 
 ROUNDING = 1e-13  # of D, a sum over the corpus
 SMALLEST_RATE = 1e-15
@@ -62,13 +62,13 @@ class EG:
     name: ClassVar[str] = "eg"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
-    promises: ClassVar[str] = "optimum"
+    guarantee: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"
-    keeps: ClassVar[Mapping[str, Kept]] = {
-        **KEEPS,
-        **dict.fromkeys(("labels", "transitions"), Kept("sequences")),
-        "favour": Kept("sequences", low=0.0),
-        "rates": Kept(low=0.0, high=1.0, n_axes=1),
+    state_fields: ClassVar[Mapping[str, StateField]] = {
+        **STATE_FIELDS,
+        **dict.fromkeys(("labels", "transitions"), StateField("sequences")),
+        "favour": StateField("sequences", low=0.0),
+        "rates": StateField(low=0.0, high=1.0, n_axes=1),
     }
 
     initial: float = 3.0
@@ -77,15 +77,15 @@ class EG:
         check_initial(self.name, self.initial)
 
     def iterate(
-        self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
-        run = DualRun(self.name, problem, weights, memory, size_of)
+        run = DualRun(self.name, problem, weights, state, size_of)
         alpha, trial, rates = make_potentials(run.blocks, self.initial), make_trial(run.blocks), np.full(1, FIRST_RATE)
-        run.remember(memory, **alpha._asdict(), rates=rates)
-        if not memory:
+        run.remember(state, **alpha._asdict(), rates=rates)
+        if not state:
             run.entropies[:], drift = _try(run, alpha, trial, rate=0.0)
             _move(run, drift)
-        yield run.step(None if memory else problem, rate=float(rates[0]))
+        yield run.step(None if state else problem, rate=float(rates[0]))
         while True:
             before = _dual(run, run.entropies, run.lazy.drift)
             entropies, drift = _try(run, alpha, trial, rates[0])
@@ -124,7 +124,7 @@ def _dual(run: DualRun, entropies: Floats, drift: Floats) -> float:
     return float(entropies.sum()) + along_prior - dot(drift, drift) / (2.0 * run.ridge)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def update_one(following, i, rate, alpha, trial, lanes):
     """Potentials of sequence i after an update with `rate` at the weights; its c. Writes: trial, following.space."""
     blocks, space = following.blocks, following.space
@@ -133,7 +133,7 @@ def update_one(following, i, rate, alpha, trial, lanes):
     return blend(alpha, blocks, i, rate, space.edges.scores, trial, space.lattice.scores, lanes)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def try_all(following, rate, tried, alpha, entropies, trial, lanes):
     """Entropies after an update of all sequences; their residuals are summed in the drift of `tried`.
 
@@ -148,7 +148,7 @@ def try_all(following, rate, tried, alpha, entropies, trial, lanes):
         turn(tried, support, i, 1.0, 0.0, space.change, space.edge_sums, H, lanes)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def keep_all(following, rate, alpha, trial, lanes):
     """All potentials after the update with `rate`, which was tried. Writes: alpha, trial, following.space."""
     for i in range(len(alpha.favour)):

@@ -18,16 +18,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, clear_rows, copy_rows, count_shorter
-from fastcrf.chain.expectations import infer
-from fastcrf.chain.forward_backward import shift_scores
-from fastcrf.chain.histories import Tree, make_tree, states_of
-from fastcrf.chain.lane_widths import aligned_zeros
-from fastcrf.chain.lanes import add_scaled, flat_rows, load, store
-from fastcrf.chain.logarithm import take_logarithms
-from fastcrf.chain.steps import expect_step, infer_log_steps, is_wide
-from fastcrf.kernel import borrowing_kernel, standing_kernel
-from fastcrf.types import Floats, Longs
+from fastcrf.core.types import Floats, Longs
+from fastcrf.features.histories import Tree, make_tree, states_of
+from fastcrf.inference.edges import count_shorter
+from fastcrf.inference.expectations import infer
+from fastcrf.inference.forward_backward import shift_scores
+from fastcrf.inference.steps import expect_step, infer_log_steps, is_wide
+from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.objective.blocks import Blocks
+from fastcrf.simd.lanes import add_scaled, flat_rows, load, store
+from fastcrf.simd.logarithm import take_logarithms
+from fastcrf.simd.rows import clear_rows, copy_rows
+from fastcrf.simd.widths import aligned_zeros
 
 SMALLEST = 1e-300  # of a probability whose logarithm is taken
 
@@ -58,7 +60,7 @@ class Room(NamedTuple):
 
 
 def make_marginals(blocks: Blocks, smoothing: float) -> ChainMarginals:
-    """The gold labelling with probability 1 - smoothing, else any labelling with the same one."""
+    """The gold labeling with probability 1 - smoothing, else any labeling with the same one."""
     chains, layout, K = blocks.chains, blocks.layout, blocks.layout.n_labels
     P, n, H, tree = len(chains.labels), len(chains.starts) - 1, layout.n_histories, make_tree(layout.histories, K)
     labels, steps = aligned_zeros(P, layout.padded), aligned_zeros((P - n) * H, layout.padded)
@@ -73,7 +75,7 @@ def make_marginals(blocks: Blocks, smoothing: float) -> ChainMarginals:
 
 
 def uniform_steps(tree: Tree, order: int) -> list[Floats]:
-    """Probabilities of the steps to position 1, 2 ... `order`, and all after it, if all labellings have the same."""
+    """Probabilities of the steps to position 1, 2 ... `order`, and all after it, if all labelings have the same."""
     H, K = tree.following.shape
     states, found = np.where(np.arange(H) < K, 1.0 / K, 0.0), []
     for _ in range(order):
@@ -83,7 +85,7 @@ def uniform_steps(tree: Tree, order: int) -> list[Floats]:
 
 
 def gold_states(blocks: Blocks, tree: Tree) -> Longs:
-    """The state of the gold labelling at each position."""
+    """The state of the gold labeling at each position."""
     starts, labels = blocks.chains.starts, blocks.chains.labels
     return np.concatenate([states_of(labels[a:b], tree) for a, b in pairwise(starts.tolist())])
 
@@ -100,7 +102,7 @@ def make_room(blocks: Blocks) -> Room:
     return Room(goal, *(aligned_zeros(rows, Kp) for rows in (longest, longest, H, H)))
 
 
-@standing_kernel
+@outlined_kernel
 def infer_goal(lattice, length, edges, wide_edges, room, n_labels, lanes):
     """log Z of a scored sequence; its marginals, by position. Writes: room.goal, lattice."""
     first, goal, H = np.int64(0), room.goal, len(room.sums)
@@ -114,7 +116,7 @@ def infer_goal(lattice, length, edges, wide_edges, room, n_labels, lanes):
     return maxima + log_z
 
 
-@borrowing_kernel
+@noalloc_kernel
 def sum_steps(steps, first, n_steps, sign, sums, lanes):
     """sums += sign * the steps to n_steps positions, in rows from `first` on. Writes: sums."""
     for r in range(n_steps * len(sums)):
@@ -123,7 +125,7 @@ def sum_steps(steps, first, n_steps, sign, sums, lanes):
             store(sums, h, b, add_scaled(sign, load(steps, first + r, b, lanes), load(sums, h, b, lanes)))
 
 
-@standing_kernel
+@outlined_kernel
 def expected_score(marginals, held, edges, room, n_labels, lanes):
     """The mean score of a sequence, whose label scores are in `room`. Writes: room.sums."""
     sums, total = room.sums, 0.0
@@ -139,7 +141,7 @@ def expected_score(marginals, held, edges, room, n_labels, lanes):
     return total
 
 
-@standing_kernel
+@outlined_kernel
 def entropy_between(marginals, held, room, x):
     """(H, its first and its second derivative) x of the way from a sequence's marginals to room.goal.
 
@@ -160,7 +162,7 @@ def entropy_between(marginals, held, room, x):
     return entropy, slope, curvature
 
 
-@standing_kernel
+@outlined_kernel
 def add_entropy(rows, first, goal, row, n_rows, x, logs):
     """The part of some rows of probabilities: h, h', h'' at rows[first:] + x (goal[row:] - rows[first:]).
 
@@ -181,7 +183,7 @@ def add_entropy(rows, first, goal, row, n_rows, x, logs):
     return entropy, slope, curvature
 
 
-@standing_kernel
+@outlined_kernel
 def entropy_of_sums(rows, first, goal, row, n_rows, x):
     """The same of the sum of each row."""
     entropy, slope, curvature = 0.0, 0.0, 0.0
@@ -198,14 +200,14 @@ def entropy_of_sums(rows, first, goal, row, n_rows, x):
     return entropy, slope, curvature
 
 
-@borrowing_kernel
+@noalloc_kernel
 def move_towards(marginals, held, room, x, lanes):
     """m <- m + x (goal - m) for one sequence. Writes: marginals."""
     mix_rows(marginals.labels, held.first, room.goal.labels, held.length, x, lanes)
     mix_rows(marginals.steps, held.step, room.goal.steps, (held.length - 1) * len(room.sums), x, lanes)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def mix_rows(target, first, source, n_rows, x, lanes):
     """target[first:] += x (source - target[first:]), over n_rows rows. Writes: target."""
     for r in range(n_rows):

@@ -3,7 +3,7 @@
 Collins, Globerson, Koo, Carreras & Bartlett (2008), "Exponentiated gradient algorithms for conditional random fields
 and max-margin Markov networks", JMLR 9, with the heuristics of schmidt2015, footnote 9.
 
-Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximising its dual D (run.py)
+Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximizing its dual D (run.py)
 
     alpha_i  proportional to  exp(initial * right labels and bigrams);   rate_i = 1/2
     repeat: draw i
@@ -14,7 +14,7 @@ Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximising i
 
 The first pass goes through a random permutation (`permutation`; without it, the paper's OEG-noRP, draws are uniform
 from the start), later draws are uniform. `initial` is 3, or 10 in the paper's OEG-10. A chain is kept as potentials
-whose edges are factorised (potentials.py), with the residuals of the last update.
+whose edges are factorized (potentials.py), with the residuals of the last update.
 
 Differs from the papers: the rate is at most 1, where alpha' is the model's own distribution; "parts with the correct
 label" are labels and bigrams; potentials that are too wide for doubles, while the start still shows, count as a fall of
@@ -29,15 +29,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks
-from fastcrf.chain.expectations import score_block
-from fastcrf.draws.lazy_vector import gather, turn
-from fastcrf.draws.local_change import mask_change
-from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
-from fastcrf.draws.storage import bytes_by_form, make_gradients, stored_arrays
-from fastcrf.draws.stored_gradients import exchange
-from fastcrf.kernel import borrowing_kernel
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Longs, Step
+from fastcrf.inference.expectations import score_block
+from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.lazy_vectors.lazy_vector import gather, turn
+from fastcrf.objective.blocks import Blocks
 from fastcrf.objective.capabilities import AnyProblem
 from fastcrf.solvers.dual import potentials
 from fastcrf.solvers.dual.potentials import (
@@ -52,9 +49,12 @@ from fastcrf.solvers.dual.potentials import (
     make_potentials,
     make_trial,
 )
-from fastcrf.solvers.dual.run import KEEPS, DualRun, DualWeights
+from fastcrf.solvers.dual.run import STATE_FIELDS, DualRun, DualWeights
 from fastcrf.solvers.options import check_truth, check_whole
-from fastcrf.types import Floats, Longs, Step
+from fastcrf.stochastic.gradient_storage import bytes_by_form, make_gradients, stored_arrays
+from fastcrf.stochastic.local_change import mask_change
+from fastcrf.stochastic.sampling import epoch_permutation, epoch_uniforms
+from fastcrf.stochastic.stored_gradients import exchange
 
 BACKTRACKS = (2, 5)  # in the first pass, and later
 ROUNDING = 1e-14  # of the change of D, which is a difference of sums
@@ -69,13 +69,13 @@ class OEG:
     name: ClassVar[str] = "oeg"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
-    promises: ClassVar[str] = "optimum"
+    guarantee: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"
-    keeps: ClassVar[Mapping[str, Kept]] = {
-        **KEEPS,
-        **dict.fromkeys(("labels", "transitions", "nodes", "edges"), Kept("sequences")),
-        "favour": Kept("sequences", low=0.0),
-        "rates": Kept("sequences", low=0.0, high=1.0),
+    state_fields: ClassVar[Mapping[str, StateField]] = {
+        **STATE_FIELDS,
+        **dict.fromkeys(("labels", "transitions", "nodes", "edges"), StateField("sequences")),
+        "favour": StateField("sequences", low=0.0),
+        "rates": StateField("sequences", low=0.0, high=1.0),
     }
 
     initial: float = 3.0
@@ -89,27 +89,27 @@ class OEG:
         check_whole(self.name, "seed", self.seed, 0)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
-    def iterate(self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        run = DualRun(self.name, problem, weights, memory, size_of, self.steps_per_epoch)
+    def iterate(self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None) -> Iterator[Step]:
+        run = DualRun(self.name, problem, weights, state, size_of, self.steps_per_epoch)
         blocks, lanes = run.blocks, run.lazy.lanes
         alpha, trial = make_potentials(blocks, self.initial), make_trial(blocks)
         gradients, rates = make_gradients(blocks, "mixed", "double"), np.full(problem.n_sequences, FIRST_RATE)
-        run.remember(memory, **alpha._asdict(), **stored_arrays(gradients), rates=rates)
-        state = State(run.following, alpha, rates, gradients, trial)
+        run.remember(state, **alpha._asdict(), **stored_arrays(gradients), rates=rates)
+        ascent = State(run.following, alpha, rates, gradients, trial)
 
         def begin(first: int, last: int) -> None:
-            first_residuals(state, first, last, lanes)
+            first_residuals(ascent, first, last, lanes)
 
-        if not memory:
+        if not state:
             run.fill(begin)
-        yield run.step(None if memory else problem, rate=float(rates.mean()))
+        yield run.step(None if state else problem, rate=float(rates.mean()))
         while True:
             if not run.filled.finished:
                 run.fill(begin)
             else:
                 order, backtracks = self._order(run.epoch, problem.n_sequences), BACKTRACKS[min(run.epoch, 1)]
                 for some in run.draws:
-                    run.evaluations += ascend(state, order[some], backtracks, lanes)
+                    run.evaluations += ascend(ascent, order[some], backtracks, lanes)
                 run.end_epoch()
             yield run.step(problem, rate=float(rates.mean()))
 
@@ -131,11 +131,11 @@ class State(NamedTuple):
     following: DualWeights
     alpha: Potentials
     rates: Floats  # [N]
-    gradients: Any  # residuals of the last updates (draws/stored_gradients.py)
+    gradients: Any  # residuals of the last updates (stochastic/stored_gradients.py)
     trial: Trial
 
 
-@borrowing_kernel
+@noalloc_kernel
 def first_residuals(state, first, last, lanes):
     """Entropies and residuals of the sequences first..last-1 as their potentials have them; w follows.
 
@@ -149,7 +149,7 @@ def first_residuals(state, first, last, lanes):
         keep_residuals(following, i, gradients, lanes)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def ascend(state, order, backtracks, lanes):
     """An update of each sequence of `order`; the number of forward-backward recursions. Writes: state."""
     following, alpha, rates = state.following, state.alpha, state.rates
@@ -175,7 +175,7 @@ def ascend(state, order, backtracks, lanes):
     return evaluations
 
 
-@borrowing_kernel
+@noalloc_kernel
 def keep_residuals(following, i, gradients, lanes):
     """The residuals of sequence i, just inferred, take the place of the stored ones; w follows.
 
@@ -189,7 +189,7 @@ def keep_residuals(following, i, gradients, lanes):
     )  # fmt: skip
 
 
-@borrowing_kernel
+@noalloc_kernel
 def rise_of_penalty(following, i, gradients, goal, lanes):
     """c2 |w|^2 - c2 |w - change / (2 c2)|^2 = w . change - |change|^2 / (4 c2), for the change of sequence i.
 

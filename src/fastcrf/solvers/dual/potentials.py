@@ -1,4 +1,4 @@
-"""Distributions over labellings as potentials: what exponentiated gradient remembers of each sequence.
+"""Distributions over labelings as potentials: what exponentiated gradient remembers of each sequence.
 
 A distribution of EG's is always a chain, because each update mixes logarithms of chains:
 
@@ -10,8 +10,8 @@ numbers a sequence are enough. (With both parts at the start, a right label coun
 bigram.) While c matters, each position has a matrix of its own, made for the recursions and forgotten; when c has
 faded below what a double can show, all share one.
 
-In a chain of higher order tau has a number for each known history and label (chain/histories.py), and what the start
-favours is the state at each position: the history that the gold labelling ends with there. It takes no matrices.
+In a chain of higher order tau has a number for each known history and label (features/histories.py), and what the start
+favours is the state at each position: the history that the gold labeling ends with there. It takes no matrices.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, copy_rows, refresh_edges
-from fastcrf.chain.forward_backward import Edges
-from fastcrf.chain.history_lattice import HistoryEdges
-from fastcrf.chain.lane_widths import aligned_zeros
-from fastcrf.chain.lanes import add_scaled, load, scale, store
-from fastcrf.chain.orders import AnyEdges, no_edges, tree_of
-from fastcrf.chain.steps import is_wide
-from fastcrf.draws.evaluation import infer_current
-from fastcrf.generic import generic
-from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.core.types import Floats
+from fastcrf.higher_order.any_order import no_edges, tree_of
+from fastcrf.higher_order.lattice import HistoryEdges
+from fastcrf.inference.edges import refresh_edges
+from fastcrf.inference.forward_backward import AnyEdges, Edges
+from fastcrf.inference.steps import is_wide
+from fastcrf.jit.generic import generic
+from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.objective.blocks import Blocks
+from fastcrf.simd.lanes import add_scaled, load, scale, store
+from fastcrf.simd.rows import copy_rows
+from fastcrf.simd.widths import aligned_zeros
 from fastcrf.solvers.options import check_positive
-from fastcrf.types import Floats
+from fastcrf.stochastic.block_evaluation import infer_current
 
 FIRST_RATE, GROWTH = 0.5, 1.05  # schmidt2015, footnote 9
 FADED = 1e-17  # of c: exp(c) is 1
@@ -104,7 +106,7 @@ def size_of(blocks: Blocks) -> int:
     return 8 * (P * Kp + n * H * Kp + n + squares * Kp * Kp)
 
 
-@standing_kernel
+@outlined_kernel
 def blend(potentials, blocks, i, rate, edge_scores, trial, target, lanes):
     """(1 - rate) potentials + rate scores of sequence i, to `target` (labels) and trial.edges.scores; c of these.
 
@@ -124,7 +126,7 @@ def blend(potentials, blocks, i, rate, edge_scores, trial, target, lanes):
     return c if c > FADED else 0.0
 
 
-@standing_kernel
+@outlined_kernel
 def infer_chain(blocks, i, c, trial, space, lanes):
     """Weighted entropy of the chain of sequence i whose label potentials are in space.lattice.scores, the others in
     `trial`; its residuals go where `infer_block` leaves them. Minus infinity where what is favoured and very wide
@@ -143,7 +145,7 @@ def infer_chain(blocks, i, c, trial, space, lanes):
     return entropy - count_favoured(shared, blocks, i, c, space) if c > 0.0 else entropy
 
 
-@borrowing_kernel
+@noalloc_kernel
 def widest_row(scores, n_rows, n_labels):
     """The largest difference between two labels of one row."""
     widest = 0.0
@@ -203,7 +205,7 @@ def count_favoured_states(edges, blocks, i, c, space):
     return expected
 
 
-@borrowing_kernel
+@noalloc_kernel
 def keep_trial(potentials, blocks, i, c, labels, trial, lanes):
     """What was tried becomes the potentials of sequence i: `labels`, the edges of `trial`, c. Writes: potentials."""
     starts, H = blocks.chains.starts, blocks.layout.n_histories

@@ -1,11 +1,11 @@
 """The state that dual solvers share: weights that follow a dual point, its entropies, and how far the run has come.
 
-With alpha_i a distribution over the labellings of sequence i and s_i its weight, in the sum scale:
+With alpha_i a distribution over the labelings of sequence i and s_i its weight, in the sum scale:
 
     w(alpha) = sum_i s_i ( F(x_i, y_i) - E_{alpha_i} F ) / (2 c2)
     D(alpha) = sum_i s_i H(alpha_i) - c2 |w(alpha)|^2   <=   F*   <=   F(w(alpha))
 
-A sequence that was not looked at yet is at its gold labelling, where entropy and residuals are 0: a dual point, too, so
+A sequence that was not looked at yet is at its gold labeling, where entropy and residuals are 0: a dual point, too, so
 that D is a lower bound at any time. The drift d of the lazy vector is the sum of the residuals, and w = -d / (2 c2).
 With a prior, that w is the difference from it, and D has one more part, prior . d.
 """
@@ -18,21 +18,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, Workspace, make_workspace
-from fastcrf.draws.drifting_vector import make_drifting
-from fastcrf.draws.lazy_weights import LazyWeights
-from fastcrf.draws.slices import Slices
-from fastcrf.memory import COUNT, WEIGHTS, Kept, take
-from fastcrf.memory_room import require_room
+from fastcrf.certificates.certificate import dual_bound
+from fastcrf.core.solver_state import COUNT, WEIGHTS, StateField, take
+from fastcrf.core.types import NOTHING, Diverged, Floats, Step
+from fastcrf.lazy_vectors.drifting_vector import make_drifting
+from fastcrf.lazy_vectors.lazy_weights import LazyWeights
+from fastcrf.objective.blocks import Blocks, Workspace, make_workspace
 from fastcrf.objective.capabilities import GradientProblem, SequenceProblem
-from fastcrf.objective.certificate import dual_bound
-from fastcrf.types import NOTHING, Diverged, Floats, Step
-from fastcrf.vectors import dot
+from fastcrf.simd.vectors import dot
+from fastcrf.stochastic.slices import Slices
+from fastcrf.system.memory_budget import require_room
 
-KEEPS = {
+STATE_FIELDS = {
     "weights": WEIGHTS,
     "drift": WEIGHTS,
-    "entropies": Kept("sequences"),
+    "entropies": StateField("sequences"),
     **dict.fromkeys(("epoch", "drawn", "filled"), COUNT),
 }
 
@@ -41,7 +41,7 @@ class DualWeights(NamedTuple):
     """The weights that follow a dual point, its entropies, and what it takes to evaluate a sequence at them."""
 
     blocks: Blocks
-    vector: Any  # w and d (draws/drifting_vector.py)
+    vector: Any  # w and d (lazy_vectors/drifting_vector.py)
     entropies: Floats  # [N] s_i H(alpha_i)
     ridge: float  # 2 c2
     space: Workspace
@@ -58,11 +58,11 @@ class DualRun:
         name: str,
         problem: SequenceProblem,
         weights: Floats,
-        memory: Mapping[str, Any] | None,
+        state: Mapping[str, Any] | None,
         size_of: Callable[[Blocks], int],
         steps: int = 1,
     ) -> None:
-        if weights.any() and not memory:
+        if weights.any() and not state:
             raise ValueError(
                 f"{name} starts at the weights of its own first dual point, and cannot start from given weights; leave "
                 "them out, or use a solver that moves the weights themselves, such as lbfgs or sag-nus-star."
@@ -79,12 +79,12 @@ class DualRun:
         self.epoch, self.evaluations = 0, 0
         self.dual: dict[str, np.ndarray] = {}
         drift = np.zeros_like(weights)
-        if memory:
-            weights, drift = np.array(memory["weights"]), np.array(memory["drift"])
-            take(name, "entropies", memory, self.entropies)
-            self.epoch = int(memory["epoch"])
-            self.draws.done = min(int(memory["drawn"]), n)
-            self.filled.done = min(int(memory["filled"]), n)
+        if state:
+            weights, drift = np.array(state["weights"]), np.array(state["drift"])
+            take(name, "entropies", state, self.entropies)
+            self.epoch = int(state["epoch"])
+            self.draws.done = min(int(state["drawn"]), n)
+            self.filled.done = min(int(state["filled"]), n)
         self.lazy = LazyWeights(self.part, weights, drift, make_drifting)
 
     @property
@@ -92,11 +92,11 @@ class DualRun:
         """What kernels read and move."""
         return DualWeights(self.blocks, self.lazy.vector, self.entropies, self.ridge, self.space)
 
-    def remember(self, memory: Mapping[str, Any] | None, **arrays: np.ndarray) -> None:
-        """Arrays that the dual point consists of, as they are now or as `memory` has them. Writes: arrays."""
+    def remember(self, state: Mapping[str, Any] | None, **arrays: np.ndarray) -> None:
+        """Arrays that the dual point consists of, as they are now or as `state` has them. Writes: arrays."""
         self.dual |= arrays
-        for item, array in arrays.items() if memory else ():
-            take(self.name, item, memory or NOTHING, array)
+        for item, array in arrays.items() if state else ():
+            take(self.name, item, state or NOTHING, array)
 
     def fill(self, work: Callable[[int, int], None]) -> None:
         """work(first, last) on what is left of the sequences, or less if told to stop: their first dual point."""

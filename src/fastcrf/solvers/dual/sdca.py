@@ -4,9 +4,9 @@ Le Priol, Piche & Lacoste-Julien (2018), "Adaptive stochastic dual coordinate as
 UAI; after Shalev-Shwartz & Zhang (2016), "Accelerated proximal stochastic dual coordinate ascent for regularized loss
 minimization", Mathematical Programming 155.
 
-Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximising its dual D (run.py)
+Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximizing its dual D (run.py)
 
-    m_i  the marginals of labels and of steps at each position: nearly those of the gold labelling
+    m_i  the marginals of labels and of steps at each position: nearly those of the gold labeling
     repeat: draw i
         m'      the marginals of p(. | x_i, w)
         gap_i = s_i KL(m_i || m')                                  F(w) - D is the sum of the gaps
@@ -31,15 +31,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import add_labelling, clear_rows, collect_change, copy_rows, count_shorter
-from fastcrf.chain.lanes import add_scaled, load, store
-from fastcrf.draws.evaluation import score_current
-from fastcrf.draws.lazy_vector import turn
-from fastcrf.draws.local_change import mask_change
-from fastcrf.draws.sampling import build_sums, draw_mixture, epoch_uniforms, leaves_of, set_sum
-from fastcrf.kernel import borrowing_kernel, standing_kernel
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
+from fastcrf.inference.edges import add_labeling, count_shorter
+from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.lazy_vectors.lazy_vector import turn
+from fastcrf.objective.blocks import collect_change
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.simd.lanes import add_scaled, load, store
+from fastcrf.simd.rows import clear_rows, copy_rows
 from fastcrf.solvers.dual.marginals import (
     ChainMarginals,
     Held,
@@ -53,9 +53,11 @@ from fastcrf.solvers.dual.marginals import (
     size_of,
     sum_steps,
 )
-from fastcrf.solvers.dual.run import KEEPS, DualRun, DualWeights
+from fastcrf.solvers.dual.run import STATE_FIELDS, DualRun, DualWeights
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
-from fastcrf.types import Floats, Step
+from fastcrf.stochastic.block_evaluation import score_current
+from fastcrf.stochastic.local_change import mask_change
+from fastcrf.stochastic.sampling import build_sums, draw_mixture, epoch_uniforms, leaves_of, set_sum
 
 FIRST_GAP = 100.0  # of a sequence that was not drawn yet: it soon will be
 UNIFORM_SHARE = {"gap": 0.2, "uniform": 1.0}
@@ -71,12 +73,12 @@ class SDCA:
     name: ClassVar[str] = "sdca"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
-    promises: ClassVar[str] = "optimum"
+    guarantee: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"
-    keeps: ClassVar[Mapping[str, Kept]] = {
-        **KEEPS,
-        **dict.fromkeys(("labels", "steps"), Kept("sequences", low=-1e-9, high=1.0 + 1e-9)),
-        "gaps": Kept("sequences", low=0.0),
+    state_fields: ClassVar[Mapping[str, StateField]] = {
+        **STATE_FIELDS,
+        **dict.fromkeys(("labels", "steps"), StateField("sequences", low=-1e-9, high=1.0 + 1e-9)),
+        "gaps": StateField("sequences", low=0.0),
     }
 
     sampling: str = "gap"
@@ -97,19 +99,19 @@ class SDCA:
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     def iterate(
-        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        run = DualRun(self.name, problem, weights, memory, size_of, self.steps_per_epoch)
+        run = DualRun(self.name, problem, weights, state, size_of, self.steps_per_epoch)
         n, lanes = problem.n_sequences, run.lazy.lanes
         given = run.blocks.chains.weights
         sizes = given if len(given) else np.ones(n)
         blocks = run.blocks._replace(chains=run.blocks.chains._replace(weights=np.empty(0)))
         marginals, gaps = make_marginals(blocks, self.smoothing), np.full(n, FIRST_GAP)
-        run.remember(memory, **marginals._asdict(), gaps=gaps)
+        run.remember(state, **marginals._asdict(), gaps=gaps)
         sums = np.empty(2 * leaves_of(n))
-        state = State(run.following._replace(blocks=blocks), sizes, marginals, gaps, sums, make_room(blocks))
-        if not memory:
-            first_weights(state, lanes)
+        ascent = State(run.following._replace(blocks=blocks), sizes, marginals, gaps, sums, make_room(blocks))
+        if not state:
+            first_weights(ascent, lanes)
         share, precision = UNIFORM_SHARE[self.sampling], self.precision if self.line_search == "exact" else np.inf
         build_sums(gaps, sums)
         while True:
@@ -118,7 +120,7 @@ class SDCA:
             yield step._replace(info={**step.info, "objective_estimate": step.info["dual"] + gap})
             uniforms = epoch_uniforms(self.seed, run.epoch, n)
             for some in run.draws:
-                coordinate_ascent(state, uniforms[some], share, precision, lanes)
+                coordinate_ascent(ascent, uniforms[some], share, precision, lanes)
                 run.evaluations += some.stop - some.start
             run.end_epoch()
 
@@ -130,20 +132,20 @@ class State(NamedTuple):
     sizes: Floats  # [N] s_i
     marginals: ChainMarginals
     gaps: Floats  # [N] when last seen
-    sums: Floats  # of the gaps (draws/sampling.py)
+    sums: Floats  # of the gaps (stochastic/sampling.py)
     room: Room
 
 
-@borrowing_kernel
+@noalloc_kernel
 def held_by(blocks, i):
     """Where the marginals of sequence i are."""
     starts = blocks.chains.starts
     return Held(starts[i], (starts[i] - i) * blocks.layout.n_histories, starts[i + 1] - starts[i])
 
 
-@borrowing_kernel
+@noalloc_kernel
 def first_weights(state, lanes):
-    """Entropies and weights of the first dual point: a step from the gold labelling, where w = 0.
+    """Entropies and weights of the first dual point: a step from the gold labeling, where w = 0.
 
     Writes: state.following, state.room.
     """
@@ -158,12 +160,12 @@ def first_weights(state, lanes):
         find_change(marginals, held, space.edges, room, space, K, lanes)
         for t in range(held.length):
             room.change[t, labels[held.first + t]] += 1.0
-        add_labelling(space.edges, labels[starts[i] : starts[i + 1]], 1.0, space.edge_change, K)
+        add_labeling(space.edges, labels[starts[i] : starts[i + 1]], 1.0, space.edge_change, K)
         square_of_change(blocks, i, room, space, lanes)
         move_weights(following, i, -s, lanes)
 
 
-@standing_kernel
+@outlined_kernel
 def find_change(marginals, held, edges, room, space, n_labels, lanes):
     """How the expected labels and transitions of a sequence change from its marginals to room.goal.
 
@@ -180,14 +182,14 @@ def find_change(marginals, held, edges, room, space, n_labels, lanes):
     copy_rows(room.sums, space.edge_change, len(room.sums), lanes)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def square_of_change(blocks, i, room, space, lanes):
     """|g|^2 of g, the change of expected features. Writes: space.change and space.edge_change (g, masked)."""
     collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, room.change, space.change, lanes)
     return mask_change(blocks.support, i, space.change, space.edge_change, len(room.sums), lanes)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def coordinate_ascent(state, uniforms, share, precision, lanes):
     """A draw and its ascent for each uniform: the paper's Algorithm 1. Writes: state."""
     following, marginals, room = state.following, state.marginals, state.room
@@ -214,7 +216,7 @@ def coordinate_ascent(state, uniforms, share, precision, lanes):
         set_sum(i, gaps[i], state.sums)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def move_weights(following, i, share, lanes):
     """d += share * change, w with it, for the change of sequence i. Writes: following.vector."""
     blocks, space = following.blocks, following.space
@@ -224,7 +226,7 @@ def move_weights(following, i, share, lanes):
     )  # fmt: skip
 
 
-@standing_kernel
+@outlined_kernel
 def search_line(marginals, held, room, along, square, precision):
     """(x, H there): where H(x) + x along - x^2 square / 2 is highest for x in [0, 1], to a relative precision; an
     infinite one asks for the first secant that does not lower it. Its slope at 1, where H' = -along, is -square.

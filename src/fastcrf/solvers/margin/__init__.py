@@ -1,1 +1,1 @@
-"""Trainers that learn from mistakes: the best labelling is compared with the right one."""
+"""Trainers that learn from mistakes: the best labeling is compared with the right one."""

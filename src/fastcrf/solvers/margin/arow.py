@@ -3,12 +3,12 @@
 Crammer, Kulesza & Dredze (2009), "Adaptive regularization of weight vectors", NIPS 22, pp. 414-422, as CRFsuite's
 train_arow.c (Okazaki, 2007) has it.
 
-Minimises no sum over the corpus. With v the variances and D o D the squares of D, weight by weight:
+Minimizes no sum over the corpus. With v the variances and D o D the squares of D, weight by weight:
 
     w <- 0;   v <- variance
     repeat
         for each sequence i in random order
-            y <- the best labelling at w;   D <- s_i (F(x_i, y_i) - F(x_i, y))
+            y <- the best labeling at w;   D <- s_i (F(x_i, y_i) - F(x_i, y))
             if y != y_i
                 cost <- score(y) - score(y_i) + number of wrong labels
                 alpha <- cost / (gamma + D . (v o D))
@@ -17,7 +17,7 @@ Minimises no sum over the corpus. With v the variances and D o D the squares of 
 
 A Step is one epoch. `info["training_loss"]` is the sum of s_i cost.
 
-Differs from the paper: the covariance is diagonal, and whole labellings take the place of two classes. Differs from
+Differs from the paper: the covariance is diagonal, and whole labelings take the place of two classes. Differs from
 CRFsuite: it shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
 """
 
@@ -29,14 +29,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.kernel import borrowing_kernel, standing_kernel
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
+from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.margin import run
 from fastcrf.solvers.margin.mistakes import learn, slope_along, weight_of
 from fastcrf.solvers.margin.run import MistakeRun, check_visits
 from fastcrf.solvers.options import check_positive
-from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,10 @@ class AROW:
     name: ClassVar[str] = "arow"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none"})
-    promises: ClassVar[str] = "no objective"
-    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | {"variances": Kept("weights", fill=1.0, low=0.0)}
+    guarantee: ClassVar[str] = "no objective"
+    state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | {
+        "variances": StateField("weights", fill=1.0, low=0.0)
+    }
 
     variance: float = 1.0
     gamma: float = 1.0
@@ -62,23 +64,23 @@ class AROW:
         check_visits(self)
 
     def iterate(
-        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        rule = ByVariance(float(self.gamma))
+        rule = ArowRule(float(self.gamma))
         beside = "variances", float(self.variance)
-        run = MistakeRun(self, problem, weights, memory, rule, beside)
+        run = MistakeRun(self, problem, weights, state, rule, beside)
         yield run.step()
         while True:
             yield run.run_epoch()
 
 
-class ByVariance(NamedTuple):
+class ArowRule(NamedTuple):
     """AROW's rule; the number beside each weight is its variance."""
 
     gamma: float
 
 
-@learn.register(ByVariance)
+@learn.register(ArowRule)
 def learn_by_variance(rule, state, mistake, lanes):
     i, weight = mistake.i, weight_of(state.blocks.chains, mistake.i)
     cost = mistake.wrong + slope_along(state, i, lanes)
@@ -87,7 +89,7 @@ def learn_by_variance(rule, state, mistake, lanes):
     return weight * cost
 
 
-@standing_kernel
+@outlined_kernel
 def variance_along(state, i):
     """D . (v o D) of sequence i."""
     variances, support, n_histories = state.beside, state.blocks.support, state.blocks.layout.n_histories
@@ -106,7 +108,7 @@ def variance_along(state, i):
     return found
 
 
-@standing_kernel
+@outlined_kernel
 def move_by_variance(state, i, step, narrowing):
     """w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: state.vector, .beside."""
     vector, variances, support = state.vector, state.beside, state.blocks.support
@@ -125,7 +127,7 @@ def move_by_variance(state, i, step, narrowing):
         move_row(vector, variances, transitions + j, step, narrowing, edge_change, j)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def move_row(vector, variances, r, step, narrowing, source, place):
     """Writes: vector, variances."""
     for k in range(vector.rows.shape[1]):

@@ -1,16 +1,16 @@
-"""MIRA, the margin infused relaxed algorithm, with the best labelling as its one rival.
+"""MIRA, the margin infused relaxed algorithm, with the best labeling as its one rival.
 
 Crammer & Singer (2003), "Ultraconservative online algorithms for multiclass problems", JMLR 3, pp. 951-991; for whole
-labellings and averaged, McDonald, Crammer & Pereira (2005), "Online large-margin training of dependency parsers", ACL.
+labelings and averaged, McDonald, Crammer & Pereira (2005), "Online large-margin training of dependency parsers", ACL.
 
-Minimises no sum over the corpus: each update is the smallest that makes the right labelling beat the best one by the
+Minimizes no sum over the corpus: each update is the smallest that makes the right labeling beat the best one by the
 number of its wrong labels,
 
     min |w' - w|^2 / 2    such that    score(y_i) - score(y) >= wrong labels of y
 
     repeat
         for each sequence i in random order
-            y <- the best labelling at w;   D <- F(x_i, y_i) - F(x_i, y)
+            y <- the best labeling at w;   D <- F(x_i, y_i) - F(x_i, y)
             if y != y_i
                 tau <- (score(y) - score(y_i) + wrong labels of y) / |D|^2           (at most c, if there is one)
                 w <- w + s_i tau D
@@ -29,13 +29,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.margin import run
+from fastcrf.solvers.margin.margin_rule import MarginRule
 from fastcrf.solvers.margin.run import Average, MistakeRun, check_visits
-from fastcrf.solvers.margin.towards_margin import TowardsMargin
 from fastcrf.solvers.options import check_positive
-from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class MIRA:
     name: ClassVar[str] = "mira"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none"})
-    promises: ClassVar[str] = "no objective"
-    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | run.SUMS
+    guarantee: ClassVar[str] = "no objective"
+    state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | run.SUMS
 
     c: float | None = None
     seed: int = 0
@@ -58,10 +58,10 @@ class MIRA:
         check_visits(self)
 
     def iterate(
-        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        rule = TowardsMargin(power=1.0, largest=math.inf if self.c is None else float(self.c), slack=0.0)
-        run = MistakeRun(self, problem, weights, memory, rule)
+        rule = MarginRule(power=1.0, largest=math.inf if self.c is None else float(self.c), slack=0.0)
+        run = MistakeRun(self, problem, weights, state, rule)
         average = Average(problem.n_weights)
         yield average.of(run.step())
         while True:

@@ -1,7 +1,7 @@
 """The loop that trainers share which learn from mistakes: decode, compare, learn.
 
     for each sequence i
-        y <- the labelling with the highest score at the weights as they are            (ties: the lowest label)
+        y <- the labeling with the highest score at the weights as they are            (ties: the lowest label)
         if y is not the right one, y_i
             D <- F(x_i, y) - F(x_i, y_i)
             learn(rule, D)
@@ -17,13 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks, Workspace, add_labelling, clear_rows, collect_change
-from fastcrf.chain.expectations import score_block
-from fastcrf.chain.lane_viterbi import best_labelling
-from fastcrf.draws.local_change import dot_change, mask_change
-from fastcrf.draws.scaled_vector import ScaledVector, descend_edges_scaled, descend_scaled, gather_scaled
-from fastcrf.generic import generic
-from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.inference.edges import add_labeling
+from fastcrf.inference.expectations import score_block
+from fastcrf.inference.lane_viterbi import best_labeling
+from fastcrf.jit.generic import generic
+from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.lazy_vectors.scaled_vector import ScaledVector, descend_edges_scaled, descend_scaled, gather_scaled
+from fastcrf.objective.blocks import Blocks, Workspace, collect_change
+from fastcrf.simd.rows import clear_rows
+from fastcrf.stochastic.local_change import dot_change, mask_change
 
 
 class State(NamedTuple):
@@ -33,11 +35,11 @@ class State(NamedTuple):
     vector: ScaledVector  # w
     beside: ScaledVector  # the number beside each weight
     space: Workspace
-    labels: np.ndarray  # [T] room for the best labelling of a sequence
+    labels: np.ndarray  # [T] room for the best labeling of a sequence
 
 
 class Mistake(NamedTuple):
-    """A sequence whose best labelling is not the right one."""
+    """A sequence whose best labeling is not the right one."""
 
     i: int
     wrong: int  # how many of its labels are wrong
@@ -54,7 +56,7 @@ def learn(rule, state, mistake, lanes):  # type: ignore[no-untyped-def]
     """
 
 
-@borrowing_kernel
+@noalloc_kernel
 def visit_sequences(rule, state, order, visits, lanes):
     """Visit the sequences of `order`, after so many visits; the sum of their losses. Writes: state."""
     blocks, space, labels, loss = state.blocks, state.space, state.labels, 0.0
@@ -69,19 +71,19 @@ def visit_sequences(rule, state, order, visits, lanes):
     return loss
 
 
-@borrowing_kernel
+@noalloc_kernel
 def decode(blocks, i, space, labels, lanes):
-    """How many labels of the best labelling of sequence i are wrong. Writes: labels, space.lattice.scores."""
+    """How many labels of the best labeling of sequence i are wrong. Writes: labels, space.lattice.scores."""
     starts, scores, wrong = blocks.chains.starts, space.lattice.scores, 0
     score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, scores, lanes)
     T = starts[i + 1] - starts[i]
-    best_labelling(space.edges, space.lattice, blocks.layout.n_labels, labels[:T], lanes)
+    best_labeling(space.edges, space.lattice, blocks.layout.n_labels, labels[:T], lanes)
     for t in range(T):
         wrong += labels[t] != blocks.chains.labels[starts[i] + t]
     return wrong
 
 
-@standing_kernel
+@outlined_kernel
 def compare(blocks, i, space, labels, lanes):
     """D of sequence i; |D|^2. Writes: space.lattice.scores, space.change, space.edge_change."""
     starts, K, H, gold = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_histories, blocks.chains.labels
@@ -92,13 +94,13 @@ def compare(blocks, i, space, labels, lanes):
     for t in range(T):
         nodes[t, labels[t]] += 1.0
         nodes[t, gold[first + t]] -= 1.0
-    add_labelling(space.edges, labels[:T], 1.0, edges, K)
-    add_labelling(space.edges, gold[first : first + T], -1.0, edges, K)
+    add_labeling(space.edges, labels[:T], 1.0, edges, K)
+    add_labeling(space.edges, gold[first : first + T], -1.0, edges, K)
     collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, nodes, space.change, lanes)
     return mask_change(blocks.support, i, space.change, edges, H, lanes)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def move(vector, state, i, step, lanes):
     """w <- w - step D, for one of the two vectors. Writes: vector."""
     blocks, space = state.blocks, state.space
@@ -106,14 +108,14 @@ def move(vector, state, i, step, lanes):
     descend_scaled(vector, blocks.support, i, step, space.change, lanes)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def slope_along(state, i, lanes):
     """w . D of sequence i."""
     space, support, H = state.space, state.blocks.support, state.blocks.layout.n_histories
     return dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, H, lanes)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def weight_of(chains, i):
     """s_i, the weight of sequence i in the corpus."""
     return chains.weights[i] if len(chains.weights) > 0 else 1.0

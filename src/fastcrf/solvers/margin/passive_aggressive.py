@@ -3,12 +3,12 @@
 Crammer, Dekel, Keshet, Shalev-Shwartz & Singer (2006), "Online passive-aggressive algorithms", JMLR 7, pp. 551-585, as
 CRFsuite's train_passive_aggressive.c (Okazaki, 2007) has it.
 
-Minimises no sum over the corpus: each update is the smallest that gives its own sequence a margin.
+Minimizes no sum over the corpus: each update is the smallest that gives its own sequence a margin.
 
     u <- 1;   w <- 0;   v <- 0
     repeat
         for each sequence i in random order
-            y <- the best labelling at w;   D <- F(x_i, y_i) - F(x_i, y)
+            y <- the best labeling at w;   D <- F(x_i, y_i) - F(x_i, y)
             if y != y_i
                 cost <- score(y) - score(y_i) + sqrt(number of wrong labels)         (+ 1 if not error_sensitive)
                 tau <- cost / |D|^2                   type 0
@@ -20,7 +20,7 @@ Minimises no sum over the corpus: each update is the smallest that gives its own
 A Step is one epoch; its weights are w - v / u, the mean of the weights after each visit, or w without averaging.
 `info["training_loss"]` is the sum of s_i cost.
 
-Differs from the paper: the margin is not that of the labelling with the largest cost, but of the best one; where no
+Differs from the paper: the margin is not that of the labeling with the largest cost, but of the best one; where no
 feature tells it from the right one, nothing happens (CRFsuite divides by 0 for type 0). Differs from CRFsuite: it
 shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
 """
@@ -32,13 +32,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.margin import run
+from fastcrf.solvers.margin.margin_rule import MarginRule
 from fastcrf.solvers.margin.run import Average, MistakeRun, check_visits
-from fastcrf.solvers.margin.towards_margin import TowardsMargin
 from fastcrf.solvers.options import check_positive, check_truth, check_whole
-from fastcrf.types import Floats, Step
 
 TYPES = (0, 1, 2)
 
@@ -53,8 +53,8 @@ class PassiveAggressive:
     name: ClassVar[str] = "pa"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none"})
-    promises: ClassVar[str] = "no objective"
-    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | run.SUMS
+    guarantee: ClassVar[str] = "no objective"
+    state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | run.SUMS
 
     pa_type: int = 1
     c: float = 1.0
@@ -73,16 +73,16 @@ class PassiveAggressive:
         check_visits(self)
 
     def iterate(
-        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        run = MistakeRun(self, problem, weights, memory, self._rule())
+        run = MistakeRun(self, problem, weights, state, self._rule())
         average = Average(problem.n_weights) if self.averaging else None
         yield run.step() if average is None else average.of(run.step())
         while True:
             yield run.run_epoch() if average is None else average.of(run.run_epoch())
 
-    def _rule(self) -> TowardsMargin:
-        return TowardsMargin(
+    def _rule(self) -> MarginRule:
+        return MarginRule(
             power=0.5 if self.error_sensitive else 0.0,
             largest=float(self.c) if self.pa_type == 1 else math.inf,
             slack=0.5 / self.c if self.pa_type == 2 else 0.0,

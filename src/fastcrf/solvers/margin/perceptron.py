@@ -3,12 +3,12 @@
 Collins (2002), "Discriminative training methods for hidden Markov models: theory and experiments with perceptron
 algorithms", EMNLP, pp. 1-8, as CRFsuite's train_averaged_perceptron.c (Okazaki, 2007) has it; averages by Daume (2006).
 
-Minimises nothing that has a name: it ends when no training sequence is labelled wrongly, if ever.
+Minimizes nothing that has a name: it ends when no training sequence is labeled wrongly, if ever.
 
     c <- 1;   w <- 0;   u <- 0
     repeat
         for each sequence i in random order
-            y <- the best labelling at w
+            y <- the best labeling at w
             if y != y_i
                 w <- w + s_i (F(x_i, y_i) - F(x_i, y))
                 u <- u + c s_i (F(x_i, y_i) - F(x_i, y))
@@ -26,12 +26,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.margin import run
 from fastcrf.solvers.margin.mistakes import learn, move, weight_of
 from fastcrf.solvers.margin.run import Average, MistakeRun, check_visits
-from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Perceptron:
     name: ClassVar[str] = "perceptron"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none"})
-    promises: ClassVar[str] = "no objective"
-    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | run.SUMS
+    guarantee: ClassVar[str] = "no objective"
+    state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | run.SUMS
 
     seed: int = 0
     steps_per_epoch: int = 1
@@ -51,22 +51,22 @@ class Perceptron:
         check_visits(self)
 
     def iterate(
-        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        run = MistakeRun(self, problem, weights, memory, ByOne(1.0))
+        run = MistakeRun(self, problem, weights, state, PerceptronRule(1.0))
         average = Average(problem.n_weights)
         yield average.of(run.step())
         while True:
             yield average.of(run.run_epoch())
 
 
-class ByOne(NamedTuple):
+class PerceptronRule(NamedTuple):
     """The perceptron's rule: every mistake moves the weights as far, whatever the scores say."""
 
     step: float
 
 
-@learn.register(ByOne)
+@learn.register(PerceptronRule)
 def learn_by_one(rule, state, mistake, lanes):
     i, chains = mistake.i, state.blocks.chains
     step = rule.step * weight_of(chains, i)

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.chain.blocks import make_workspace
-from fastcrf.draws.sampling import epoch_permutation
-from fastcrf.draws.scaled_vector import make_scaled, settle_scaled
-from fastcrf.draws.slices import Slices
-from fastcrf.memory import COUNT, WEIGHTS, Kept
+from fastcrf.core.solver_state import COUNT, WEIGHTS, StateField
+from fastcrf.core.types import NOTHING, Diverged, Floats, Step
+from fastcrf.lazy_vectors.scaled_vector import make_scaled, settle_scaled
+from fastcrf.objective.blocks import make_workspace
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.movable import MovablePart
+from fastcrf.simd.vectors import norm
 from fastcrf.solvers.margin.mistakes import State, visit_sequences
 from fastcrf.solvers.options import check_whole
-from fastcrf.types import NOTHING, Diverged, Floats, Step
-from fastcrf.vectors import norm
+from fastcrf.stochastic.sampling import epoch_permutation
+from fastcrf.stochastic.slices import Slices
 
-KEEPS = {"weights": WEIGHTS, **dict.fromkeys(("epoch", "drawn", "visits"), COUNT), "loss": Kept()}
+STATE_FIELDS = {"weights": WEIGHTS, **dict.fromkeys(("epoch", "drawn", "visits"), COUNT), "loss": StateField()}
 SUMS = {"sums": WEIGHTS}  # of averaged weights
 
 
@@ -51,15 +51,15 @@ class MistakeRun:
         solver: Any,
         problem: SequenceProblem,
         weights: Floats,
-        memory: Mapping[str, Any] | None,
+        state: Mapping[str, Any] | None,
         rule: Any,
         beside: tuple[str, float] = ("sums", 0.0),
     ) -> None:
         self.name, self.problem, self.rule, self.seed = solver.name, problem, rule, solver.seed
         self.name_beside, fill = beside
-        known = memory or {"epoch": 0, "drawn": 0, "visits": 0, "loss": 0.0}
-        weights = np.array(memory["weights"]) if memory else weights
-        numbers = np.array(memory[self.name_beside]) if memory else np.full_like(weights, fill)
+        known = state or {"epoch": 0, "drawn": 0, "visits": 0, "loss": 0.0}
+        weights = np.array(state["weights"]) if state else weights
+        numbers = np.array(state[self.name_beside]) if state else np.full_like(weights, fill)
         self.epoch, self.visits, self.loss = int(known["epoch"]), int(known["visits"]), float(known["loss"])
         self.part = problem.part(weights)
         self.weights, self.beside = Numbers(self.part, weights), Numbers(self.part, numbers)
@@ -99,8 +99,8 @@ class MistakeRun:
             )
         passes, self.visited = self.visited / self.problem.n_sequences, 0
         counts = {"epoch": self.epoch, "drawn": self.draws.done, "visits": self.visits, "loss": self.loss}
-        memory = {"weights": weights, self.name_beside: numbers, **counts}
-        return Step(weights, passes, info={**info, "last_weights_norm": length}, memory=memory)
+        state = {"weights": weights, self.name_beside: numbers, **counts}
+        return Step(weights, passes, info={**info, "last_weights_norm": length}, state=state)
 
 
 class Average:
@@ -111,7 +111,7 @@ class Average:
 
     def of(self, step: Step) -> Step:
         """The step with averaged weights in place of the last ones."""
-        last, sums, c = step.memory["weights"], step.memory["sums"], step.memory["visits"] + 1
+        last, sums, c = step.state["weights"], step.state["sums"], step.state["visits"] + 1
         np.multiply(sums, -1.0 / c, out=self.weights)
         self.weights += last
         return step._replace(weights=self.weights)

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import HessianProblem
-from fastcrf.orthant import step_within_orthant
+from fastcrf.penalties.orthant import step_within_orthant
+from fastcrf.simd.vectors import dot, norm
 from fastcrf.solvers.newton.steihaug import steihaug
-from fastcrf.types import Floats
-from fastcrf.vectors import dot, norm
 
 ENOUGH = 1e-4  # of what the slope predicts
 LONGER = 4.0  # than the last move: how far the model is trusted

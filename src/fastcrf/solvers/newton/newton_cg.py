@@ -4,7 +4,7 @@ Tsuboi, Unno, Kashima & Okazaki (2011), "Fast Newton-CG method for batch learnin
 the trust region of Lin, Weng & Keerthi (2008), "Trust region Newton method for logistic regression", JMLR 9,
 pp. 627-650.
 
-Minimises   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
+Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
     repeat
         s ← conjugate gradients on  H s = -g  until |g + H s| <= xi |g|,  or where the ball |s| <= D ends
@@ -31,15 +31,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.memory import COUNT, POINT, Kept
+from fastcrf.core.solver_state import COUNT, POINT, StateField
+from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import AnyProblem, PointOfCurvature
-from fastcrf.solvers.newton.start import begin
+from fastcrf.objective.evaluation import begin_with_curvature
+from fastcrf.simd.vectors import add_scaled, dot, norm
 from fastcrf.solvers.newton.steihaug import Inner, steihaug
-from fastcrf.solvers.newton.trials import halvings, one_trial
-from fastcrf.solvers.newton.trust_region import ACCEPTED, next_radius
+from fastcrf.solvers.newton.trust_region import ACCEPTED, halvings, next_radius, one_trial
 from fastcrf.solvers.options import check_choice, check_positive, check_share, check_truth, check_whole
-from fastcrf.types import Floats, Step
-from fastcrf.vectors import add_scaled, dot, norm
 
 NOTHING_TO_GAIN = 1e-22  # a predicted reduction far below the rounding of the objective, relative to it
 FLOOR = 0.05  # of the variance of a feature
@@ -59,8 +58,8 @@ class NewtonCG:
     name: ClassVar[str] = "newton-cg"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient", "hessian"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
-    promises: ClassVar[str] = "optimum"
-    keeps: ClassVar[Mapping[str, Kept]] = {**POINT, "radius": Kept(low=0.0), "step": COUNT}
+    guarantee: ClassVar[str] = "optimum"
+    state_fields: ClassVar[Mapping[str, StateField]] = {**POINT, "radius": StateField(low=0.0), "step": COUNT}
 
     globalisation: str = "trust-region"
     forcing: float = 0.1
@@ -85,17 +84,17 @@ class NewtonCG:
             check_whole(self.name, "cache", self.cache, 0)
 
     def iterate(
-        self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         point = problem.differentiated_curvature() if self.hessian == "ad" else problem.curvature(self._kept())
-        w, value, g, passes = begin(self.name, point, weights, memory)
-        radius, number, known = 0.0, 0, not memory  # known: whether `point` is at w
-        if memory:
-            radius, number = float(memory["radius"]), int(memory["step"])
+        w, value, g, passes = begin_with_curvature(self.name, point, weights, state)
+        radius, number, known = 0.0, 0, not state  # known: whether `point` is at w
+        if state:
+            radius, number = float(state["radius"]), int(state["step"])
         info: dict[str, float] = {}
         while True:
-            state = {"weights": w, "value": value, "gradient": g, "radius": radius, "step": number}
-            yield Step(w, passes, value, g, info, state)
+            reached = {"weights": w, "value": value, "gradient": g, "radius": radius, "step": number}
+            yield Step(w, passes, value, g, info, reached)
             passes = 0.0
             if not known and self.sample == 1.0:
                 point.gradient(w)
@@ -124,7 +123,7 @@ class NewtonCG:
                 break
             info |= {"step_size": trial.share, "radius": radius, "ratio": trial.reduction / predicted}
         if passes:  # what the last, vain step cost
-            yield Step(w, passes, value, g, {"products": inner.products}, state)
+            yield Step(w, passes, value, g, {"products": inner.products}, reached)
         return f"{self.name} has nothing left to gain: the gradient has the norm {norm(g):.3g}."
 
     def _kept(self) -> int | None:

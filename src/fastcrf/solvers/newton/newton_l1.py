@@ -4,7 +4,7 @@ Zhong, Yen, Dhillon & Ravikumar (2014), "Proximal quasi-Newton for computational
 M-estimators", NIPS, pp. 2375-2383. On the face: Byrd, Chin, Nocedal & Oztoprak (2016), "A family of second-order
 methods for convex L1-regularized optimization", Mathematical Programming 159, pp. 435-467.
 
-Minimises   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
+Minimizes   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
     repeat
         free ← weights that are not zero, and those at zero with |grad f| > c1
@@ -28,16 +28,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fastcrf.memory import POINT, Kept
+from fastcrf.core.solver_state import POINT, StateField
+from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import HessianProblem, PointOfCurvature
-from fastcrf.orthant import pseudo_gradient
+from fastcrf.objective.evaluation import begin_with_curvature
+from fastcrf.penalties.orthant import pseudo_gradient
+from fastcrf.simd.vectors import dot, norm
 from fastcrf.solvers.newton import proximal_model
 from fastcrf.solvers.newton.face import Face, Point
 from fastcrf.solvers.newton.proximal_model import ProximalModel
-from fastcrf.solvers.newton.start import begin
 from fastcrf.solvers.options import check_not_negative, check_positive, check_whole
-from fastcrf.types import Floats, Step
-from fastcrf.vectors import dot, norm
 
 ENOUGH = 1e-4  # of what the model's slope predicts
 ROUNDING = 1e-13  # predicted decreases below this, relative to the objective, cannot be seen in its values
@@ -56,11 +56,11 @@ class NewtonL1:
     name: ClassVar[str] = "newton-l1"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient", "hessian"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
-    promises: ClassVar[str] = "optimum"
-    keeps: ClassVar[Mapping[str, Kept]] = {
+    guarantee: ClassVar[str] = "optimum"
+    state_fields: ClassVar[Mapping[str, StateField]] = {
         **POINT,
-        **proximal_model.KEEPS,
-        "on_face": Kept(dtype="int64", low=0, high=1),
+        **proximal_model.STATE_FIELDS,
+        "on_face": StateField(dtype="int64", low=0, high=1),
     }
 
     pairs: int = 20
@@ -77,20 +77,20 @@ class NewtonL1:
         check_whole(self.name, "max_products", self.max_products, 1)
 
     def iterate(
-        self, problem: HessianProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: HessianProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         model, point = ProximalModel(self.pairs, problem.n_weights, problem.n_jobs), problem.curvature(0)
-        w, smooth, g, passes = begin(self.name, point, weights, memory)
-        here, on_face = Point(w, smooth + (0.0 if memory else problem.c1 * float(np.abs(w).sum())), g), 0
-        if memory:
-            model.restore(self.name, memory)
-            on_face = int(memory["on_face"])
+        w, smooth, g, passes = begin_with_curvature(self.name, point, weights, state)
+        here, on_face = Point(w, smooth + (0.0 if state else problem.c1 * float(np.abs(w).sum())), g), 0
+        if state:
+            model.restore(self.name, state)
+            on_face = int(state["on_face"])
         face: Face | None = None  # made when first needed: it keeps something of every position
         info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
         while True:
-            state = {"weights": here.weights, "value": here.value, "gradient": here.gradient}
+            reached = {"weights": here.weights, "value": here.value, "gradient": here.gradient}
             yield Step(
-                here.weights, passes, here.value, here.gradient, info, {**state, **model.state(), "on_face": on_face}
+                here.weights, passes, here.value, here.gradient, info, {**reached, **model.state(), "on_face": on_face}
             )
             steepest = pseudo_gradient(here.weights, here.gradient, float(problem.c1))
             found, passes, info = None, 0.0, {}
@@ -109,7 +109,9 @@ class NewtonL1:
             here = found
             info |= {"non_zeros": int(np.count_nonzero(here.weights))}
         if passes:  # what the last, vain search cost
-            yield Step(here.weights, passes, here.value, here.gradient, info, {**state, **model.state(), "on_face": 0})
+            yield Step(
+                here.weights, passes, here.value, here.gradient, info, {**reached, **model.state(), "on_face": 0}
+            )
         return f"{self.name} found no lower point; the pseudo-gradient has the norm {norm(steepest):.3g}."
 
     def _search(

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fastcrf.chain.lanes import add_scaled, load, multiply, store, total, zeros
-from fastcrf.kernel import borrowing_kernel
-from fastcrf.proximal import soft
-from fastcrf.types import Floats, Longs
+from fastcrf.core.types import Floats, Longs
+from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.penalties.proximal import soft
+from fastcrf.simd.lanes import add_scaled, load, multiply, store, total, zeros
 
 LEAST_SHARE = 1e-3  # of D that the diagonal of B is at least: rounding may take more away
 
@@ -44,7 +44,7 @@ class Free(NamedTuple):
     active: Longs  # those of the next sweep come first
 
 
-@borrowing_kernel
+@noalloc_kernel
 def write_pair(pair, first, last, oldest, pairs, sums, lanes):
     """A pair's share of weights first..last-1, and its inner products with all, itself included: s with every row in
     sums[0]; y in sums[1], where weights have moved since the oldest pair. Writes: pairs, sums.
@@ -64,7 +64,7 @@ def write_pair(pair, first, last, oldest, pairs, sums, lanes):
     store(sums, 1, 0, of_bend)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def sum_moves(pairs, first, last, diagonal, oldest, sums, lanes):
     """D s with every row, by slot, over those of the weights first..last-1 that have moved since the oldest pair.
 
@@ -80,7 +80,7 @@ def sum_moves(pairs, first, last, diagonal, oldest, sums, lanes):
                     store(sums, slot, 0, add_scaled(diagonal[i] * move, row, load(sums, slot, 0, lanes)))
 
 
-@borrowing_kernel
+@noalloc_kernel
 def prepare_rows(table, free, first, last, inverse, rows, lanes):
     """Rows of Q and Q M^-1, in turns, of the free weights first..last-1. Writes: rows; free.unit."""
     for i in range(first, last):
@@ -96,7 +96,7 @@ def prepare_rows(table, free, first, last, inverse, rows, lanes):
         free.unit[i] = 1.0 / max(diagonal - less, LEAST_SHARE * diagonal)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def descend(free, c1, rows, sweeps, tolerance, step, lanes):
     """Coordinate descent from step = 0, until a sweep moves less than `tolerance` of the first one; returns the sweeps.
 

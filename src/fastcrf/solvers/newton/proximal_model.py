@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.chain.lane_widths import aligned_zeros
-from fastcrf.memory import Kept, MemoryMismatch
+from fastcrf.core.solver_state import StateField, StateMismatch
+from fastcrf.core.types import Floats, Longs
+from fastcrf.simd.vectors import dot, norm
+from fastcrf.simd.widths import aligned_zeros
 from fastcrf.solvers.newton.pair_rows import Free, Pair, Pairs, descend, prepare_rows, sum_moves, write_pair
-from fastcrf.types import Floats, Longs
-from fastcrf.vectors import dot, norm
 
-KEEPS = {
-    "moves": Kept("weights", n_axes=2),
-    "bends": Kept("weights", n_axes=2),
-    "order": Kept(dtype="int64", low=0, n_axes=1),
+STATE_FIELDS = {
+    "moves": StateField("weights", n_axes=2),
+    "bends": StateField("weights", n_axes=2),
+    "order": StateField(dtype="int64", low=0, n_axes=1),
 }
 LEAST_CURVATURE = 1e-10  # cos(s, y) of a pair that is kept
 PART = 8  # numbers: rows are a multiple of it long
@@ -143,11 +143,11 @@ class ProximalModel:
         moves, bends = (self.pairs.table[:, first : 2 * len(self.order) : 2].T for first in (0, 1))
         return {"moves": moves, "bends": bends, "order": np.array(self.order, np.int64)}
 
-    def restore(self, name: str, memory: Mapping[str, Any]) -> None:
-        moves, bends, order = (memory[item] for item in ("moves", "bends", "order"))
+    def restore(self, name: str, state: Mapping[str, Any]) -> None:
+        moves, bends, order = (state[item] for item in ("moves", "bends", "order"))
         if moves.shape != bends.shape or len(moves) > self.capacity:
-            raise MemoryMismatch(name, f"it has {len(moves)} moves and {len(bends)} bends; pairs={self.capacity}")
+            raise StateMismatch(name, f"it has {len(moves)} moves and {len(bends)} bends; pairs={self.capacity}")
         if sorted(order.tolist()) != list(range(len(moves))):
-            raise MemoryMismatch(name, f"'order' holds {order.tolist()}, but there are {len(moves)} pairs")
+            raise StateMismatch(name, f"'order' holds {order.tolist()}, but there are {len(moves)} pairs")
         for slot in order.tolist():
             self._keep(slot, np.array(moves[slot]), np.array(bends[slot]))

@@ -15,8 +15,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fastcrf.types import Floats
-from fastcrf.vectors import add_scaled, dot
+from fastcrf.core.types import Floats
+from fastcrf.simd.vectors import add_scaled, dot
 
 
 class Inner(NamedTuple):

@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import Blocks
-from fastcrf.draws.observed import Observed, count_gold, make_observed
-from fastcrf.generic import generic
-from fastcrf.kernel import borrowing_kernel, standing_kernel
+from fastcrf.core.types import Floats
+from fastcrf.jit.generic import generic
+from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.objective.blocks import Blocks
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.objective.masses import feature_masses
-from fastcrf.scaling_root import scaling_root
-from fastcrf.types import Floats
+from fastcrf.objective.feature_sums import feature_masses
+from fastcrf.solvers.scaling_root import scaling_root
+from fastcrf.stochastic.observed import Observed, count_gold, make_observed
 
 
 class AlongGradient(NamedTuple):
@@ -63,7 +63,7 @@ def bend_edges(direction, blocks, i, edges, edge_sums, lanes):  # type: ignore[n
 
 
 @generic
-def bend_change(direction, blocks, i, edges, change, lanes):  # type: ignore[no-untyped-def]
+def transform_change(direction, blocks, i, edges, change, lanes):  # type: ignore[no-untyped-def]
     """The same for its attributes. Writes: change (a local table)."""
 
 
@@ -72,20 +72,20 @@ def leave_edges(direction, blocks, i, edges, edge_sums, lanes):
     """They are it."""
 
 
-@bend_change.register(AlongGradient)
+@transform_change.register(AlongGradient)
 def leave_change(direction, blocks, i, edges, change, lanes):
     """They are it."""
 
 
 @bend_edges.register(ByScaling)
-@standing_kernel
+@outlined_kernel
 def scale_edges(direction, blocks, i, edges, edge_sums, lanes):
     count_gold(blocks, i, edges, direction.observed, lanes)
     scale_rows(direction, blocks, i, direction.observed.edges, blocks.support.edges, edge_sums)
 
 
-@bend_change.register(ByScaling)
-@standing_kernel
+@transform_change.register(ByScaling)
+@outlined_kernel
 def scale_change(direction, blocks, i, edges, change, lanes):
     support, table = blocks.support, direction.observed.table
     count_gold(blocks, i, edges, direction.observed, lanes)
@@ -96,7 +96,7 @@ def scale_change(direction, blocks, i, edges, change, lanes):
         change.cells[c] = scaling_change(direction, i, change.cells[c], weight * table.cells[c])
 
 
-@standing_kernel
+@outlined_kernel
 def scale_rows(direction, blocks, i, observed, rows, gaps):
     """Where there is a feature; `rows` are those of the masks. Writes: gaps."""
     masks, weight = blocks.support.masks, sequence_weight(blocks, i)
@@ -107,13 +107,13 @@ def scale_rows(direction, blocks, i, observed, rows, gaps):
                 gaps[o, k] = scaling_change(direction, i, gaps[o, k], weight * observed[o, k])
 
 
-@borrowing_kernel
+@noalloc_kernel
 def scaling_change(direction, i, gap, observed):
     """-d of a weight, from expected minus observed and observed features of sequence i, weighted."""
     S, expected = direction.masses[i], max(gap + observed, 0.0)  # which rounding may have made negative
     return -scaling_root(expected, direction.ridge / S, observed) / S
 
 
-@borrowing_kernel
+@noalloc_kernel
 def sequence_weight(blocks, i):
     return blocks.chains.weights[i] if len(blocks.chains.weights) > 0 else 1.0

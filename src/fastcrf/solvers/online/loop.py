@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fastcrf.chain.blocks import (
-    Blocks,
-    Workspace,
-    add_rows,
-    clear_rows,
-    collect_change,
-    copy_rows,
-    infer_block,
-    refresh_edges,
-)
-from fastcrf.chain.expectations import score_block
-from fastcrf.draws.progressive_error import count_wrong
-from fastcrf.draws.residuals import Residuals
-from fastcrf.kernel import borrowing_kernel
-from fastcrf.solvers.online.directions import Direction, bend_change, bend_edges
-from fastcrf.solvers.online.period_looks import descend_edges_rated, descend_rated, gather_rated
+from fastcrf.inference.edges import refresh_edges
+from fastcrf.inference.expectations import score_block
+from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.objective.blocks import Blocks, Workspace, collect_change, infer_block
+from fastcrf.simd.rows import add_rows, clear_rows, copy_rows
+from fastcrf.solvers.online.directions import Direction, bend_edges, transform_change
 from fastcrf.solvers.online.periods import ByComponent, ByProducts, count_update
 from fastcrf.solvers.online.rated_vector import NOW, STEP, RatedVector
+from fastcrf.solvers.online.visit_log import descend_edges_rated, descend_rated, gather_rated
+from fastcrf.stochastic.progressive_error import count_wrong
+from fastcrf.stochastic.residuals import Residuals
 
 
 class State(NamedTuple):
@@ -35,7 +28,7 @@ class State(NamedTuple):
     residuals: Residuals  # of one update
 
 
-@borrowing_kernel
+@noalloc_kernel
 def rated_updates(state, order, size, done, lanes):
     """One update for each `size` sequences of `order`: (their losses, tokens predicted wrong), each before its update.
 
@@ -65,7 +58,7 @@ def rated_updates(state, order, size, done, lanes):
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
-            bend_change(direction, blocks, i, space.edges, space.change, lanes)
+            transform_change(direction, blocks, i, space.edges, space.change, lanes)
             descend_rated(vector, support, i, step, space.change, lanes)
             row += starts[i + 1] - starts[i]
         vector.state[NOW] += step * direction.charge * len(batch)

@@ -18,18 +18,18 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fastcrf.chain.lane_quotients import divide_unless_zero
-from fastcrf.chain.lanes import add, larger, load, multiply, scale, shift, store, total, zeros
-from fastcrf.generic import generic
-from fastcrf.kernel import borrowing_kernel, inlined_kernel, standing_kernel
-from fastcrf.solvers.online.period_looks import (
+from fastcrf.jit.generic import generic
+from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel, outlined_kernel
+from fastcrf.simd.lanes import add, larger, load, multiply, scale, shift, store, total, zeros
+from fastcrf.simd.quotients import divide_unless_zero
+from fastcrf.solvers.online.rated_vector import BEGAN, LATE, MIDDLE, N_CELLS, N_ROWS, NOW, RATE, STEP, first_row
+from fastcrf.solvers.online.visit_log import (
+    clear_visit,
+    displacement,
     lay_out_seen_cells,
-    part_with_row,
     put_back_seen_cells,
     ways_of_cells,
-    ways_of_row,
 )
-from fastcrf.solvers.online.rated_vector import BEGAN, LATE, MIDDLE, N_CELLS, N_ROWS, NOW, RATE, STEP, first_row
 
 
 class Discount(NamedTuple):
@@ -71,7 +71,7 @@ def adapt(rule, vector, lanes):  # type: ignore[no-untyped-def]
     """Adapt rates and common step size to the double period that ends, and forget what it looked at. Writes: vector."""
 
 
-@borrowing_kernel
+@noalloc_kernel
 def count_update(rule, updates, vector, lanes):
     """After update number `updates`: the middle or the end of a double period, or neither. Writes: vector."""
     if updates % rule.period != 0:
@@ -85,16 +85,16 @@ def count_update(rule, updates, vector, lanes):
 
 
 @adapt.register(ByComponent)
-@standing_kernel
+@outlined_kernel
 def adapt_rates(rule, vector, lanes):
     """Multiply the rate of each weight that was looked at by v_j / alpha, and all step sizes by alpha."""
     rows, panel, W = vector.rows, vector.panel, len(lanes)
     for o in range(vector.counts[N_ROWS]):
         at = first_row(vector, vector.seen_rows[o]) + RATE
         for b in range(0, rows.shape[1], W):
-            one, two = ways_of_row(vector, o, b, lanes)
+            one, two = displacement(vector, o, b, lanes)
             store(rows, at, b, multiply(own_discount(rule, one, two, lanes), load(rows, at, b, lanes)))
-        part_with_row(vector, o)
+        clear_visit(vector, o)
     for o in range(0, vector.counts[N_CELLS], panel.shape[1]):
         n = min(panel.shape[1], vector.counts[N_CELLS] - o)
         lay_out_seen_cells(vector, o, n)
@@ -117,17 +117,17 @@ def own_discount(rule, one, two, lanes):
 
 
 @adapt.register(ByProducts)
-@standing_kernel
+@outlined_kernel
 def adapt_step(rule, vector, lanes):
     """Multiply all step sizes by v."""
     panel, W = vector.panel, len(lanes)
     before, product, after = zeros(lanes), zeros(lanes), zeros(lanes)
     for o in range(vector.counts[N_ROWS]):
         for b in range(0, panel.shape[1], W):
-            one, two = ways_of_row(vector, o, b, lanes)
+            one, two = displacement(vector, o, b, lanes)
             before, product = add(before, multiply(one, one)), add(product, multiply(one, two))
             after = add(after, multiply(two, two))
-        part_with_row(vector, o)
+        clear_visit(vector, o)
     for o in range(0, vector.counts[N_CELLS], panel.shape[1]):
         n = min(panel.shape[1], vector.counts[N_CELLS] - o)
         lay_out_seen_cells(vector, o, n)
@@ -141,7 +141,7 @@ def adapt_step(rule, vector, lanes):
     vector.state[STEP] *= rule.discount.alpha * (rule.discount.level + rule.discount.slope * u)  # (4.18)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def ratio_of_ways(number, before, product, after):
     """gamma by equation 4.8, 4.9 or 4.10, of |D1|^2, D1 . D2 and |D2|^2; infinite where it divides by zero."""
     if number == 1:

@@ -3,7 +3,7 @@
 Hsu, Huang, Chang & Lee (2009), "Periodic step-size adaptation in second-order gradient descent for single-pass on-line
 structured learning", Machine Learning 77, pp. 195-224, with the constants of Yang, Suk & Lee (2012), section 5.1.
 
-Minimises   sum_i -log p(y_i | x_i, w) + c2 |w|^2   or   ... + c1 |w|_1,   n sequences
+Minimizes   sum_i -log p(y_i | x_i, w) + c2 |w|^2   or   ... + c1 |w|_1,   n sequences
 
     eta_j <- eta for all j;   t <- 0
     for each batch B of the sequences in random order
@@ -31,8 +31,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fastcrf.solvers.online.options import PeriodicStepSizes
 from fastcrf.solvers.online.periods import ByComponent
+from fastcrf.solvers.online.run import PeriodicStepSizes
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.layout import Layout
-from fastcrf.draws.lazy_vector import places_of
-from fastcrf.kernel import borrowing_kernel
-from fastcrf.memory import WEIGHTS, Kept
+from fastcrf.core.solver_state import WEIGHTS, StateField
+from fastcrf.core.types import FeatureMap, Floats, Longs
+from fastcrf.features.layout import Layout
+from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.lazy_vectors.lazy_vector import places_of
 from fastcrf.solvers.online.rated_vector import (
     CELL_DUE,
     CELL_MARK,
@@ -30,18 +31,17 @@ from fastcrf.solvers.online.rated_vector import (
     ShrinkingVector,
     make_rated,
 )
-from fastcrf.types import FeatureMap, Floats, Longs
 
 OWED = ("due", "paid")  # what an L1 penalty adds
 BY_PART = {"weights": (WEIGHT, WEIGHT), "rate": (RATE, RATE), "due": (DUE, CELL_DUE), "paid": (PAID, CELL_PAID)}
-KEEPS = {
+STATE_FIELDS = {
     "weights": WEIGHTS,  # each as its last look left it
-    "rate": Kept("weights", fill=1.0, low=0.0, high=1.0 + 1e-9),
+    "rate": StateField("weights", fill=1.0, low=0.0, high=1.0 + 1e-9),
     "start": WEIGHTS,
     "half": WEIGHTS,
-    **dict.fromkeys(OWED, Kept("weights", optional=True)),
-    "stamp": Kept("weights", low=0.0),
-    "seen": Kept("weights", dtype="uint8", high=2),
+    **dict.fromkeys(OWED, StateField("weights", optional=True)),
+    "stamp": StateField("weights", low=0.0),
+    "seen": StateField("weights", dtype="uint8", high=2),
 }
 
 
@@ -137,8 +137,8 @@ class RatedWeights:
 
 def new_state(weights: Floats, sparse: bool) -> dict[str, np.ndarray]:
     """Compact vectors of a run that begins: as every weight is before anyone looks at it."""
-    names = [name for name, kept in KEEPS.items() if sparse or not kept.optional]
-    filled = {name: np.full(len(weights), KEEPS[name].fill, KEEPS[name].dtype) for name in names}
+    names = [name for name, kept in STATE_FIELDS.items() if sparse or not kept.optional]
+    filled = {name: np.full(len(weights), STATE_FIELDS[name].fill, STATE_FIELDS[name].dtype) for name in names}
     return {**filled, "weights": weights}
 
 
@@ -159,7 +159,7 @@ def places_of_marks(marks: Floats) -> Longs:
     return np.abs(marks).astype(np.int64) - 1
 
 
-@borrowing_kernel
+@noalloc_kernel
 def collect_part(flat, places, in_row, in_cell, values):
     """Writes: values."""
     for f in range(len(values)):
@@ -167,7 +167,7 @@ def collect_part(flat, places, in_row, in_cell, values):
         values[f] = flat[at + (in_row if at < places.n_row_slots else in_cell)]
 
 
-@borrowing_kernel
+@noalloc_kernel
 def collect(vector, flat, places, weights, rate, stamp, seen):
     """What every rated vector has. Writes: weights, rate, stamp, seen."""
     for f in range(len(weights)):

@@ -12,7 +12,7 @@ on, or that much more due: exactly what it missed, whatever happened to A and d 
 penalty of tsuruoka2009, figure 2, whose u is one number for all weights.)
 
 All weights of an attribute are looked at together, so a row has one stamp. Of each weight that a double period looks
-at, its value at the beginning and in the middle of the period are kept (period_looks.py): in a table of their own,
+at, its value at the beginning and in the middle of the period are kept (visit_log.py): in a table of their own,
 which the caches hold, because a double period looks at a small part of the model.
 """
 
@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.lane_widths import aligned_zeros
-from fastcrf.chain.lanes import add, add_scaled, larger, load, multiply, scale, shift, store
-from fastcrf.generic import inlined_generic
+from fastcrf.jit.generic import inlined_generic
+from fastcrf.simd.lanes import add, add_scaled, larger, load, multiply, scale, shift, store
+from fastcrf.simd.widths import aligned_zeros
 
 WEIGHT, RATE, DUE, PAID = range(4)  # parts of a row: the first two, with an L1 penalty all four; rows of a panel
 CELL_STAMP, CELL_MARK, CELL_DUE, CELL_PAID = range(2, 6)  # columns of a cell, behind its weight and its rate

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import make_workspace
-from fastcrf.draws.residuals import make_residuals
-from fastcrf.draws.sampling import epoch_permutation
-from fastcrf.draws.slices import Slices
-from fastcrf.memory import COUNT, Kept
+from fastcrf.core.solver_state import COUNT, StateField
+from fastcrf.core.types import NOTHING, Diverged, Floats, Step
+from fastcrf.objective.blocks import make_workspace
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.online import rated_places
 from fastcrf.solvers.online.directions import make_direction
 from fastcrf.solvers.online.loop import State, rated_updates
-from fastcrf.solvers.online.periods import ByComponent, ByProducts
+from fastcrf.solvers.online.periods import ByComponent, ByProducts, Discount, make_discount
 from fastcrf.solvers.online.rated_places import RatedWeights, new_state, settled
 from fastcrf.solvers.online.rated_vector import LATE, NOW, STEP
-from fastcrf.types import NOTHING, Diverged, Floats, Step
+from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.stochastic.residuals import make_residuals
+from fastcrf.stochastic.sampling import epoch_permutation
+from fastcrf.stochastic.slices import Slices
 
 STATE = ("began", "middle", "clock", "step_size")  # of the vector, in its order
 COUNTED = ("epoch", "drawn", "updates", "wrong", "positions")
-KEEPS = {
-    **rated_places.KEEPS,
-    **dict.fromkeys(STATE, Kept(low=0.0)),
+STATE_FIELDS = {
+    **rated_places.STATE_FIELDS,
+    **dict.fromkeys(STATE, StateField(low=0.0)),
     **dict.fromkeys(COUNTED, COUNT),
-    "loss": Kept(),
+    "loss": StateField(),
 }
 
 
@@ -47,17 +50,17 @@ class PeriodicRun:
     """Updates in periods of `rule.period`; after every second one the rule changes the step sizes."""
 
     def __init__(
-        self, method: Method, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None
+        self, method: Method, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None
     ) -> None:
         self.name, self.problem, self.seed = method.name, problem, method.seed
         self.batch = min(method.batch, problem.n_sequences)
         zeros = dict.fromkeys((*STATE, "loss"), 0.0) | dict.fromkeys(COUNTED, 0)
-        known = memory or {**new_state(weights, problem.c1 > 0.0), **zeros, "step_size": method.eta}
+        known = state or {**new_state(weights, problem.c1 > 0.0), **zeros, "step_size": method.eta}
         self.epoch, self.updates = int(known["epoch"]), int(known["updates"])
         self.loss, self.wrong, self.positions = float(known["loss"]), int(known["wrong"]), int(known["positions"])
         part = problem.part(weights, whole=True)  # penalties of features that do not occur are due, too
         blocks, self.lanes = part.blocks, (0,) * part.blocks.layout.width
-        self.arrays = {name: np.array(known[name]) for name in rated_places.KEEPS if name in known}
+        self.arrays = {name: np.array(known[name]) for name in rated_places.STATE_FIELDS if name in known}
         self.rated = RatedWeights(blocks.layout, part.features, self.arrays)
         self.vector = self.rated.vector
         self.vector.state[:] = [known[name] for name in STATE]
@@ -88,7 +91,7 @@ class PeriodicRun:
         step = self.step(info, done=True)
         self.epoch, self.loss, self.wrong, self.positions = self.epoch + 1, 0.0, 0, 0
         self.draws.start_again()
-        return step._replace(memory={**step.memory, **self.numbers()})
+        return step._replace(state={**step.state, **self.numbers()})
 
     def learn(self, order: np.ndarray) -> None:
         """Updates over some sequences."""
@@ -103,7 +106,7 @@ class PeriodicRun:
         self.arrays = self.rated.state()
         self.rated.list_by_place()
         weights = settled(self.arrays, float(self.vector.state[NOW]))
-        penalty = self.problem.regulariser.value(weights)
+        penalty = self.problem.regularizer.value(weights)
         if not np.isfinite(penalty + self.loss) or not np.isfinite(weights.sum()):
             raise Diverged(
                 f"The weights or the losses of {self.name} are not finite after {self.updates} updates; "
@@ -112,9 +115,69 @@ class PeriodicRun:
         if done:
             info = {**info, "online_objective": self.loss + penalty}
         passes, self.evaluations = self.evaluations / self.problem.n_sequences, 0
-        return Step(weights, passes, info=info, memory={**self.arrays, **self.numbers()})
+        return Step(weights, passes, info=info, state={**self.arrays, **self.numbers()})
 
     def numbers(self) -> dict[str, Any]:
         state = dict(zip(STATE, self.vector.state.tolist(), strict=True))
         counts = {"epoch": self.epoch, "drawn": self.draws.done, "updates": self.updates}
         return {**state, **counts, "wrong": self.wrong, "positions": self.positions, "loss": self.loss}
+
+
+@dataclass(frozen=True)
+class PeriodicStepSizes:
+    """eta: the first step size of every weight; kappa: the largest |gamma| that counts; alpha, beta: the largest and
+    the smallest factor of a step size at the end of a double period; period: updates in half of it; batch: sequences
+    an update, or None for half a thousandth of them all (Hsu's rule); seed: of the order; steps_per_epoch: Steps in an
+    epoch, to see the course of the first pass.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2"})
+    guarantee: ClassVar[str] = "neighborhood"
+    state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS
+    streams: ClassVar[bool] = True
+
+    eta: float = 0.1
+    kappa: float = 0.9
+    alpha: float = 0.9999
+    beta: float = 0.99
+    period: int = 10
+    batch: int | None = 1
+    seed: int = 0
+    steps_per_epoch: int = 1
+
+    def __post_init__(self) -> None:
+        for option in ("eta", "kappa", "alpha", "beta"):
+            check_positive(self.name, option, getattr(self, option))
+        if not self.beta < self.alpha <= 1.0:
+            raise ValueError(
+                f"{self.name}: beta must be below alpha, and alpha at most 1; got beta={self.beta!r} and "
+                f"alpha={self.alpha!r}."
+            )
+        if self.batch is not None:
+            check_whole(self.name, "batch", self.batch, 1)
+        check_whole(self.name, "period", self.period, 1)
+        check_whole(self.name, "seed", self.seed, 0)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+
+    @abstractmethod
+    def rule(self) -> ByComponent | ByProducts:
+        """How step sizes adapt at the end of a double period."""
+
+    def goes(self) -> str:
+        """Where updates go, one of directions.py."""
+        return "gradient"
+
+    def discount(self) -> Discount:
+        return make_discount(self.kappa, self.alpha, self.beta)
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        batch = max(1, problem.n_sequences // 2000) if self.batch is None else self.batch
+        method = Method(self.name, self.rule(), self.goes(), self.eta, batch, self.seed, self.steps_per_epoch)
+        run = PeriodicRun(method, problem, weights, state)
+        yield run.step()
+        while True:
+            yield run.run_epoch()

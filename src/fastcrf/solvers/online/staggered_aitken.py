@@ -3,7 +3,7 @@
 Yang, Suk & Lee (2012), "Accelerating generalized iterative scaling based on staggered Aitken method for on-line
 conditional random fields", IJWMIP 10(6), after Hesterberg (2005) and Hsu, Huang, Chang & Lee (2009).
 
-Minimises   sum_i -log p(y_i | x_i, w) + c2 |w|^2   or   ... + c1 |w|_1,   n sequences
+Minimizes   sum_i -log p(y_i | x_i, w) + c2 |w|^2   or   ... + c1 |w|_1,   n sequences
 
 PSA (psa.py) with one gamma for all weights, of D1 = theta^b - theta^0 and D2 = theta^2b - theta^b:
 
@@ -31,8 +31,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.solvers.online.directions import DIRECTIONS
-from fastcrf.solvers.online.options import PeriodicStepSizes
 from fastcrf.solvers.online.periods import GAMMAS, ByComponent, ByProducts
+from fastcrf.solvers.online.run import PeriodicStepSizes
 from fastcrf.solvers.options import check_choice
 
 SCOPES = ("global", "component")

@@ -1,1 +1,1 @@
-"""Stochastic gradient descent: one gradient at a time, steps that shrink."""
+"""Stochastic gradient descent with decreasing step sizes."""

@@ -3,7 +3,7 @@
 Duchi, Hazan & Singer (2011), "Adaptive subgradient methods for online learning and stochastic optimization", JMLR 12,
 with proximal (composite mirror descent) updates; a baseline of Schmidt et al. (2015), AISTATS.
 
-Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda2/2) |w|^2 + lambda1 |w|_1,   lambda2 = 2 c2/n,  lambda1 = c1/n
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda2/2) |w|^2 + lambda1 |w|_1,   lambda2 = 2 c2/n,  lambda1 = c1/n
 
     G <- 0
     for each block B of sequences in random order
@@ -13,7 +13,7 @@ Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda2/2) |w|^2 + lambda1 |w|_1
             w_j <- soft(w_j - a_j g_j, a_j lambda1) / (1 + a_j lambda2)
 
 where soft(x, t) moves x towards zero by t and stops there. A draw touches the weights of its sequences alone: what the
-penalty does to the others is caught up on when they are next needed, exactly (draws/adaptive_vector.py).
+penalty does to the others is caught up on when they are next needed, exactly (lazy_vectors/adaptive_vector.py).
 
 A Step is one epoch; its memory holds the weights and G. `info["online_objective"]` is the sum of the losses of the
 epoch, each before its update, plus the penalty after it. One epoch from zero is a good start for a batch solver.
@@ -31,15 +31,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from fastcrf.draws.adaptive_vector import make_adaptive
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats
+from fastcrf.lazy_vectors.adaptive_vector import make_adaptive
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.options import check_not_negative
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
+from fastcrf.solvers.sgd.options import STATE_FIELDS, StochasticDescent
 from fastcrf.solvers.sgd.run import Descent
 from fastcrf.solvers.sgd.schedules import Constant, Schedule
-from fastcrf.solvers.sgd.stochastic_descent import KEEPS, StochasticDescent
-from fastcrf.types import Floats
 
 KEEPING = Keeping("squared_gradients")
 
@@ -52,7 +52,7 @@ class AdaGrad(StochasticDescent):
 
     name: ClassVar[str] = "adagrad"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
-    keeps: ClassVar[Mapping[str, Kept]] = KEEPS | {KEEPING.drift: Kept("weights", low=0.0)}
+    state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS | {KEEPING.drift: StateField("weights", low=0.0)}
     streams: ClassVar[bool] = True
 
     eta: float | None = 0.2
@@ -69,10 +69,10 @@ class AdaGrad(StochasticDescent):
                 f"{self.name}: delta and floor are both 0, so that the first step of a weight has no bound; set one."
             )
 
-    def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> LazyDescent:
-        penalty = problem.regulariser.mean_scale(problem.n_sequences)
+    def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> LazyDescent:
+        penalty = problem.regularizer.mean_scale(problem.n_sequences)
         make = partial(make_adaptive, penalty=penalty, delta=self.delta, floor=self.floor)
-        return LazyDescent(problem, weights, memory, make, KEEPING, self.batch, self.seed)
+        return LazyDescent(problem, weights, state, make, KEEPING, self.batch, self.seed)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return Constant(eta)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.simd.vectors import dot
 from fastcrf.solvers.sgd.run import start_of
-from fastcrf.types import Floats
-from fastcrf.vectors import dot
 
 COUNT = "counted"
 
@@ -28,17 +28,17 @@ class DenseDescent(ABC):
         self,
         problem: AnyProblem,
         weights: Floats,
-        memory: Mapping[str, Any] | None,
+        state: Mapping[str, Any] | None,
         batch: int,
         first: Mapping[str, float],
     ) -> None:
         self.problem, self.n_draws, self.unit = problem, problem.n_sequences, min(batch, problem.n_sequences)
-        self.lam = problem.regulariser.mean_scale(self.n_draws)[1]
+        self.lam = problem.regularizer.mean_scale(self.n_draws)[1]
         self.evaluations, self.lengths = 0, np.diff(problem.corpus.starts)
-        self.settled = {"weights": start_of(weights, memory)}
+        self.settled = {"weights": start_of(weights, state)}
         for name, value in first.items():
-            self.settled[name] = start_of(np.full_like(weights, value), memory, name)
-        self.settled_count = int(memory[COUNT]) if memory else 0
+            self.settled[name] = start_of(np.full_like(weights, value), state, name)
+        self.settled_count = int(state[COUNT]) if state else 0
         self.restore()
 
     @abstractmethod

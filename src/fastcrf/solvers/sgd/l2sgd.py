@@ -3,7 +3,7 @@
 Okazaki (2007), "CRFsuite: a fast implementation of conditional random fields", train_l2sgd.c, after Shalev-Shwartz,
 Singer & Srebro (2007), "Pegasos: primal estimated sub-gradient solver for SVM", ICML, and Bottou's crfsgd.
 
-Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
     eta <- the best of some short runs on a sample           (step_size_trials.py, recipe "crfsuite")
     t <- 0, t0 <- 1 / (lambda eta)
@@ -31,17 +31,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fastcrf.memory import WEIGHTS, Kept
+from fastcrf.core.solver_state import WEIGHTS, StateField
+from fastcrf.core.types import NOTHING, Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.options import check_positive, check_whole
 from fastcrf.solvers.sgd import run
+from fastcrf.solvers.sgd.calibration import calibrate
 from fastcrf.solvers.sgd.run import Run, start_of
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Bottou
-from fastcrf.solvers.sgd.step_size_trials import calibrate
-from fastcrf.types import NOTHING, Floats, Step
 
-BEST = {"best_weights": WEIGHTS, "best_objective": Kept(infinite=True)}
+BEST = {"best_weights": WEIGHTS, "best_objective": StateField(infinite=True)}
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class L2SGD:
     name: ClassVar[str] = "l2sgd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
-    promises: ClassVar[str] = "neighbourhood"
-    keeps: ClassVar[Mapping[str, Kept]] = run.KEEPS | BEST
+    guarantee: ClassVar[str] = "neighborhood"
+    state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | BEST
 
     calibration_eta: float = 0.1
     calibration_rate: float = 2.0
@@ -76,11 +76,11 @@ class L2SGD:
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     def iterate(
-        self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None = None
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        descent = ScaledDescent(problem, start_of(weights, memory), batch=1, shrink_first=True)
-        run = Run(self.name, problem, memory, descent, seed=self.seed, steps=self.steps_per_epoch)
-        best = BestEpoch(descent.weights, memory or NOTHING)
+        descent = ScaledDescent(problem, start_of(weights, state), batch=1, shrink_first=True)
+        run = Run(self.name, problem, state, descent, seed=self.seed, steps=self.steps_per_epoch)
+        best = BestEpoch(descent.weights, state or NOTHING)
         yield best.of(run.step())
         run.eta = run.eta or self._calibrate(run)
         while True:
@@ -102,9 +102,9 @@ class L2SGD:
 class BestEpoch:
     """The weights of the epoch with the lowest online objective; before the end of the first epoch, the start."""
 
-    def __init__(self, weights: Floats, memory: Mapping[str, Any]) -> None:
-        self.weights = np.array(memory.get("best_weights", weights))
-        self.objective = float(memory.get("best_objective", math.inf))
+    def __init__(self, weights: Floats, state: Mapping[str, Any]) -> None:
+        self.weights = np.array(state.get("best_weights", weights))
+        self.objective = float(state.get("best_objective", math.inf))
 
     def of(self, step: Step) -> Step:
         """The step with the best weights so far in place of its own."""
@@ -113,4 +113,4 @@ class BestEpoch:
             self.objective = objective
             self.weights[:] = step.weights
         best = {"best_weights": self.weights, "best_objective": self.objective}
-        return step._replace(weights=self.weights, memory={**step.memory, **best})
+        return step._replace(weights=self.weights, state={**step.state, **best})

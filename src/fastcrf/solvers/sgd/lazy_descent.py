@@ -13,22 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import collect_change, infer_block, make_workspace
-from fastcrf.chain.prefetching import prefetch
-from fastcrf.draws.adaptive_vector import AdaptiveVector
-from fastcrf.draws.evaluation import score_current
-from fastcrf.draws.lazy_vector import advance, turn
-from fastcrf.draws.lazy_weights import LazyWeights, Make
-from fastcrf.draws.progressive_error import count_wrong
-from fastcrf.draws.proximal_vector import ProximalVector
-from fastcrf.generic import generic
-from fastcrf.kernel import borrowing_kernel
+from fastcrf.core.types import Floats, Longs
+from fastcrf.jit.generic import generic
+from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.lazy_vectors.adaptive_vector import AdaptiveVector
+from fastcrf.lazy_vectors.lazy_vector import advance, turn
+from fastcrf.lazy_vectors.lazy_weights import LazyWeights, Make
+from fastcrf.lazy_vectors.proximal_vector import ProximalVector
+from fastcrf.objective.blocks import collect_change, infer_block, make_workspace
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.sgd.averaged_vector import BETA, SUMMED, A, AveragedVector
-from fastcrf.solvers.sgd.l1_ball_vector import L1BallVector
+from fastcrf.simd.prefetch import prefetch
 from fastcrf.solvers.sgd.run import start_of
-from fastcrf.solvers.sgd.sparse_vectors import CumulativeVector, NaiveVector
-from fastcrf.types import Floats, Longs
+from fastcrf.stochastic.block_evaluation import score_current
+from fastcrf.stochastic.progressive_error import count_wrong
 
 
 @generic
@@ -42,36 +39,20 @@ def descend_adaptive(vector, support, i, step, share, change, edge_change, lanes
     advance(vector, 1.0, step, lanes)
 
 
-@descend.register(ProximalVector, L1BallVector)
-def descend_then_penalise(vector, support, i, step, share, change, edge_change, lanes):
+@descend.register(ProximalVector)
+def descend_then_penalize(vector, support, i, step, share, change, edge_change, lanes):
     turn(vector, support, i, 0.0, step * share, change, edge_change, len(support.edges), lanes)
     advance(vector, 1.0, step, lanes)
 
 
-@descend.register(NaiveVector, CumulativeVector)
-def penalise_then_descend(vector, support, i, step, share, change, edge_change, lanes):
-    """The sub-gradient of the naive penalty is that before the step; u of the cumulative one has grown before it."""
-    advance(vector, 1.0, step, lanes)
-    turn(vector, support, i, 0.0, step * share, change, edge_change, len(support.edges), lanes)
-
-
-@descend.register(AveragedVector)
-def descend_and_sum(vector, support, i, step, share, change, edge_change, lanes):
-    advance(vector, 1.0 - step * vector.lam, 0.0, lanes)
-    weight = vector.state[A] * step * share / vector.state[BETA]
-    turn(vector, support, i, weight, step * share, change, edge_change, len(support.edges), lanes)
-    vector.state[A] += vector.state[BETA]
-    vector.state[SUMMED] += 1.0
-
-
-@borrowing_kernel
+@noalloc_kernel
 def ask_for_cells(vector, support, i):
     """Ask for the cells of block i, which lie anywhere in a large array. Rows are long, and found in time."""
     for o in range(support.cell_starts[i], support.cell_starts[i + 1]):
         prefetch(vector.cells, np.int64(support.cells[o]), 0)
 
 
-@borrowing_kernel
+@noalloc_kernel
 def lazy_updates(blocks, order, steps, vector, space, lanes):
     """One update for each block of `order`: (their losses, tokens predicted wrong), each before its update.
 
@@ -110,22 +91,22 @@ class LazyDescent:
         self,
         problem: SequenceProblem,
         weights: Floats,
-        memory: Mapping[str, Any] | None,
+        state: Mapping[str, Any] | None,
         make: Make,
         keeping: Keeping,
         batch: int = 1,
         seed: int = 0,
     ) -> None:
         self.n_draws, self.n = -(-problem.n_sequences // batch), problem.n_sequences
-        weights = start_of(weights, memory)
-        drift = start_of(np.zeros_like(weights), memory if keeping.drift else None, keeping.drift)
+        weights = start_of(weights, state)
+        drift = start_of(np.zeros_like(weights), state if keeping.drift else None, keeping.drift)
         part = problem.part(weights, self.n_draws, seed)
-        self.blocks, self.regulariser, self.keeping = part.blocks, problem.regulariser, keeping
-        self.lam = problem.regulariser.mean_scale(self.n)[1]
+        self.blocks, self.regularizer, self.keeping = part.blocks, problem.regularizer, keeping
+        self.lam = problem.regularizer.mean_scale(self.n)[1]
         self.sizes = np.diff(self.blocks.chains.bounds)
         self.lengths: Longs = np.diff(self.blocks.chains.starts[self.blocks.chains.bounds])
         self.lazy = LazyWeights(part, weights, drift, make)
-        self.number = float(memory[keeping.number]) if memory and keeping.number else 0.0
+        self.number = float(state[keeping.number]) if state and keeping.number else 0.0
         self.lazy.vector.state[1] = self.number
         self.space, self.evaluations, self.wrong = make_workspace(self.blocks), 0, 0
 
@@ -149,7 +130,7 @@ class LazyDescent:
         return self.descend(order, np.zeros(len(order)))
 
     def penalty(self) -> float:
-        return self.regulariser.value(self.lazy.current()) / self.n
+        return self.regularizer.value(self.lazy.current()) / self.n
 
     def settle(self) -> None:
         self.lazy.settle(0.0)

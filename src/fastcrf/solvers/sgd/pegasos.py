@@ -3,7 +3,7 @@
 Shalev-Shwartz, Singer, Srebro & Cotter (2011), "Pegasos: primal estimated sub-gradient solver for SVM", Mathematical
 Programming 127(1); a baseline of Schmidt et al. (2015), AISTATS.
 
-Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
     for t = 1, 2, ..., sequences i in random order
         a <- eta / (lambda t);   w <- (1 - a lambda) w - a grad nll_i(w)
@@ -21,15 +21,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.options import check_truth
 from fastcrf.solvers.sgd.asg import AVERAGE, averaged, averaging
+from fastcrf.solvers.sgd.options import STATE_FIELDS, StochasticDescent
 from fastcrf.solvers.sgd.run import Descent, start_of
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Inverse, Schedule
-from fastcrf.solvers.sgd.stochastic_descent import KEEPS, StochasticDescent
-from fastcrf.types import Floats, Step
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class Pegasos(StochasticDescent):
 
     name: ClassVar[str] = "pegasos"
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
-    keeps: ClassVar[Mapping[str, Kept]] = KEEPS | {item: kept._replace(optional=True) for item, kept in AVERAGE.items()}
+    state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS | {
+        item: kept._replace(optional=True) for item, kept in AVERAGE.items()
+    }
 
     calibration: str = "powers"
     average: bool = False
@@ -47,10 +49,10 @@ class Pegasos(StochasticDescent):
         super().__post_init__()
         check_truth(self.name, "average", self.average)
 
-    def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> Descent:
+    def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> Descent:
         if self.average:
-            return averaging(problem, weights, memory, self.batch, self.seed)
-        return ScaledDescent(problem, start_of(weights, memory), self.batch, shrink_first=False)
+            return averaging(problem, weights, state, self.batch, self.seed)
+        return ScaledDescent(problem, start_of(weights, state), self.batch, shrink_first=False)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return Inverse(eta / descent.lam, offset=0.0)

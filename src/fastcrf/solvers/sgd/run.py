@@ -7,27 +7,27 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fastcrf.draws.sampling import epoch_permutation, epoch_uniforms
-from fastcrf.draws.slices import Slices
-from fastcrf.memory import COUNT, WEIGHTS, Kept
+from fastcrf.core.solver_state import COUNT, WEIGHTS, StateField
+from fastcrf.core.types import NOTHING, Diverged, Floats, Longs, Step
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.sgd.schedules import Schedule
-from fastcrf.types import NOTHING, Diverged, Floats, Longs, Step
+from fastcrf.stochastic.sampling import epoch_permutation, epoch_uniforms
+from fastcrf.stochastic.slices import Slices
 
 COUNTED = ("epoch", "drawn", "updates", "wrong", "positions")
-KEEPS = {
+STATE_FIELDS = {
     "weights": WEIGHTS,
-    "eta": Kept(low=0.0),
+    "eta": StateField(low=0.0),
     **dict.fromkeys(COUNTED, COUNT),
-    "loss": Kept(),
+    "loss": StateField(),
 }
 SCORES = "calibration_scores"
-TUNED = {SCORES: Kept(n_axes=1, infinite=True, optional=True)}  # where step sizes are chosen by whole runs
+TUNED = {SCORES: StateField(n_axes=1, infinite=True, optional=True)}  # where step sizes are chosen by whole runs
 
 
-def start_of(weights: Floats, memory: Mapping[str, Any] | None, item: str = "weights") -> Floats:
+def start_of(weights: Floats, state: Mapping[str, Any] | None, item: str = "weights") -> Floats:
     """Where a run begins: `weights`, or those of a memory, which nobody may write to."""
-    return np.array(memory[item]) if memory else weights
+    return np.array(state[item]) if state else weights
 
 
 class Descent(Protocol):
@@ -88,14 +88,14 @@ class Run:
         self,
         name: str,
         problem: SequenceProblem,
-        memory: Mapping[str, Any] | None,
+        state: Mapping[str, Any] | None,
         descent: Descent,
         *,
         seed: int = 0,
         steps: int = 1,
     ) -> None:
         self.name, self.problem, self.descent, self.seed = name, problem, descent, seed
-        known = memory or {"eta": 0.0, "loss": 0.0, **dict.fromkeys(COUNTED, 0)}
+        known = state or {"eta": 0.0, "loss": 0.0, **dict.fromkeys(COUNTED, 0)}
         self.eta = float(known["eta"])  # the first step size; 0 until it is known
         self.epoch, self.updates = int(known["epoch"]), int(known["updates"])  # of those that are done
         self.loss = float(known["loss"])  # of the epoch so far, and so are the next two
@@ -147,9 +147,9 @@ class Run:
                 "try a smaller eta."
             )
         passes, self.descent.evaluations = self.descent.evaluations / self.problem.n_sequences, 0
-        return Step(self.descent.weights, passes, info=info, memory=self.memory())
+        return Step(self.descent.weights, passes, info=info, state=self.state())
 
-    def memory(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """What a Step remembers, of a run that is settled."""
         numbers = {name: getattr(self, name) for name in ("eta", "epoch", "updates", "loss", "wrong", "positions")}
         scores = {SCORES: np.array(self.scores)} if self.scores else {}

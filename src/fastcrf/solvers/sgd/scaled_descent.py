@@ -11,24 +11,16 @@ one of which is 1. All sequences of an update see the same weights; their residu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.chain.blocks import (
-    Blocks,
-    add_rows,
-    clear_rows,
-    collect_change,
-    copy_rows,
-    infer_block,
-    make_workspace,
-    refresh_edges,
-)
-from fastcrf.chain.expectations import score_block
-from fastcrf.draws.progressive_error import count_wrong
-from fastcrf.draws.residuals import make_residuals
-from fastcrf.draws.scaled_vector import (
+from fastcrf.core.types import Floats, Longs
+from fastcrf.inference.edges import refresh_edges
+from fastcrf.inference.expectations import score_block
+from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.lazy_vectors.scaled_vector import (
     descend_edges_scaled,
     descend_scaled,
     gather_scaled,
@@ -38,10 +30,11 @@ from fastcrf.draws.scaled_vector import (
     shrink_scaled,
     square_scaled,
 )
-from fastcrf.kernel import borrowing_kernel
+from fastcrf.objective.blocks import Blocks, collect_change, infer_block, make_workspace
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.sgd.natural_gradient import Transform, make_transform, natural_updates
-from fastcrf.types import Floats, Longs
+from fastcrf.simd.rows import add_rows, clear_rows, copy_rows
+from fastcrf.stochastic.progressive_error import count_wrong
+from fastcrf.stochastic.residuals import make_residuals
 
 
 class Course(NamedTuple):
@@ -54,7 +47,7 @@ class Course(NamedTuple):
     after: Floats
 
 
-@borrowing_kernel
+@noalloc_kernel
 def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes):
     """One update for each `size` sequences of `order`: (their losses, tokens predicted wrong), each before its update.
 
@@ -101,8 +94,11 @@ def unbiased(blocks: Blocks, probabilities: Floats) -> Blocks:
     return blocks._replace(chains=blocks.chains._replace(weights=weights))
 
 
+Updates = Callable[[np.ndarray, Floats], tuple[float, int]]  # of sequences with step sizes: (losses, wrong tokens)
+
+
 class ScaledDescent:
-    """Weights that go downhill, and what it takes to move them."""
+    """Weights that go downhill, and what it takes to move them. `updates` is the loop, along gradients by default."""
 
     def __init__(
         self,
@@ -117,18 +113,15 @@ class ScaledDescent:
         if probabilities is not None:
             self.blocks = unbiased(self.blocks, probabilities)
         self.weights, self.n_draws = weights, problem.n_sequences
-        self.lam = problem.regulariser.mean_scale(self.n_draws)[1]
+        self.lam = problem.regularizer.mean_scale(self.n_draws)[1]
         self.unit, self.shrink_first = min(batch, self.n_draws), shrink_first
         self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.unit)
         self.settled = self.part.take(weights)  # weights of the features that draws can move
         self.vector = make_scaled(self.blocks.layout, self.part.features, self.settled)
         self.evaluations, self.wrong = 0, 0  # sequences whose loss was computed, tokens predicted wrong
         self.lengths: Longs = np.diff(problem.corpus.starts)
-        self.transform: Transform | None = None
-
-    def transform_by(self, update: Any, by_position: bool) -> None:
-        """Go along transformed gradients from now on, a sequence at a time."""
-        self.transform = make_transform(self.blocks, update, by_position)
+        self.lanes = (0,) * self.blocks.layout.width
+        self.updates: Updates = self.gradient_updates
 
     def n_updates(self, n_draws: int) -> int:
         return -(-n_draws // self.unit)
@@ -138,17 +131,17 @@ class ScaledDescent:
 
     def descend(self, order: np.ndarray, steps: Floats) -> float:
         """Updates over the sequences `order`; the sum of their losses, each before its update."""
-        factors, ones = 1.0 - steps * self.lam, np.ones(len(steps))
         self.evaluations += len(order)
-        lanes = (0,) * self.blocks.layout.width
-        moved = self.vector, self.space
-        if self.transform is not None:
-            loss, wrong = natural_updates(self.blocks, order, steps, factors, self.transform, *moved, lanes)
-        else:
-            course = Course(steps, factors, ones) if self.shrink_first else Course(steps, ones, factors)
-            loss, wrong = scaled_updates(self.blocks, order, self.unit, course, *moved, self.residuals, lanes)
+        loss, wrong = self.updates(order, steps)
         self.wrong += wrong
         return loss
+
+    def gradient_updates(self, order: np.ndarray, steps: Floats) -> tuple[float, int]:
+        """Updates along gradients: (their losses, tokens predicted wrong)."""
+        factors, ones = 1.0 - steps * self.lam, np.ones(len(steps))
+        course = Course(steps, factors, ones) if self.shrink_first else Course(steps, ones, factors)
+        moved = self.vector, self.space, self.residuals
+        return scaled_updates(self.blocks, order, self.unit, course, *moved, self.lanes)  # type: ignore[no-any-return]
 
     def loss(self, order: np.ndarray) -> float:
         """Summed loss of the sequences `order` at the weights as they are."""

@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fastcrf.types import Floats
+from fastcrf.core.types import Floats
 
 
 class Schedule(Protocol):

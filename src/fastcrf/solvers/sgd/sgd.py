@@ -4,7 +4,7 @@ Bottou (2010), "Large-scale machine learning with stochastic gradient descent", 
 crfsgd; Shalev-Shwartz, Singer & Srebro (2007), ICML, for the scaled vector; schedules of Collins et al. (2008), JMLR 9,
 and Tsuruoka, Tsujii & Ananiadou (2009), ACL.
 
-Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
     k <- 0
     repeat
@@ -28,15 +28,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
 from fastcrf.solvers.options import check_choice, check_positive
 from fastcrf.solvers.sgd import schedules
+from fastcrf.solvers.sgd.options import StochasticDescent
 from fastcrf.solvers.sgd.run import Descent, start_of
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Schedule, make_schedule
-from fastcrf.solvers.sgd.stochastic_descent import StochasticDescent
-from fastcrf.types import Floats
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class SGD(StochasticDescent):
     def tunable(self) -> frozenset[str]:
         return frozenset({"eta", "decay"} if self.schedule == "exponential" else {"eta"})
 
-    def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> ScaledDescent:
+    def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> ScaledDescent:
         probabilities = half_by_lipschitz(problem) if self.sampling == "nus" else None
-        return ScaledDescent(problem, start_of(weights, memory), self.batch, False, probabilities)
+        return ScaledDescent(problem, start_of(weights, state), self.batch, False, probabilities)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         updates = descent.n_updates(descent.n_draws)

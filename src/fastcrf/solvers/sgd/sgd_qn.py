@@ -3,7 +3,7 @@
 Bordes, Bottou & Gallinari (2009), "SGD-QN: careful quasi-Newton stochastic gradient descent", JMLR 10, pp. 1737-1754,
 and its erratum, JMLR 11 (2010), pp. 2229-2240.
 
-Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
     D <- 1 (lambda times the paper's B),  r <- 2
     for t = 0, 1, ..., sequences i in random order;   a <- eta / (1 + eta lambda t)
@@ -28,15 +28,15 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from fastcrf.memory import COUNT as A_COUNT
-from fastcrf.memory import Kept
+from fastcrf.core.solver_state import COUNT as A_COUNT
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import AnyProblem, SequenceProblem
 from fastcrf.solvers.options import check_whole
 from fastcrf.solvers.sgd.dense_descent import COUNT, DenseDescent
+from fastcrf.solvers.sgd.options import STATE_FIELDS, StochasticDescent
 from fastcrf.solvers.sgd.run import Descent
 from fastcrf.solvers.sgd.schedules import Bottou, Schedule
-from fastcrf.solvers.sgd.stochastic_descent import KEEPS, StochasticDescent
-from fastcrf.types import Floats
 
 LEAST, MOST = 0.01, 100.0  # of D
 
@@ -48,7 +48,10 @@ class SGDQN(StochasticDescent):
     name: ClassVar[str] = "sgd-qn"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "subset-gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
-    keeps: ClassVar[Mapping[str, Kept]] = KEEPS | {"scales": Kept("weights", fill=1.0, low=0.0), COUNT: A_COUNT}
+    state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS | {
+        "scales": StateField("weights", fill=1.0, low=0.0),
+        COUNT: A_COUNT,
+    }
 
     skip: int = 16
 
@@ -56,8 +59,8 @@ class SGDQN(StochasticDescent):
         super().__post_init__()
         check_whole(self.name, "skip", self.skip, 1)
 
-    def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> DenseDescent:
-        return QuasiNewtonDescent(cast(AnyProblem, problem), weights, memory, self.batch, self.skip)
+    def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> DenseDescent:
+        return QuasiNewtonDescent(cast(AnyProblem, problem), weights, state, self.batch, self.skip)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return Bottou(eta, descent.lam)
@@ -67,9 +70,9 @@ class QuasiNewtonDescent(DenseDescent):
     """Weights and the diagonal D."""
 
     def __init__(
-        self, problem: AnyProblem, weights: Floats, memory: Mapping[str, Any] | None, batch: int, skip: int
+        self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None, batch: int, skip: int
     ) -> None:
-        super().__init__(problem, weights, memory, batch, {"scales": 1.0})
+        super().__init__(problem, weights, state, batch, {"scales": 1.0})
         self.skip = skip
 
     def update(self, step: float, gradient: Floats, members: np.ndarray) -> None:

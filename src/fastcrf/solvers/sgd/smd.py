@@ -4,7 +4,7 @@ Schraudolph (1999), "Local gain adaptation in stochastic gradient descent", ICAN
 Murphy (2006), "Accelerated training of conditional random fields with stochastic gradient methods", ICML, pp. 969-976;
 a baseline of Schmidt et al. (2015), AISTATS.
 
-Minimises   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
     p <- 1 (gains),  v <- 0
     for each batch B of the sequences in random order
@@ -33,16 +33,16 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from fastcrf.kernel import borrowing_kernel
-from fastcrf.memory import COUNT as A_COUNT
-from fastcrf.memory import WEIGHTS, Kept
+from fastcrf.core.solver_state import COUNT as A_COUNT
+from fastcrf.core.solver_state import WEIGHTS, StateField
+from fastcrf.core.types import Floats
+from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.objective.capabilities import AnyProblem, SequenceProblem
 from fastcrf.solvers.options import check_not_negative
 from fastcrf.solvers.sgd.dense_descent import COUNT, DenseDescent
+from fastcrf.solvers.sgd.options import STATE_FIELDS, StochasticDescent
 from fastcrf.solvers.sgd.run import Descent
 from fastcrf.solvers.sgd.schedules import Constant, Schedule
-from fastcrf.solvers.sgd.stochastic_descent import KEEPS, StochasticDescent
-from fastcrf.types import Floats
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class SMD(StochasticDescent):
     name: ClassVar[str] = "smd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "subset-gradient", "sequence-hessian"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
-    keeps: ClassVar[Mapping[str, Kept]] = KEEPS | {
-        "gains": Kept("weights", fill=1.0, low=0.0),
+    state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS | {
+        "gains": StateField("weights", fill=1.0, low=0.0),
         "direction": WEIGHTS,
         COUNT: A_COUNT,
     }
@@ -68,8 +68,8 @@ class SMD(StochasticDescent):
         check_not_negative(self.name, "meta_rate", self.meta_rate)
         check_not_negative(self.name, "memory", self.memory)
 
-    def descent(self, problem: SequenceProblem, weights: Floats, memory: Mapping[str, Any] | None) -> DenseDescent:
-        return MetaDescent(cast(AnyProblem, problem), weights, memory, self.batch, self.meta_rate, self.memory)
+    def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> DenseDescent:
+        return MetaDescent(cast(AnyProblem, problem), weights, state, self.batch, self.meta_rate, self.memory)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return Constant(eta)
@@ -82,12 +82,12 @@ class MetaDescent(DenseDescent):
         self,
         problem: AnyProblem,
         weights: Floats,
-        memory: Mapping[str, Any] | None,
+        state: Mapping[str, Any] | None,
         batch: int,
         meta_rate: float,
         fading: float,
     ) -> None:
-        super().__init__(problem, weights, memory, batch, {"gains": 1.0, "direction": 0.0})
+        super().__init__(problem, weights, state, batch, {"gains": 1.0, "direction": 0.0})
         self.meta_rate, self.fading = float(meta_rate), float(fading)
 
     def update(self, step: float, gradient: Floats, members: np.ndarray) -> None:
@@ -107,7 +107,7 @@ class Rates(NamedTuple):
     fading: float
 
 
-@borrowing_kernel
+@noalloc_kernel
 def move_and_learn(w, p, v, gradient, bent, rates):
     """One update from the gradient of a batch and its Hessian times v, both without the penalty. Writes: w, p, v."""
     lam, step, fading = rates.lam, rates.step, rates.fading

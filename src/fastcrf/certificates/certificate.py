@@ -1,0 +1,125 @@
+"""A bound on the distance to the optimum that needs no knowledge of the optimum.
+
+Let g be the gradient of the loss at w and H_i the entropy of p(. | x_i, w). Weak duality gives a lower bound on F*
+for any choice of dual distributions; the model's own give, for c2 > 0,
+
+    F* >= sum_i s_i H_i - sum_j max(|g_j| - c1, 0)^2 / (4 c2),            sum_i s_i H_i = loss(w) - w . g
+
+which for c1 = 0 means F(w) - F* <= |grad F(w)|^2 / (4 c2). For c2 = 0 < c1 the dual point must satisfy |g_j| <= c1,
+so the model's distributions are mixed with the gold labeling until they do: share s = min(1, c1 / |g|_inf), a_i = 1
+- s + s q_i, q_i = p(y_i | x_i, w), and the bound is
+
+    F* >= sum_i s_i [ -a_i log a_i - s (1 - q_i) log s + s (H_i + q_i log q_i) ]
+
+Without a penalty there is no such bound, and the certificate says so with an infinite gap.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.core.types import Floats
+from fastcrf.jit.kernel import kernel
+
+
+class Certificate(NamedTuple):
+    """F(w) - F* <= gap; relative = gap / |lower bound|."""
+
+    objective: float
+    lower_bound: float
+
+    @property
+    def gap(self) -> float:
+        return max(self.objective - self.lower_bound, 0.0)
+
+    @property
+    def relative(self) -> float:
+        """(F(w) - F*) / F* is at most this; infinite when the bound proves nothing."""
+        if self.gap == 0.0:
+            return 0.0
+        return self.gap / self.lower_bound if self.lower_bound > 0 else math.inf
+
+    @property
+    def applies(self) -> bool:
+        """Whether there is an objective at all that the weights were to minimize."""
+        return not math.isnan(self.objective)
+
+    def __str__(self) -> str:
+        if not self.applies:
+            return "not applicable: this algorithm does not minimize the objective"
+        if math.isinf(self.gap):
+            return "no certificate: without a penalty no distance to the optimum can be proved"
+        if self.relative > 1.0:  # the optimum may be less than half of this: true of most starts, and of no use
+            return f"objective {self.objective:.4f}; there is no useful bound on its distance to the optimum yet"
+        return f"objective {self.objective:.4f} is within {self.gap:.4g} ({100 * self.relative:.2g} %) of the optimum"
+
+
+NOT_APPLICABLE = Certificate(math.nan, -math.inf)  # of weights that were not meant to minimize F
+
+
+@kernel
+def strongly_convex_gap(weights: Floats, gradient: Floats, c1: float, factors: Floats, c2: float) -> float:
+    """F(w) minus the lower bound on F* for c2 > 0; `gradient` is that of the smooth part, loss + c2 |w|^2.
+
+    The loss cancels. With g the gradient of the loss alone, what is left is a sum over the weights of
+
+        c1 |w_j| + c2 w_j^2 + w_j g_j + max(|g_j| - c1, 0)^2 / (4 c2)
+
+    no term of which is negative: nothing is lost to rounding, and one pass over the vectors does it. factors: how many
+    times c1 counts for each weight, if there are any.
+    """
+    gap = 0.0
+    for f in range(len(weights)):
+        w = weights[f]
+        g = gradient[f] - 2.0 * c2 * w
+        threshold = c1 * factors[f] if len(factors) > 0 else c1
+        excess = max(abs(g) - threshold, 0.0)
+        gap += (threshold * abs(w) + c2 * w * w) + w * g + excess * excess / (4.0 * c2)
+    return gap
+
+
+ROUNDING = 1e-10  # of a bound that is a difference of sums over the corpus and over the weights
+
+
+def dual_bound(entropy: float, slopes: Floats, c1: float, c2: float, along_prior: float = 0.0) -> float | None:
+    """Lower bound on F* from any distributions over the labelings of each sequence: their entropy, weighted and
+    summed, and the slopes, expected minus observed features, that belong to them. None where there is no penalty.
+
+        F* >= entropy - sum_f max(|slopes_f| - c1, 0)^2 / (4 c2)
+
+    For c2 = 0 they are mixed with the gold labeling, whose entropy and slopes are 0, until no slope exceeds c1.
+    along_prior: prior . slopes, which is a part of the bound where the penalty is c2 |w - prior|^2.
+    """
+    if c1 == c2 == 0.0:
+        return None
+    if c2 == 0.0:
+        largest = float(np.abs(slopes).max(initial=0.0))
+        bound = entropy * min(1.0, c1 / largest if largest > 0.0 else 1.0)
+    else:
+        bound = entropy + along_prior - conjugate(slopes, c1) / (4.0 * c2)
+    return bound - ROUNDING * (abs(entropy) + abs(along_prior))
+
+
+@kernel
+def conjugate(slopes: Floats, c1: float) -> float:
+    """sum_f max(|slopes_f| - c1, 0)^2"""
+    total = 0.0
+    for f in range(len(slopes)):
+        excess = max(abs(slopes[f]) - c1, 0.0)
+        total += excess * excess
+    return total
+
+
+def sparse_bound(figures: Floats, sequence_weights: Floats, largest_slope: float, c1: float) -> float:
+    """Lower bound on F* for c2 = 0 < c1, from (log Z, expected score, gold score) of each sequence."""
+    log_z, expected, gold = figures.T
+    q = np.exp(np.minimum(gold - log_z, 0.0))
+    entropy = np.maximum(log_z - expected, 0.0)
+    share = min(1.0, c1 / largest_slope) if largest_slope > 0 else 1.0
+    mixed = 1.0 - share + share * q
+    mixed_log = mixed * np.log(np.maximum(mixed, np.finfo(float).tiny))  # 0 log 0 = 0
+    terms = -mixed_log - share * (1.0 - q) * math.log(share) + share * (entropy + q * (gold - log_z))
+    return float(terms @ sequence_weights) if len(sequence_weights) else float(terms.sum())

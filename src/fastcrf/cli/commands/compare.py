@@ -1,0 +1,172 @@
+"""`fastcrf compare`: which solver for these data? Runs several and shows how fast each comes near the optimum."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fastcrf.cli.shared_options import Items
+
+if TYPE_CHECKING:
+    from fastcrf.cli.data_files import TrainingFiles
+    from fastcrf.lab.dataset import Dataset
+    from fastcrf.lab.experiment import Experiment
+    from fastcrf.lab.runner import Watcher
+    from fastcrf.lab.store import Rows
+
+
+def compare(
+    data: Annotated[
+        list[str],
+        typer.Argument(metavar="DATA", help="Column files, addresses, digits, or a set in FASTCRF_DATA."),
+    ],
+    solvers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...", help="Some of `fastcrf solvers`, or all.  [default: a handful that suit the penalty]"
+        ),
+    ] = None,
+    c1: Annotated[float, typer.Option(help="Weight of the L1 penalty |w|.", min=0.0)] = 0.0,
+    c2: Annotated[float, typer.Option(help="Weight of the L2 penalty |w|^2.", min=0.0)] = 1.0,
+    dev: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Held-out data.  [default: every fifth sequence of DATA]")
+    ] = None,
+    template: Annotated[
+        str | None,
+        typer.Option(
+            "--template", "-t", metavar="FILE", help="Make attributes with a template, as in `fastcrf train`."
+        ),
+    ] = None,
+    items: Items = False,
+    passes: Annotated[float, typer.Option(help="Maximum number of effective passes over the data.")] = 50.0,
+    seconds: Annotated[float | None, typer.Option(help="Maximum time spent in each solver, in seconds.")] = None,
+    tol: Annotated[
+        float, typer.Option(help="End a run once its certified relative gap to the optimum is at most this.")
+    ] = 1e-6,
+    repeat: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...) for each stochastic solver.", min=1)] = 1,
+    jobs: Annotated[int | None, typer.Option(help="Number of threads.  [default: all cores]")] = None,
+    figure: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw the curves: .html (interactive), .png, .svg or .pdf.")
+    ] = None,
+    rows: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write every step of every run to this file, as JSON lines.")
+    ] = None,
+    cache: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Where runs are kept.  [default: a folder in the user's cache]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as one JSON list.")] = False,
+) -> None:
+    """Compare solvers on your data.
+
+    Every solver starts from zero, and only the time spent inside it counts: compiling, scoring and printing do not. For
+    each run you see how it ended, its distance to the optimum, its held-out error, non-zero weights and memory; then
+    which solver was first to come within each distance. Runs are kept: repeating a command trains nothing, and a run
+    that was killed continues where it stopped.
+
+    A solver may have options, as in sgd:batch=10:schedule=sqrt.
+
+    Examples:
+
+    \b
+    fastcrf compare addresses
+    fastcrf compare train.txt --dev dev.txt --figure curves.html
+    fastcrf compare train.txt --solvers lbfgs,sag-nus-star,sgd --c2 0.5 --passes 30 --repeat 3
+    fastcrf compare conll2000 ocr-letters --c1 1 --c2 0 --solvers owlqn --json
+    """
+    from fastcrf.cli.data_files import training_files
+    from fastcrf.cli.solver_options import listed_solvers, read_solver
+    from fastcrf.data.files.destinations import check_apart
+    from fastcrf.lab.experiment import Experiment, Limits, Penalty
+    from fastcrf.lab.figures import check_figure, save_figure
+    from fastcrf.lab.store import as_lines
+    from fastcrf.lab.summary import as_json as comparisons_as_json
+    from fastcrf.lab.summary import compare as compare_rows
+    from fastcrf.lab.tables import in_words
+    from fastcrf.system.atomic_write import check_replaceable, replace_file
+    from fastcrf.system.threads import usable_jobs
+
+    if figure:
+        check_figure(figure)
+    reads = {f"the data {name}": name for name in data} | {"the held-out data": dev, "the template": template}
+    check_apart(reads, {"the figure": figure, "the rows": rows})
+    for path in filter(None, (figure, rows)):
+        check_replaceable(path)
+    penalty = Penalty(c1, c2)
+    chosen = dict(map(read_solver, listed_solvers(solvers, *penalty)))
+    limits = Limits(tol, passes, seconds)
+    limits.rules()  # wrong limits are told before anything is read
+    experiment = Experiment(
+        [find_dataset(name, dev, training_files(template, None, items)) for name in data],
+        [penalty],
+        chosen,
+        range(repeat),
+        limits,
+        usable_jobs(jobs),
+    )
+    found = run(experiment, cache, watcher(quiet))
+    comparisons = compare_rows(found)
+    if as_json:
+        typer.echo(json.dumps(comparisons_as_json(comparisons), indent=2))
+    else:
+        typer.echo("\n\n\n".join(in_words(comparison) for comparison in comparisons))
+    if rows:
+        replace_file(rows, as_lines(found).encode())
+    if figure:
+        save_figure(found, figure)
+
+
+def find_dataset(name: str, dev: str | None, inputs: TrainingFiles) -> Dataset:
+    """A file, or else a corpus that is known by name; `dev` is a file of held-out data."""
+    from fastcrf.lab.dataset import make_dataset
+    from fastcrf.lab.named_datasets import NAMED_DATASETS, divided
+
+    if name in NAMED_DATASETS and not Path(name).is_file():
+        if dev is not None:
+            raise typer.BadParameter(f"is for files; {name} has held-out data of its own.", param_hint="--dev")
+        return NAMED_DATASETS[name]()
+    labeled = inputs.files.labeled(name)
+    weights: Iterable[float] | None = labeled.weights
+    if dev is not None:
+        held_out = inputs.files.labeled(dev)
+        train: tuple[Any, Any] = labeled.X, labeled.y
+        test: tuple[Any, Any] = held_out.X, held_out.y
+    else:
+        (X, X_test), (y, y_test) = divided(labeled.X), divided(labeled.y)
+        train, test = (X, y), (X_test, y_test)
+        weights = divided(weights)[0] if weights is not None else None
+    return make_dataset(
+        Path(name).name,
+        *train,
+        test,
+        attributes=inputs.attributes,
+        sample_weight=weights,
+        transitions=inputs.transitions,
+    )
+
+
+def run(experiment: Experiment, cache: str | None, watcher: Watcher) -> Rows:
+    """The rows of the experiment; what Ctrl-C breaks off is kept."""
+    from fastcrf.jit.compile_notice import announce_compilation
+    from fastcrf.lab.runner import run_experiment
+    from fastcrf.lab.store import Store
+    from fastcrf.system.cache_folder import lab_folder
+
+    try:
+        with announce_compilation():
+            return run_experiment(experiment, Store(cache or lab_folder()), watcher)
+    except KeyboardInterrupt:
+        typer.echo("What has been measured is kept; run the same command again to continue.", err=True)
+        raise
+
+
+def watcher(quiet: bool) -> Watcher:
+    """Progress on standard error, or none."""
+    from fastcrf.lab.runner import NOBODY, Watcher
+    from fastcrf.training.progress import Progress
+
+    return NOBODY if quiet else Watcher(lambda sentence: typer.echo(sentence, err=True), lambda: Progress(interval=5.0))

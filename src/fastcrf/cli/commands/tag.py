@@ -1,0 +1,110 @@
+"""`fastcrf tag`: columns in, columns and a label out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastcrf.cli.command_errors import refuse, tell
+
+if TYPE_CHECKING:
+    import typer  # main.py reads the declarations with it; a plain command line is read without it (quick.py)
+
+    from fastcrf.cli.tagged_lines import TagFormat
+
+
+def tag(
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Columns, plain or gzipped; - is standard input.")],
+    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model of any format.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
+    ] = "-",
+    scores: Annotated[
+        bool,
+        typer.Option(
+            "--scores", help="Add the probability of each label and, before each sequence, that of all its labels."
+        ),
+    ] = False,
+    marginals: Annotated[
+        bool, typer.Option("--marginals", help="Add a label/probability column for every label.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON object for each sequence instead of columns.")
+    ] = False,
+    items: Annotated[bool, typer.Option("--items", help="DATA is an item file in CRFsuite's format.")] = False,
+    folder: Annotated[
+        str | None, typer.Option("--folder", metavar="DIR", help="Write a file for each file of DATA into this folder.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Skip files whose result is already in --folder.")] = False,
+    jobs: Annotated[int, typer.Option(help="Number of processes, for --folder.")] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENGINE",
+            help="Tag on Dask workers, for --folder: tcp://host:8786, or local:4. Needs fastcrf[dask].",
+        ),
+    ] = None,
+) -> None:
+    """Label the tokens of column files.
+
+    Each line is printed with its columns, separated by tabs, and the label as an extra column. Blank lines and the
+    comments of CoNLL-U stay, so line n of the output belongs to line n of the input. If the input already has a column
+    of labels, it is kept. If a line is broken, its file and number are reported and nothing is written. For an item
+    file only the labels are printed. --scores puts a line such as "# 0.912345" before each sequence. --json prints a
+    line for each sequence: its tokens, its labels and their probabilities, and the spans that the labels mark with
+    theirs. Several files are written one after another or, with --folder, each to a file of its own; these appear
+    whole or not at all, and an interrupted run continues with --resume.
+
+    Examples:
+
+    \b
+    fastcrf tag new.txt -m model.crf > tagged.txt
+    fastcrf tag new.txt.gz -m model.crf -o tagged.txt
+    fastcrf tag new.txt -m model.crf --scores --marginals
+    fastcrf tag *.txt.gz -m model.crf --folder tagged --jobs 4 --resume
+    fastcrf tag new.txt -m model.crf --json | jq -r '.spans[].text'
+    echo "12 Oak Street, Springfield IL 62704" | tr ' ' '\\n' | fastcrf tag - -m model.crf
+    """
+    from fastcrf.cli.data_files import files_of
+    from fastcrf.cli.output_file import whole_output
+    from fastcrf.cli.tagged_lines import TagFormat, result_lines
+    from fastcrf.data.files.destinations import check_apart
+    from fastcrf.jit.compile_notice import announce_compilation
+    from fastcrf.model.model import Model
+
+    if as_json and scores:
+        refuse("--scores", "is part of --json already; leave it out.")
+    tag_format = TagFormat(scores, marginals, as_json, items)
+    if folder is not None:
+        tag_into(folder, data, model, output, tag_format, resume, jobs, cluster)
+        return
+    for option, given in (("--jobs", jobs != 1), ("--cluster", cluster), ("--resume", resume)):
+        if given:
+            refuse(option, "is for many files with results of their own; add --folder DIR.")
+    for path in data:
+        check_apart({"the data": path, "the model": model}, {"the output": output})
+    with announce_compilation(), whole_output(output) as text:
+        trained = Model.load(model)
+        files = files_of(trained, items)
+        for path in data:
+            text.writelines(f"{line}\n" for line in result_lines(trained, files, path, tag_format))
+
+
+def tag_into(
+    folder: str,
+    data: list[str],
+    model: str,
+    output: str,
+    tag_format: TagFormat,
+    resume: bool,
+    jobs: int,
+    cluster: str | None,
+) -> None:
+    """Tag many files, each into a file of a folder."""
+    from fastcrf.cli.tag_files import tag_all, tasks_of
+    from fastcrf.core.checks import whole
+
+    if output != "-":
+        refuse("--output", "is one file, and --folder has many; leave one of them out.")
+    tasks = tasks_of(data, model, folder, tag_format, resume)
+    for done in tag_all(tasks, whole("jobs", jobs, 1), cluster):
+        tell(done)

@@ -1,0 +1,189 @@
+"""`fastcrf train`: a column file in, a model out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from fastcrf.cli.command_errors import INTERRUPTED, refuse
+from fastcrf.cli.train_options import TrainOptions, features_of
+
+if TYPE_CHECKING:
+    from fastcrf.fitting.plan import Plan
+    from fastcrf.training.checkpoint import Checkpoint
+
+
+def train(asked: TrainOptions) -> None:
+    """Train a model on column files, or on an encoded corpus.
+
+    Without a template, attributes are made from the columns before the label: words, shapes, prefixes and suffixes of
+    the token and its neighbors. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
+    after the current step and saves what was learnt. An older model of that name is replaced only when the new one is
+    complete; a file that is no model is not replaced without --force.
+
+    Examples:
+
+    \b
+    fastcrf train train.txt -m model.crf
+    fastcrf train train.txt.gz -m model.crf --dev dev.txt --patience 5
+    fastcrf train train.txt -m sparse.crf --c1 0.5 --c2 0 --tol 1e-4
+    fastcrf train train.txt -m model.crf --cv 5
+    fastcrf train train.txt -m model.crf -a lbfgs -o pairs=20 --seconds 60
+    fastcrf train train.txt -m model.crf --template template.txt --min-count 3
+    fastcrf train items.txt -m model.crf --items
+    fastcrf train corpus.fcc -m model.crf
+    fastcrf train /shared/part-*.txt -m model.crf --cluster tcp://host:8786
+    fastcrf train train.txt -m model.crf --checkpoint run.state --resume
+    fastcrf train train.txt -m model.crf --order 2 --boundaries
+    fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
+    zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
+    """
+    from fastcrf.features.histories import check_order
+    from fastcrf.training.checkpoint import Checkpoint
+
+    check_combination(asked)
+    check_paths(asked)
+    state = Checkpoint(asked.checkpoint, asked.checkpoint_every, asked.resume) if asked.checkpoint else None
+    given, options = parameters_of(asked)
+    if asked.cv is not None:
+        given["c2"] = chosen_c2(asked, asked.cv, given)
+    chain = {"prior": asked.prior, "engine": asked.cluster, "order": check_order(asked.order)}
+    plan = make_plan_with({**given, **chain}, options, asked.seconds)
+    if asked.online:
+        from fastcrf.cli.online import train_online
+
+        train_online(asked, plan, given, state)
+    else:
+        train_in_steps(asked, plan, given, state)
+
+
+def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state: Checkpoint | None) -> None:
+    """Train on all data until the plan is fulfilled, save the model and tell how it went."""
+    from fastcrf.cli.reports import outcome_in_words, outcome_of, save
+    from fastcrf.cli.training_data import held_out_data, open_training_data
+    from fastcrf.model.model import Model
+    from fastcrf.system.threads import usable_jobs
+    from fastcrf.training.progress import Progress
+
+    kind = asked.template, asked.template_kind, asked.items
+    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.cluster, asked.boundaries)
+    fit = inputs.fit(
+        plan,
+        dev=held_out_data(inputs, asked.dev, asked.quiet, bool(asked.cluster)),
+        min_count=asked.min_count,
+        features=features_of(asked) | {"transitions": inputs.transitions},
+        start=Model.load(asked.init) if asked.init else None,
+        prior=Model.load(asked.prior) if asked.prior else None,
+        patience=asked.patience,
+        n_jobs=asked.jobs if asked.cluster else usable_jobs(asked.jobs),
+        progress=None if asked.quiet else Progress(reason=False),
+        checkpoint=state,
+        options={"parameters": given},
+        **({"local_epochs": asked.local_epochs} if asked.cluster else {}),
+    )
+    save(fit, inputs.files.remembered(), asked.model)
+    outcome = {**outcome_of(fit, plan), "model": asked.model}
+    if asked.as_json:
+        typer.echo(json.dumps(outcome, indent=2))
+    elif not asked.quiet:
+        typer.echo(outcome_in_words(outcome))
+    if fit.result.status == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+
+
+def check_combination(asked: TrainOptions) -> None:
+    """Refuse options that have no meaning without others, or with them."""
+    if asked.resume and not asked.checkpoint:
+        refuse("--resume", "needs a checkpoint to continue from; add --checkpoint FILE.")
+    if asked.local_epochs and not asked.cluster:
+        refuse("--local-epochs", "is for shards; add --cluster ENGINE.")
+    if asked.online:
+        from fastcrf.cli.online import refuse_with_online
+
+        refuse_with_online(asked)
+    if asked.cv is not None:
+        check_cv(asked)
+
+
+def check_cv(asked: TrainOptions) -> None:
+    """--cv chooses c2, reads the files twice, and works on items and on this machine."""
+    for option in ("c2", "template", "cluster", "prior", "online"):
+        if getattr(asked, option) not in (None, False):
+            refuse("--cv", f"does not work with --{option}; leave one of them out.")
+    if "-" in asked.data:
+        refuse("--cv", "reads the data twice, which standard input does not allow.")
+
+
+def check_paths(asked: TrainOptions) -> None:
+    """Refuse, before anything is read, to write where something would be lost or nothing can be written."""
+    from fastcrf.data.files.destinations import CHECKPOINT, MODELS, check_apart, check_ours
+    from fastcrf.data.templates.dialects import BUILT_IN
+    from fastcrf.system.atomic_write import check_replaceable
+
+    several = len(asked.data) > 1
+    reads = {
+        **{f"training file {i}" if several else "the training data": path for i, path in enumerate(asked.data, 1)},
+        "the held-out data": asked.dev,
+        "the template": None if asked.template in BUILT_IN else asked.template,
+    }
+    check_apart(reads, {"the model": asked.model, "the checkpoint": asked.checkpoint})
+    for path, kinds in ((asked.model, MODELS), (asked.checkpoint, (CHECKPOINT,))):
+        if path:
+            check_replaceable(path)
+            if not asked.force:
+                check_ours(path, kinds)
+
+
+def parameters_of(asked: TrainOptions) -> tuple[dict[str, Any], dict[str, Any]]:
+    """CRF's parameters that were given, and the options that are the solver's alone."""
+    from fastcrf.cli.solver_options import read_option
+    from fastcrf.fitting.solver_choice import AUTO, ONLINE
+
+    names = ("algorithm", "c1", "c2", "max_iterations", "tol", "gradient_tol", "mean_gradient_tol")
+    given = {name: getattr(asked, name) for name in names} | {"random_state": asked.seed}
+    if asked.online and asked.algorithm == AUTO:
+        given["algorithm"] = ONLINE
+    given = {name: value for name, value in given.items() if value is not None}
+    return with_options(given, dict(map(read_option, asked.option or [])))
+
+
+def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
+    """The c2 with the highest held-out likelihood."""
+    from fastcrf.cli.data_files import training_files
+    from fastcrf.cli.training_data import one_behind_another
+    from fastcrf.estimators.crf import CRF
+    from fastcrf.estimators.regularization import CRFCV
+
+    labeled = one_behind_another(asked.data, training_files(None, None, asked.items).files, quiet=True)
+    X, y = map(list, zip(*zip(labeled.X, labeled.y, strict=True), strict=True))
+    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"), order=asked.order, boundaries=asked.boundaries)
+    search = CRFCV(base, cv=folds, n_jobs=asked.jobs, random_state=given["random_state"]).choose(X, y)
+    if not (asked.quiet or asked.as_json):
+        score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {folds} folds"
+        typer.echo(f"c2={search.c2_:.3g}: {score}.", err=True)
+    return search.c2_
+
+
+def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """CRF's parameters, those among the options included, and the options that are the solver's alone."""
+    from fastcrf.fitting.plan import PARAMETERS
+
+    for name in given.keys() & options.keys() & PARAMETERS:
+        refuse(name, f"is given twice, by --{name.replace('_', '-')} and by --option; remove one of them.")
+    parameters = {name: value for name, value in options.items() if name in PARAMETERS}
+    return given | parameters, {name: value for name, value in options.items() if name not in PARAMETERS}
+
+
+def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds: float | None) -> Plan:
+    """The plan for CRF's parameters, with options of the solver that it chose, and with a limit of time."""
+    from fastcrf.core.checks import above
+    from fastcrf.fitting.plan import make_plan
+    from fastcrf.solvers.registry import changed
+    from fastcrf.training.stopping import MaxSeconds
+
+    plan = make_plan(parameters)
+    solver = changed(plan.solver, **options) if options else plan.solver
+    limits = () if seconds is None else (MaxSeconds(above("seconds", seconds, 0.0)),)
+    return plan._replace(solver=solver, stop=(*plan.stop, *limits))

@@ -1,0 +1,104 @@
+"""Reports of a fit and of scores, for people and as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from fastcrf.fitting.fit import DEV_SCORE, Fit
+from fastcrf.fitting.plan import Plan
+from fastcrf.metrics import Label, SegmentScore, flat_accuracy_score, segment_scores, sequence_accuracy_score
+
+
+def save(fit: Fit, kind_of_input: dict[str, Any], path: str) -> None:
+    """Save the model of a run that learnt something; it remembers what its input looks like."""
+    if fit.result.status == "diverged":
+        raise ValueError(f"Training diverged, and no model was saved. {fit.result.reason}")
+    if fit.result.status == "interrupted" and not fit.result.n_steps:
+        raise ValueError("Interrupted before the first step, so there was nothing to save.")
+    replace(fit.model, input=kind_of_input).save(path)
+
+
+def outcome_of(fit: Fit, plan: Plan) -> dict[str, Any]:
+    """What there is to know of a fit, in numbers and words that JSON can hold."""
+    result, last = fit.result, fit.result.trace[-1]
+    outcome = {
+        "algorithm": plan.solver.name,
+        "c1": plan.c1,
+        "c2": plan.c2,
+        "status": result.status,
+        "reason": result.reason,
+        "converged": fit.converged,
+        "objective": result.certificate.objective,
+        "gap": result.certificate.gap,
+        "relative_gap": result.certificate.relative,
+        "certificate": str(result.certificate),
+        "steps": result.n_steps,
+        "passes": last["passes"],
+        "seconds": last["seconds"],
+        DEV_SCORE: last.get(DEV_SCORE),
+        "labels": len(fit.model.labels),
+        "attributes": len(fit.model.attributes),
+        "weights": len(fit.model.weights),
+    }
+    return {name: None if is_no_number(value) else value for name, value in outcome.items()}
+
+
+def is_no_number(value: Any) -> bool:
+    """Whether JSON has no number for it."""
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def outcome_in_words(outcome: dict[str, Any]) -> str:
+    """The same for people."""
+    lines = {
+        "objective": f"{outcome['objective']:,.4f}" if outcome["objective"] is not None else "",
+        "certificate": outcome["certificate"],
+        "status": f"{outcome['status']}: {outcome['reason']}",
+        "training": f"{outcome['algorithm']} (c1={outcome['c1']:g}, c2={outcome['c2']:g}), {outcome['steps']:,} steps, "
+        f"{outcome['passes']:.6g} passes over the data, {outcome['seconds']:.2f} s",
+        "held-out": f"{outcome[DEV_SCORE]:.2%} of the tokens are correct" if outcome[DEV_SCORE] is not None else "",
+        "model": f"{outcome['labels']:,} labels, {outcome['attributes']:,} attributes, {outcome['weights']:,} weights; "
+        f"saved in {outcome['model']}",
+    }
+    return "\n".join(f"{name:13}{text}" for name, text in lines.items() if text)
+
+
+Labels = Sequence[Sequence[Label]]
+
+
+def scores_of(y_true: Labels, y_pred: Labels) -> dict[str, Any]:
+    """Accuracy of tokens and sequences, and precision, recall and F1 of segments, over all and by type."""
+    found = segment_scores(y_true, y_pred)
+    return {
+        "sequences": len(y_true),
+        "tokens": sum(map(len, y_true)),
+        "token_accuracy": flat_accuracy_score(y_true, y_pred),
+        "sequence_accuracy": sequence_accuracy_score(y_true, y_pred),
+        "segments": found.overall._asdict(),
+        "types": {str(kind): score._asdict() for kind, score in found.by_type.items()},
+    }
+
+
+def scores_in_words(scores: dict[str, Any]) -> str:
+    """The scores that everybody reads first, one a line."""
+    overall = SegmentScore(**scores["segments"])
+    return "\n".join(
+        [
+            f"token accuracy     {scores['token_accuracy']:7.2%}  of {scores['tokens']:,} tokens",
+            f"sequence accuracy  {scores['sequence_accuracy']:7.2%}  of {scores['sequences']:,} sequences",
+            f"segment F1         {overall.f1:7.2%}  of {overall.n_true:,} segments "
+            f"(precision {overall.precision:.2%}, recall {overall.recall:.2%})",
+        ]
+    )
+
+
+def types_in_words(scores: dict[str, Any]) -> str:
+    """A table: precision, recall and F1 of the segments of each type."""
+    types = {kind: SegmentScore(**score) for kind, score in scores["types"].items()}
+    width = max(map(len, ("type", *types)))
+    lines = [f"{'type':{width}}  precision   recall       F1  segments"]
+    lines += [f"{k:{width}}  {s.precision:9.2%}  {s.recall:7.2%}  {s.f1:7.2%}  {s.n_true:8,}" for k, s in types.items()]
+    return "\n".join(lines)

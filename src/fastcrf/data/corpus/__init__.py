@@ -1,0 +1,1 @@
+"""Operations on encoded corpora: occurrences, rare attributes, the order of blocks."""

@@ -1,0 +1,55 @@
+"""A corpus with other attributes at its positions: what more, fewer or other numbers of attributes make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastcrf.core.types import Corpus, Floats, Ints, Longs
+from fastcrf.system.mapped_arrays import empty_beside
+
+
+class Occurrences(NamedTuple):
+    """What occurs at the positions of a stretch of a corpus: the fields of a Corpus."""
+
+    offsets: Longs
+    attributes: Ints
+    values: Floats  # where the corpus has values
+
+
+def with_occurrences(corpus: Corpus, n_occurrences: int, change: Callable[[Corpus], Occurrences]) -> Corpus:
+    """The corpus with so many occurrences, those that `change` makes of each stretch. Of a mapped corpus they are
+    mapped, too.
+    """
+    home = corpus.attributes
+    changed = corpus._replace(
+        offsets=empty_beside(home, corpus.n_positions + 1, np.int64),
+        attributes=empty_beside(home, n_occurrences, np.int32),
+        values=empty_beside(home, n_occurrences if len(corpus.values) else 0, np.float64),
+    )
+    changed.offsets[0] = p = o = 0
+    for stretch in corpus.stretches():
+        found = change(stretch)
+        held = slice(o, o + len(found.attributes))
+        changed.offsets[p + 1 : p + len(found.offsets)] = o + found.offsets[1:]
+        changed.attributes[held] = found.attributes
+        if len(corpus.values):
+            changed.values[held] = found.values
+        p, o = p + stretch.n_positions, held.stop
+    return changed
+
+
+def with_attributes(corpus: Corpus, kept: NDArray[np.bool_], numbers: Ints) -> Corpus:
+    """The corpus with the attributes that are kept alone, each under its new number."""
+
+    def without(stretch: Corpus) -> Occurrences:
+        stays = kept[stretch.attributes]
+        stay_before = np.concatenate(([0], np.cumsum(stays)))
+        values = stretch.values[stays] if len(stretch.values) else stretch.values
+        return Occurrences(stay_before[stretch.offsets], numbers[stretch.attributes[stays]], values)
+
+    n_kept = sum(int(np.count_nonzero(kept[stretch.attributes])) for stretch in corpus.stretches())
+    return with_occurrences(corpus, n_kept, without)

@@ -1,0 +1,1 @@
+"""Built-in generated data sets and known public corpora."""

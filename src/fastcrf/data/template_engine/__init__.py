@@ -1,0 +1,1 @@
+"""The engine that runs templates, compiled and in NumPy."""

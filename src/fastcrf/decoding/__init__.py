@@ -1,0 +1,1 @@
+"""Best labels and probabilities under given weights, compiled and in NumPy."""

@@ -1,0 +1,99 @@
+"""Decoding a corpus with given weights: best labels, probabilities of labels and of whole label sequences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints
+from fastcrf.decoding import plain_decoder as plain_decoder
+from fastcrf.decoding.input_checks import require_room_for, require_room_for_states
+from fastcrf.decoding.scores import fill_transitions, score_positions
+from fastcrf.decoding.viterbi import best_labels
+from fastcrf.features.histories import known_histories, make_tree
+from fastcrf.features.transitions import transition_matrix
+from fastcrf.higher_order.any_order import edges_from, lattice_of
+from fastcrf.inference.expectations import infer
+from fastcrf.inference.forward_backward import AnyEdges, AnyLattice
+from fastcrf.jit.kernel import kernel
+from fastcrf.simd.widths import choose_width
+
+
+def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
+    """Best label id of each position, [P]; ties go to the lowest id."""
+    require_room_for(features.n_labels, corpus.n_positions, squares=1, rows=1)
+    if features.order == 1:
+        return best_labels(corpus, features, weights)
+    from fastcrf.decoding.history_viterbi import best_labels_of_histories
+
+    return best_labels_of_histories(corpus, features, weights, *prepared(corpus, features, weights))
+
+
+def prepared(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[AnyEdges, AnyLattice]:
+    """Edges, and work space for the longest sequence."""
+    require_room_for_states(corpus, features, rows=8, columns=3)
+    K, padded = features.n_labels, choose_width(features.n_labels)[1]
+    tree = None if features.order == 1 else make_tree(known_histories(features), K)
+    longest = int(np.diff(corpus.starts).max(initial=1))
+    edges = edges_from(tree, transition_matrix(features, weights), padded)
+    return edges, lattice_of(tree, longest, K, padded)
+
+
+def posteriors(corpus: Corpus, features: FeatureMap, weights: Floats) -> Floats:
+    """p(y_t = k | x) of each position, [P, K]."""
+    return infer_corpus(corpus, features, weights)[0]
+
+
+def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
+    """p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
+    require_room_for(features.n_labels, corpus.n_positions, squares=6, rows=5)
+    edges, lattice = prepared(corpus, features, weights)
+    probabilities = np.empty((corpus.n_positions, features.n_labels))
+    log_z = np.zeros(corpus.n_sequences)
+    fill_posteriors(
+        corpus, features, weights, edges, lattice, probabilities, log_z, (0,) * choose_width(features.n_labels)[0]
+    )
+    return probabilities, log_z
+
+
+@kernel
+def fill_posteriors(corpus, features, weights, edges, lattice, probabilities, log_z, lanes):
+    """Writes: probabilities, log_z, lattice."""
+    K = features.n_labels
+    wide_edges = np.zeros(edges.scores.shape)
+    row = np.int64(0)  # a literal 0 would make Numba compile `infer` and all it calls once more
+    for i in range(len(corpus.starts) - 1):
+        first, last = corpus.starts[i], corpus.starts[i + 1]
+        if first == last:
+            continue
+        for t in range(last - first):
+            lattice.scores[t] = lattice.bias[0]
+        score_positions(corpus, features, weights, first, last, lattice.scores)
+        log_z[i] = infer(lattice, row, row + last - first, edges, 1.0, wide_edges, K, lanes)
+        probabilities[first:last] = lattice.scores[: last - first, :K]
+
+
+def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
+    """The score of each sequence with these labels (ids of each position), [N]."""
+    if features.order == 1:
+        return bigram_path_scores(corpus, features, weights, labels)
+    return plain_decoder.path_scores(corpus, features, weights, labels)
+
+
+@kernel
+def bigram_path_scores(corpus, features, weights, labels):
+    """The same in a chain of order 1."""
+    scores = np.zeros(len(corpus.starts) - 1)
+    transitions = np.zeros((features.n_labels, features.n_labels))
+    fill_transitions(features, weights, transitions)
+    for i in range(len(scores)):
+        for p in range(corpus.starts[i], corpus.starts[i + 1]):
+            if p > corpus.starts[i]:
+                scores[i] += transitions[labels[p - 1], labels[p]]
+            for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
+                a = corpus.attributes[o]
+                if a < 0:
+                    continue
+                for f in range(features.offsets[a], features.offsets[a + 1]):
+                    if features.labels[f] == labels[p]:
+                        scores[i] += weights[f] * (corpus.values[o] if len(corpus.values) else 1.0)
+    return scores

@@ -1,0 +1,60 @@
+"""Decoding that starts at once: plain NumPy for the first sentences of a process, compiled code when there are more.
+
+Loading Numba and machine code takes some tenths of a second and a hundred megabytes. So the first sentences are decoded
+without, until that has taken as long as loading would; from then on, and wherever compiled code is loaded anyway, it
+decodes. Nobody waits more than twice as long as with the better choice. Both give the same labels, and probabilities
+that differ by rounding alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints
+from fastcrf.inference.score_range import DENSE
+
+PLAIN, COMPILED = "fastcrf.decoding.plain_decoder", "fastcrf.decoding.compiled_decoder"
+LOADING = 0.3  # seconds
+VITERBI, INFERENCE = 1e-5, 5e-5  # seconds a position in NumPy, for few labels
+MANY = 60  # labels at which [K, K] arrays begin to matter
+
+
+class Spent:
+    """The seconds, roughly, that this process has spent in NumPy instead of loading compiled code."""
+
+    seconds = 0.0
+
+
+def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
+    """Best label id of each position, [P]; ties go to the lowest id."""
+    return decoder(VITERBI, corpus, features).viterbi(corpus, features, weights)
+
+
+def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
+    """p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
+    return decoder(INFERENCE, corpus, features).infer_corpus(corpus, features, weights)
+
+
+def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
+    """The score of each sequence with these labels (ids of each position), [N]."""
+    return decoder(0.0, corpus, features).path_scores(corpus, features, weights, labels)
+
+
+def log_chances(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, log_z: Floats) -> Floats:
+    """The log of the probability of each sequence's labels, [N], given its log Z."""
+    chances = np.minimum(path_scores(corpus, features, weights, labels) - log_z, 0.0)
+    for i in np.flatnonzero(np.abs(log_z) > DENSE).tolist():
+        chances[i] = min(import_module(PLAIN).log_chance(corpus, features, weights, labels, i), 0.0)
+    return chances
+
+
+def decoder(seconds: float, corpus: Corpus, features: FeatureMap) -> Any:
+    """The module that decodes this corpus, given what a position takes in NumPy."""
+    if COMPILED in sys.modules:
+        return sys.modules[COMPILED]
+    Spent.seconds += seconds * corpus.n_positions * (1 + (features.n_labels / MANY) ** 2)
+    return import_module(COMPILED if Spent.seconds > LOADING else PLAIN)

@@ -1,0 +1,27 @@
+"""Label scores straight from the compact weights: for tagging, where a corpus is seen once and no layout pays."""
+
+from __future__ import annotations
+
+from fastcrf.jit.kernel import kernel
+
+
+@kernel
+def score_positions(corpus, features, weights, first, last, scores):
+    """scores[t, k] += sum over the known attributes a of position first + t of value_a * w[a, k]. Writes: scores."""
+    has_values = len(corpus.values) > 0
+    for p in range(first, last):
+        for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
+            a = corpus.attributes[o]
+            if a < 0:
+                continue
+            value = corpus.values[o] if has_values else 1.0
+            for f in range(features.offsets[a], features.offsets[a + 1]):
+                scores[p - first, features.labels[f]] += value * weights[f]
+
+
+@kernel
+def fill_transitions(features, weights, matrix):
+    """matrix[j, k] = w[j, k] for the label bigrams that have a weight; the rest stays 0. Writes: matrix."""
+    n_state = len(features.labels)
+    for e in range(len(features.sources)):
+        matrix[features.sources[e], features.targets[e]] = weights[n_state + e]

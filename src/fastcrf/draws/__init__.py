@@ -1,1 +1,0 @@
-"""What all solvers that draw sequences share: blocks evaluated, lazy vectors, stored gradients, sampling, epochs."""

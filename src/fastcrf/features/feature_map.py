@@ -1,0 +1,272 @@
+"""Which features a corpus gives rise to, and how often each occurs with the gold labels.
+
+The features are CRFsuite's. Observed are the (attribute, label) pairs and the label bigrams of the training corpus; the
+frequency of a pair is Σ weight · value over its occurrences, that of a bigram Σ weight; a feature is kept if its
+frequency is at least `min_freq`. CRFsuite thereby drops pairs whose values sum to less than 0 even where `min_freq` is
+0; here they stay, unless `drop_negative` asks for CRFsuite's way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
+from fastcrf.features.histories import check_labels, n_histories
+from fastcrf.features.transition_counts import count_transitions
+from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.system.memory_budget import SMALL, require_room
+
+
+class Occurrences(NamedTuple):
+    """Every attribute occurrence of a corpus, sorted by attribute."""
+
+    bounds: Longs  # [A + 1] first occurrence of each attribute
+    labels: Ints  # [occurrences] gold label of the position
+    amounts: Floats  # [occurrences] weight · value, or [0] when every one is 1
+
+
+class Pairs(NamedTuple):
+    """The (attribute, label) pairs that have been met, by attribute and then label."""
+
+    offsets: Longs  # [A + 1] first pair of each attribute
+    labels: Ints  # [pairs]
+    frequencies: Floats  # [pairs] Σ weight · value
+
+
+class FeatureCounts(NamedTuple):
+    """How often what may become a feature occurs."""
+
+    pairs: Pairs
+    codes: Longs  # [grams] (number of the history) * K + label of each bigram that occurs, and of each longer gram
+    frequency: Floats  # [grams]; of one whose sequences have no weight, 0
+
+
+class Seen(NamedTuple):
+    """The labels that an attribute occurs with, while its occurrences are counted."""
+
+    frequency: Floats  # [K]
+    last: Longs  # [K] last attribute that was seen with the label
+
+
+def build_feature_map(
+    corpus: Corpus, n_attributes: int, n_labels: int, *, order: int = 1, **options: Any
+) -> FeatureMap:
+    """The features of a training corpus; options as of `choose_features`."""
+    return choose_features(count_features(corpus, n_attributes, n_labels, order), n_labels, order=order, **options)
+
+
+def count_features(corpus: Corpus, n_attributes: int, n_labels: int, order: int = 1) -> FeatureCounts:
+    """What a labeled corpus says of its features."""
+    check_labels(n_labels, order)
+    return FeatureCounts(count_pairs(corpus, n_attributes, n_labels), *count_transitions(corpus, n_labels, order))
+
+
+def choose_features(
+    counts: FeatureCounts,
+    n_labels: int,
+    *,
+    all_states: bool = False,
+    all_transitions: bool = False,
+    min_freq: float = 0.0,
+    drop_negative: bool = False,
+    transitions: bool = True,
+    order: int = 1,
+) -> FeatureMap:
+    """The features of counts, of one corpus or of several that were joined.
+
+    `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram (in a chain
+    of higher order every longer gram, too); what they add has frequency 0 and is subject to `min_freq` like the rest.
+    Without `transitions` there are no label bigrams.
+    """
+    threshold = float(min_freq) if min_freq > 0 or drop_negative else -np.inf
+    pairs = with_every_label(counts.pairs, n_labels) if all_states else counts.pairs
+    kept = pairs.frequencies >= threshold
+    kept_before = np.concatenate(([0], np.cumsum(kept)))
+    codes = counts.codes[counts.frequency >= threshold]
+    if all_transitions and threshold <= 0.0:
+        require_room_for_grams(n_histories(n_labels, order), n_labels, order)
+        codes = np.union1d(codes, np.arange(n_histories(n_labels, order) * n_labels))
+    sources, targets = np.divmod(codes if transitions else codes[:0], max(n_labels, 1))
+    if order > 1:
+        require_room_for_grams(len(codes), n_labels, order)
+    offsets, labels = kept_before[pairs.offsets], pairs.labels[kept]
+    return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels), order)
+
+
+def join_counts(counts: Sequence[FeatureCounts], n_labels: int) -> FeatureCounts:
+    """The counts of several corpora together, added in their order."""
+    keys = [codes_of(each.pairs.offsets, each.pairs.labels, n_labels) for each in counts]
+    known, place = np.unique(np.concatenate(keys), return_inverse=True)
+    frequencies = np.zeros(len(known))
+    np.add.at(frequencies, place, np.concatenate([each.pairs.frequencies for each in counts]))
+    offsets = np.searchsorted(known, np.arange(len(counts[0].pairs.offsets)) * n_labels)
+    return FeatureCounts(
+        Pairs(offsets, (known % n_labels).astype(np.int32), frequencies),
+        *joined_grams(counts),
+    )
+
+
+def joined_grams(counts: Sequence[FeatureCounts]) -> tuple[Longs, Floats]:
+    """(codes, frequencies) of the grams of several corpora together, added in their order."""
+    codes, place = np.unique(np.concatenate([each.codes for each in counts]), return_inverse=True)
+    frequency = np.zeros(len(codes))
+    np.add.at(frequency, place, np.concatenate([each.frequency for each in counts]))
+    return codes, frequency
+
+
+def count_pairs(corpus: Corpus, n_attributes: int, n_labels: int) -> Pairs:
+    """The pairs of a labeled corpus; positions whose label is below 0 (unknown) have none.
+
+    Stretch by stretch, because sorting takes as much memory as what is sorted.
+    """
+    pairs = Pairs(np.zeros(n_attributes + 1, np.int64), np.empty(0, np.int32), np.empty(0))
+    for stretch in corpus.stretches():
+        occurrences = occurrences_by_attribute(stretch, n_attributes)
+        most = min(len(pairs.labels) + len(occurrences.labels), n_attributes * n_labels)
+        more = Pairs(np.zeros(n_attributes + 1, np.int64), np.empty(most, np.int32), np.empty(most))
+        add_pairs(occurrences, pairs, Seen(np.zeros(n_labels), np.full(n_labels, -1)), more)
+        n_pairs = int(more.offsets[-1])
+        pairs = Pairs(more.offsets, more.labels[:n_pairs].copy(), more.frequencies[:n_pairs].copy())
+    return pairs
+
+
+def with_every_label(pairs: Pairs, n_labels: int) -> Pairs:
+    """The same, with every label for each attribute that occurs; what is added has frequency 0."""
+    sizes = np.diff(pairs.offsets)
+    rows = np.repeat(np.cumsum(sizes > 0) - 1, sizes)
+    n_rows = np.count_nonzero(sizes)
+    frequencies = np.zeros((n_rows, n_labels))
+    frequencies[rows, pairs.labels] = pairs.frequencies
+    offsets = np.concatenate(([0], np.cumsum(np.where(sizes > 0, n_labels, 0))))
+    return Pairs(offsets, np.tile(np.arange(n_labels, dtype=np.int32), n_rows), frequencies.reshape(-1))
+
+
+def occurrences_by_attribute(corpus: Corpus, n_attributes: int) -> Occurrences:
+    """The attribute occurrences of a labeled corpus, sorted."""
+    n_occurrences = len(corpus.attributes)
+    with_amounts = len(corpus.values) > 0 or len(corpus.weights) > 0
+    occurrences = Occurrences(
+        bounds=np.zeros(n_attributes + 1, np.int64),
+        labels=np.empty(n_occurrences, np.int32),
+        amounts=np.empty(n_occurrences if with_amounts else 0),
+    )
+    sort_by_attribute(corpus, occurrences)
+    return occurrences
+
+
+@noalloc_kernel
+def sort_by_attribute(corpus: Corpus, occurrences: Occurrences) -> None:
+    """Counting sort, in order of appearance within an attribute. Writes: every array of occurrences.
+
+    While the occurrences are placed, bounds[a + 1] is where the next one of attribute a goes; in the end that is where
+    attribute a + 1 begins.
+    """
+    bounds = occurrences.bounds
+    for o in range(len(corpus.attributes)):
+        a = corpus.attributes[o]
+        if a + 2 < len(bounds):
+            bounds[a + 2] += 1
+    for a in range(2, len(bounds)):
+        bounds[a] += bounds[a - 1]
+    for i in range(len(corpus.starts) - 1):
+        weight = corpus.weights[i] if len(corpus.weights) else 1.0
+        for p in range(corpus.starts[i], corpus.starts[i + 1]):
+            for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
+                place = bounds[corpus.attributes[o] + 1]
+                bounds[corpus.attributes[o] + 1] += 1
+                occurrences.labels[place] = corpus.labels[p]
+                if len(occurrences.amounts):
+                    occurrences.amounts[place] = weight * (corpus.values[o] if len(corpus.values) else 1.0)
+
+
+@noalloc_kernel
+def add_pairs(occurrences: Occurrences, before: Pairs, seen: Seen, after: Pairs) -> None:
+    """The pairs of `before` and of more occurrences, each frequency added to in order of appearance.
+
+    Writes: after (its arrays may be longer than needed), seen.
+    """
+    bounds, labels, amounts = occurrences
+    frequency, last = seen
+    end = 0
+    for a in range(len(bounds) - 1):
+        for f in range(before.offsets[a], before.offsets[a + 1]):
+            last[before.labels[f]] = a
+            frequency[before.labels[f]] = before.frequencies[f]
+        for o in range(bounds[a], bounds[a + 1]):
+            k = labels[o]
+            if k < 0:
+                continue
+            if last[k] != a:
+                last[k] = a
+                frequency[k] = 0.0
+            frequency[k] += amounts[o] if len(amounts) else 1.0
+        if bounds[a] < bounds[a + 1] or before.offsets[a] < before.offsets[a + 1]:
+            for k in range(len(last)):
+                if last[k] == a:
+                    after.labels[end] = k
+                    after.frequencies[end] = frequency[k]
+                    end += 1
+        after.offsets[a + 1] = end
+
+
+def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
+    """How often each feature occurs with the gold labels, Σ weight · value, in the order of the weight vector.
+
+    Pairs without a feature are passed over.
+    """
+    counts = np.zeros(features.n_weights)
+    add_state_counts(count_pairs(corpus, features.n_attributes, features.n_labels), features, counts)
+    codes, frequency = count_transitions(corpus, features.n_labels, features.order)
+    wanted = features.sources.astype(np.int64) * features.n_labels + features.targets
+    place = np.searchsorted(codes, wanted)
+    place[place == len(codes)] = 0
+    if len(codes):
+        counts[features.n_state :] = np.where(codes[place] == wanted, frequency[place], 0.0)
+    return counts
+
+
+def add_state_counts(pairs: Pairs, features: FeatureMap, counts: Floats) -> None:
+    """Add the frequencies of the pairs that are features to the counts of these. Writes: counts."""
+    if np.array_equal(pairs.offsets, features.offsets) and np.array_equal(pairs.labels, features.labels):
+        counts[: features.n_state] += pairs.frequencies
+        return
+    known, met = (codes_of(offsets, labels, features.n_labels) for offsets, labels in (features[:2], pairs[:2]))
+    place = np.searchsorted(known, met)
+    place[place == len(known)] = 0
+    among = np.flatnonzero(known[place] == met) if len(known) else place[:0]
+    counts[place[among]] += pairs.frequencies[among]
+
+
+def codes_of(offsets: Longs, labels: Ints, n_labels: int) -> Longs:
+    """A number for each (attribute, label), ascending."""
+    return np.repeat(np.arange(len(offsets) - 1) * n_labels, np.diff(offsets)) + labels
+
+
+MATRICES = 8  # [histories, K] that training a chain of higher order makes
+
+
+def require_room_for_grams(n_grams: int, n_labels: int, order: int) -> None:
+    """Raise if the histories of so many label grams of a chain of higher order would fill the memory."""
+    n_bytes = 8 * MATRICES * n_grams * n_labels
+    if n_bytes > SMALL:
+        what = f"A chain of order {order} whose {n_labels:,} labels form {n_grams:,} grams"
+        require_room(n_bytes, what, "use a lower order, fewer labels or a higher min_freq")
+
+
+def occurring_features(corpus: Corpus, features: FeatureMap) -> tuple[FeatureMap, Longs] | None:
+    """(the features of the attributes that occur in the corpus, their places); None when all occur."""
+    occurs = np.zeros(features.n_attributes, np.bool_)
+    for stretch in corpus.stretches():
+        occurs[stretch.attributes] = True
+    sizes = np.diff(features.offsets)
+    if occurs[sizes > 0].all():
+        return None
+    kept = np.repeat(occurs, sizes)
+    some = features._replace(
+        offsets=np.concatenate(([0], np.cumsum(np.where(occurs, sizes, 0)))), labels=features.labels[kept]
+    )
+    transitions = np.arange(features.n_state, features.n_weights)
+    return some, np.concatenate((np.flatnonzero(kept), transitions))

@@ -1,0 +1,59 @@
+"""How often label bigrams, and in chains of higher order longer grams, occur with the gold labels; -1 (unknown) forms
+none. A gram is a history and a label: its code is (number of the history) * K + label.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastcrf.core.types import Corpus, Floats, Longs
+from fastcrf.features.histories import history_of
+
+
+def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
+    """Frequency of each label bigram, and whether it occurs at all (a weight may be 0). Both [K, K]."""
+    frequency, observed = np.zeros(n_labels**2), np.zeros(n_labels**2, np.bool_)
+    for stretch in corpus.stretches():
+        before, after = stretch.labels[:-1], stretch.labels[1:]
+        bigrams = (before >= 0) & (after >= 0)  # labels below 0 (unknown) form none
+        inner = stretch.starts[(stretch.starts > 0) & (stretch.starts < stretch.n_positions)]
+        bigrams[inner - 1] = False  # from one sequence to the next
+        codes = before[bigrams].astype(np.int64) * n_labels + after[bigrams]
+        if len(stretch.weights):  # added one by one, so that sums do not depend on where stretches end
+            np.add.at(frequency, codes, np.repeat(stretch.weights, np.diff(stretch.starts))[1:][bigrams])
+        else:
+            frequency += np.bincount(codes, minlength=n_labels**2)
+        observed[codes] = True
+    return frequency.reshape(n_labels, n_labels), observed.reshape(n_labels, n_labels)
+
+
+def count_transitions(corpus: Corpus, n_labels: int, order: int) -> tuple[Longs, Floats]:
+    """(codes, ascending; frequencies) of all grams of 2 to order + 1 labels that occur."""
+    frequency, observed = count_bigrams(corpus, n_labels)
+    codes, counts = np.flatnonzero(observed), [frequency[observed]]
+    for length in range(2, order + 1):
+        longer = (gram_codes(stretch, n_labels, length)[0] for stretch in corpus.stretches())
+        found = np.unique(np.concatenate([np.unique(some) for some in longer]))
+        counts.append(count_codes(corpus, n_labels, length, found))
+        codes = np.concatenate((codes, found))
+    return codes, np.concatenate(counts)
+
+
+def count_codes(corpus: Corpus, n_labels: int, length: int, codes: Longs) -> Floats:
+    """Frequencies of the grams of `length` labels and one more, whose codes these are."""
+    frequency = np.zeros(len(codes))
+    for stretch in corpus.stretches():  # added one by one, so that sums do not depend on where stretches end
+        found, positions = gram_codes(stretch, n_labels, length)
+        weights = np.repeat(stretch.weights, np.diff(stretch.starts))[positions] if len(stretch.weights) else 1.0
+        np.add.at(frequency, np.searchsorted(codes, found), weights)
+    return frequency
+
+
+def gram_codes(corpus: Corpus, n_labels: int, length: int) -> tuple[Longs, Longs]:
+    """(codes, positions) of the grams of `length` labels before each position and its own."""
+    lengths = np.diff(corpus.starts)
+    within = np.arange(corpus.n_positions) - np.repeat(corpus.starts[:-1], lengths)
+    last = np.flatnonzero(within >= length)
+    grams = corpus.labels[last[:, None] - np.arange(length, -1, -1)]  # [positions, length + 1]
+    known = (grams >= 0).all(axis=1)
+    return history_of(grams[known, :-1], n_labels) * n_labels + grams[known, -1], last[known]

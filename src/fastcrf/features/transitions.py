@@ -1,0 +1,16 @@
+"""The weights of transitions as a matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastcrf.core.types import FeatureMap, Floats
+from fastcrf.features.histories import known_histories
+
+
+def transition_matrix(features: FeatureMap, weights: Floats) -> Floats:
+    """The weights of all label bigrams, [K, K], or of known histories and labels, [H, K]; 0 where there is none."""
+    histories = known_histories(features)
+    matrix = np.zeros((len(histories), features.n_labels))
+    matrix[np.searchsorted(histories, features.sources), features.targets] = weights[features.n_state :]
+    return matrix

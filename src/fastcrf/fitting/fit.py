@@ -1,0 +1,221 @@
+"""Training from data to model, in one call: encode, choose features, minimize, keep what matters."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from fastcrf.core.checks import whole
+from fastcrf.core.types import NOTHING, Corpus, FeatureMap, Floats
+from fastcrf.data.corpus.rare_attributes import without_rare
+from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
+from fastcrf.data.errors import DataError
+from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.plan import Plan
+from fastcrf.fitting.prior import check_numbers, check_plan, known_attributes, with_features_of
+from fastcrf.fitting.problem_choice import choose_problem
+from fastcrf.fitting.warm_start import starting_weights
+from fastcrf.jit.compile_notice import announce_compilation
+from fastcrf.model.model import Model
+from fastcrf.model.pruning import prune
+from fastcrf.training.checkpoint import Checkpoint, digest
+from fastcrf.training.driver import Result, minimize
+from fastcrf.training.progress import Display
+from fastcrf.training.stopping import HeldOut, Rule
+from fastcrf.training.trace import Row
+from fastcrf.training.warm_up import warm_up
+
+logger = logging.getLogger("fastcrf")
+
+DEV_SCORE = "dev_accuracy"  # column of the held-out token accuracy
+NEGLIGIBLE = 1e-6  # a relative gap beyond which a solver that finds no lower point has done its work
+
+
+class Fit(NamedTuple):
+    """A trained model, and how training went."""
+
+    model: Model
+    result: Result
+    converged: bool  # a goal was met: a convergence rule, or a certified gap within tol
+    asked: bool  # the user ended it: by Ctrl-C, a callback or patience, or by a number of epochs and no other goal
+
+
+class Callbacks:
+    """The user's functions of a row as one; remembers whether one of them asked to stop."""
+
+    def __init__(self, functions: Iterable[Callable[[Row], Any]]) -> None:
+        self.functions = tuple(functions)
+        self.asked = False
+
+    def __call__(self, row: Row) -> bool:
+        answers = [function(row) for function in self.functions]
+        self.asked = any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
+        return self.asked
+
+
+class DevSet:
+    """Held-out sequences and their token accuracy. Labels that training never saw count as wrong."""
+
+    def __init__(self, corpus: Corpus, features: FeatureMap) -> None:
+        if not corpus.n_positions:
+            raise DataError(
+                "The held-out data contain no sequence with at least one item; give some, or leave them out."
+            )
+        self.corpus, self.features = corpus, features
+
+    def accuracy(self, weights: Floats) -> float:
+        return float(np.mean(viterbi(self.corpus, self.features, weights) == self.corpus.labels))
+
+    def fingerprint(self) -> str:
+        return digest(self.corpus)
+
+
+def fit_model(
+    X: Iterable[Any],
+    y: Iterable[Any],
+    plan: Plan,
+    *,
+    attributes: Attributes = NO_ITEMS,
+    sample_weight: Iterable[float] | None = None,
+    **how: Any,
+) -> Fit:
+    """Train on sequences X with labels y.
+
+    attributes: what is known beforehand; their kind says what the sequences hold (items, or rows for a template);
+    how:        what `fit_corpus` takes.
+    """
+    early_stop(how.get("patience"), how.get("dev") is not None)  # refuse it before anything is read
+    labels, prior = None, how.get("prior")
+    if prior:
+        check_plan(plan)
+        attributes, labels = known_attributes(prior, attributes), prior.labels
+    with announce_compilation():
+        encoded = encode_training(X, y, sample_weight, attributes, labels)
+    return fit_corpus(*encoded, plan, **how)
+
+
+def fit_corpus(
+    corpus: Corpus,
+    learnt: Attributes,
+    labels: list[Any],
+    plan: Plan,
+    *,
+    dev: tuple[Iterable[Any], Iterable[Any]] | None = None,
+    min_count: int = 1,
+    features: Mapping[str, Any] = NOTHING,
+    prior: Model | None = None,
+    patience: int | None = None,
+    n_jobs: int = 1,
+    **how: Any,
+) -> Fit:
+    """Train on an encoded corpus, in memory or mapped, with its attributes and labels.
+
+    dev:      held-out sequences and labels, whose token accuracy is in each row of the trace;
+    min_count: attributes that occur less often are left out, whatever their labels (the cut-off of CRF++);
+    features: arguments of `build_feature_map`;
+    prior:    a model whose weights are the mean of the penalty, and the starting point if there is no other;
+    how:      what `fit_problem` takes besides.
+    """
+    early_stop(patience, dev is not None)
+    with announce_compilation():
+        if prior:
+            check_numbers(prior, learnt, labels)
+        if whole("min_count", min_count, 1) > 1:
+            n_known = len(prior.attributes) if prior else learnt.n_fixed
+            corpus, frequent = without_rare(corpus, len(learnt), min_count, n_known)
+            learnt = learnt.kept(frequent)
+        feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
+        if prior:
+            feature_map = with_features_of(prior.features, feature_map)
+        mean = starting_weights(prior, learnt, labels, feature_map) if prior else None
+        held_out = DevSet(Encoder(learnt).encode_labeled(*dev, labels), feature_map) if dev else None
+        problem = choose_problem(plan.solver, corpus, feature_map, plan.c1, plan.c2, n_jobs, mean)
+        warm_up(problem, plan.solver)
+        return fit_problem(problem, learnt, labels, plan, held_out=held_out, patience=patience, **how)
+
+
+class HeldOutScore(Protocol):
+    """Held-out data, wherever they lie."""
+
+    def accuracy(self, weights: Floats) -> float: ...
+
+    def fingerprint(self) -> str: ...
+
+
+def fit_problem(
+    problem: Any,
+    learnt: Attributes,
+    labels: list[Any],
+    plan: Plan,
+    *,
+    held_out: HeldOutScore | None = None,
+    start: Model | None = None,
+    weights: Floats | None = None,
+    patience: int | None = None,
+    callbacks: Iterable[Callable[[Row], Any]] = (),
+    progress: Display | None = None,
+    checkpoint: Checkpoint | None = None,
+    options: Mapping[str, Any] = NOTHING,
+) -> Fit:
+    """Solve a problem, of this process or of others, and make a model of the weights.
+
+    held_out: data whose token accuracy is in each row of the trace;
+    start:    a model whose weights are the starting point; weights: the starting point itself, where there is no model;
+    patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
+    checkpoint: where the run is saved from time to time, and from where it may go on;
+    options:  what the model remembers of its making, besides the outcome.
+    """
+    patience_rules = early_stop(patience, held_out is not None)
+    if start:
+        weights = problem.solver_weights(starting_weights(start, learnt, labels, problem.model_features))
+    if checkpoint and held_out:
+        checkpoint.held_out = held_out.fingerprint()
+    asking = Callbacks(callbacks)
+    result = minimize(
+        problem,
+        plan.solver,
+        weights,
+        stop=(*plan.stop, *patience_rules),
+        watch={DEV_SCORE: lambda w: held_out.accuracy(problem.model_weights(w))} if held_out else {},
+        best=DEV_SCORE if patience_rules else None,
+        callbacks=[asking],
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+    done = result.status == "finished" and (bool(patience_rules) or not result.certificate.applies)
+    asked = asking.asked or result.status == "interrupted" or done
+    if result.status == "interrupted" and progress is None:  # a display has said it
+        logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
+    pruned = prune(learnt, problem.model_features, problem.model_weights(result.weights))
+    model = Model(labels, *pruned, options={**options, "training": summary(result)})
+    return Fit(model, result, has_converged(result, plan.tol), asked)
+
+
+def early_stop(patience: int | None, has_dev: bool) -> list[Rule]:
+    """The rule for `patience`, if it is asked for."""
+    if patience is None:
+        return []
+    if not has_dev:
+        raise ValueError(f"patience={patience!r} needs held-out data; pass X_dev and y_dev to fit, or leave it None.")
+    return [HeldOut(DEV_SCORE, whole("patience", patience, 1))]
+
+
+def has_converged(result: Result, tol: float) -> bool:
+    """Whether the run reached its goal, by a rule or by the certificate."""
+    enough = max(tol, NEGLIGIBLE) if result.status == "finished" else tol
+    return result.status == "converged" or result.certificate.relative <= enough
+
+
+def summary(result: Result) -> dict[str, Any]:
+    """The outcome in numbers and words that JSON can hold."""
+    last, certificate = result.trace[-1], result.certificate
+    return {
+        "stop_reason": result.reason,
+        **({"objective": certificate.objective, "relative_gap": certificate.relative} if certificate.applies else {}),
+        **{name: last[name] for name in ("step", "passes", "seconds", DEV_SCORE) if name in last},
+    }

@@ -1,0 +1,151 @@
+"""Where machine code is kept: by the sources that it was made from, for each signature."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+
+from fastcrf.jit.cache_files import CheckedCache
+from fastcrf.jit.codegen import rebuilt
+from fastcrf.jit.source_closure import closure, closure_hash
+from fastcrf.system.cache_folder import CACHE_FOLDER
+
+KEPT_VERSIONS = 8  # of a module's machine code: older ones are deleted when a new one is made
+
+
+MAKING = threading.Lock()  # Numba reads the place of a cache from a global setting
+
+
+MEANINGS: dict[Any, dict[type, Any]] = {}  # of each generic function (generic.py), by the type of its first argument
+
+
+class Need(NamedTuple):
+    """A standing kernel that some machine code calls by name."""
+
+    module: str
+    name: str
+    signature: tuple[Any, ...]
+    symbol: str
+
+    def is_met(self) -> bool:
+        """Load it, or compile it; false if that has given it another name since, or if there is no such kernel."""
+        standing = getattr(importlib.import_module(self.module), self.name, None)
+        if standing is None or not getattr(standing, "outlined", False):  # no kernel, or one that is copied
+            return False
+        standing.compile(self.signature)
+        return bool(standing.overloads[self.signature].fndesc.mangled_name == self.symbol)
+
+
+def needs_of(library: Any) -> set[Need]:
+    """The standing kernels that the code of a library calls by name."""
+    found: set[Need] = set()
+    seen, waiting = set(), [library]
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        found |= getattr(each, "needs", set())
+        for callee in each._linking_libraries:
+            if hasattr(callee, "standing"):
+                found.add(callee.standing)
+            else:
+                waiting.append(callee)
+    return found
+
+
+class SourceCache(CheckedCache):
+    """Numba's cache of a function, by the sources behind the types of a signature, and with what the code needs."""
+
+    def __init__(self, function: Any, face: str) -> None:
+        super().__init__(function, str(CACHE_FOLDER))
+        self._face = face
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        """Of plain words: classes would be looked up when the index is read, and may have moved since."""
+        of_function = super()._index_key(sig, codegen)[1:]
+        return (self._face, str(sig), sources_behind(file_of(self._py_func), sig), *of_function)
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        kept = self._cache_file.load(self._index_key(sig, target_context.codegen()))
+        if kept is None or not all(need.is_met() for need in kept[0]):
+            return None
+        copied = kept[1][0][1] == "copied"
+        result = rebuilt(target_context, kept[1]) if copied else self._impl.rebuild(target_context, kept[1])
+        result.library.needs = kept[0]
+        return result
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        if self._impl.check_cachable(data):
+            self._impl.locator.ensure_cache_path()
+            kept = needs_of(data.library), self._impl.reduce(data)
+            self._cache_file.save(self._index_key(sig, data.codegen), kept)
+
+
+def with_cache(dispatcher: Any, face: str) -> Any:
+    if CACHE_FOLDER is not None:
+        function = dispatcher.py_func
+        folder = version_folder(CACHE_FOLDER, function.__module__, closure_hash([file_of(function)]))
+        with MAKING:
+            before = numba.config.CACHE_DIR
+            numba.config.CACHE_DIR = str(folder)
+            try:
+                dispatcher._cache = SourceCache(function, face)
+            finally:
+                numba.config.CACHE_DIR = before
+    return dispatcher
+
+
+def sources_behind(module: str, signature: Any) -> str:
+    """Hash of the sources of a signature's types and of all that is registered for them, or for types of `module`."""
+    classes = list(classes_in(signature))
+    files = {module, *map(file_of, classes)}
+    known: set[str] = set()
+    while files - known:
+        known |= files
+        reached = frozenset().union(*map(closure, known))
+        files = {
+            file_of(meaning.py_func)
+            for meanings in MEANINGS.values()
+            for data, meaning in meanings.items()
+            if file_of(data) in reached
+        }
+    return " ".join([closure_hash(known), *(f"{each.__module__}.{each.__qualname__}" for each in classes)])
+
+
+def classes_in(signature: Any) -> Iterator[type]:
+    """The NamedTuples among Numba's types, and those within them."""
+    for each in signature:
+        if hasattr(each, "instance_class"):
+            yield each.instance_class
+        if isinstance(each, numba.types.BaseTuple):
+            yield from classes_in(each.types)
+
+
+def file_of(thing: Any) -> str:
+    """The source of a function or a class."""
+    if hasattr(thing, "__code__"):
+        return str(thing.__code__.co_filename)
+    return str(getattr(sys.modules[thing.__module__], "__file__", "<unknown>"))
+
+
+@functools.cache
+def version_folder(base: Path, module: str, version: str) -> Path:
+    """Where the machine code of a version of a module is kept."""
+    folder = base / module / version
+    with suppress(OSError):
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            for old in sorted(folder.parent.iterdir(), key=os.path.getmtime, reverse=True)[KEPT_VERSIONS:]:
+                shutil.rmtree(old, ignore_errors=True)
+    return folder

@@ -1,0 +1,114 @@
+"""Kernels that are compiled when they first run, not when their callers are compiled.
+
+What guards against rare data (log_domain.py) costs everybody seconds of the compiler and is run by hardly anybody. For
+its callers a *rare* kernel is a few instructions: jump to an address; where there is none yet, ask Python for it. Only
+then is the kernel compiled, or loaded from the cache. The compiler of the callers need not see it, so it has to be told
+what the kernel returns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from llvmlite import ir
+from numba.core import typing
+from numba.core.compiler import CR_FIELDS, CompileResult
+from numba.core.funcdesc import FunctionDescriptor
+
+from fastcrf.jit.dispatcher import Kernel, make_kernel
+
+POINTER = ir.IntType(8).as_pointer()
+NOT_COMPILED = -1  # what Numba takes for: Python has raised an exception
+WAITING: list[tuple[Kernel, tuple[Any, ...], str]] = []  # (kernel, signature, where its address goes), by number
+
+
+class LazyKernel(Kernel):
+    """As callers see it: the jump. `kernel` is what it jumps to."""
+
+    kernel: Kernel
+    returns: Any
+
+    def compile(self, sig: Any) -> Any:
+        arguments = tuple(sig)
+        if arguments not in self.overloads:
+            result = jump_to(self.kernel, arguments, self.returns)
+            self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
+            self.add_overload(result)
+        return self.overloads[arguments].entry_point
+
+
+def make_lazy_kernel(function: Any, returns: Any, **options: Any) -> Any:
+    """The rare kernel of a function that returns such a type; without a compiler, the function itself."""
+    jump = make_kernel(function, outlined=True, **options)
+    if isinstance(jump, Kernel):
+        jump.__class__ = LazyKernel
+        jump.kernel, jump.returns = make_kernel(function, outlined=True, **options), returns
+    return jump
+
+
+def jump_to(kernel: Kernel, arguments: tuple[Any, ...], returns: Any) -> Any:
+    """A function that hands its arguments on to the kernel, as a result of compiling."""
+    target, function = kernel.targetctx, kernel.py_func
+    names = function.__code__.co_varnames[: len(arguments)]
+    described = FunctionDescriptor(
+        native=True,
+        modname=function.__module__,
+        qualname=f"{function.__qualname__}.jump",
+        unique_name=f"{function.__qualname__}.jump",
+        doc=None,
+        typemap=None,
+        restype=returns,
+        calltypes=None,
+        args=names,
+        kws=(),
+        argtypes=arguments,
+    )
+    library = target.codegen().create_library(described.qualname)
+    address = f"{described.mangled_name}.address"
+    WAITING.append((kernel, arguments, address))
+    kind = target.call_conv.get_function_type(returns, arguments)
+    library.add_ir_module(jump(library, kind, described.mangled_name, address, len(WAITING) - 1))
+    library.get_pointer_to_function(described.mangled_name)
+    unknown = dict.fromkeys(CR_FIELDS)
+    return CompileResult(
+        **unknown
+        | {
+            "target_context": target,
+            "typing_context": target.typing_context,
+            "library": library,
+            "entry_point": object(),
+            "fndesc": described,
+            "signature": typing.signature(returns, *arguments),
+            "objectmode": False,
+        }
+    )
+
+
+def jump(library: Any, kind: ir.FunctionType, name: str, address: str, number: int) -> ir.Module:
+    """The code of the function: it jumps to what `address` holds, and asks Python to `find_kernel(number)` before."""
+    module = library.create_ir_module(name)
+    place = ir.GlobalVariable(module, POINTER, address)
+    place.initializer = ir.Constant(POINTER, None)
+    function = ir.Function(module, kind, name)
+    builder = ir.IRBuilder(function.append_basic_block())
+    with builder.if_then(builder.icmp_unsigned("==", builder.load(place), place.initializer), likely=False):
+        asked = ir.FunctionType(ir.VoidType(), [ir.IntType(64)]).as_pointer()
+        at = ir.Constant(ir.IntType(64), ctypes.cast(find_kernel, ctypes.c_void_p).value)
+        builder.call(builder.inttoptr(at, asked), [ir.Constant(ir.IntType(64), number)])
+    found = builder.load(place)
+    with builder.if_then(builder.icmp_unsigned("==", found, place.initializer), likely=False):
+        builder.ret(ir.Constant(kind.return_type, NOT_COMPILED))
+    builder.ret(builder.call(builder.bitcast(found, kind.as_pointer()), function.args))
+    return module
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_int64)
+def find_kernel(number: int) -> None:
+    """Compile a kernel that is about to run for the first time, or load it."""
+    kernel, arguments, address = WAITING[number]
+    kernel.compile(arguments)
+    result = kernel.overloads[arguments]
+    engine = result.library.codegen._engine
+    place = ctypes.c_void_p.from_address(engine.get_global_value_address(address))
+    place.value = engine.get_function_address(result.fndesc.mangled_name)

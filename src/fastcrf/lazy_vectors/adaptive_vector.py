@@ -1,0 +1,197 @@
+"""Lazy vector (d): each weight has a step size of its own, and a penalty moves all weights at every step.
+
+With G the sum of the squared gradients of a weight so far, and the rate a = 1 / (delta + sqrt(floor + G)), a draw and
+the proximal step that follows it are
+
+    G <- G + g^2,   w <- w - eta a g,   w <- soft(w, eta a lambda1) / (1 + eta a lambda2)
+
+(Duchi, Hazan & Singer 2011). The G of a weight that no draw touches stays, so that all the proximal steps it misses are
+the same map of |w|: a share is taken off, and then a threshold. What is zero stays zero; so k of them take off the
+share P = 1 - (1 + eta a lambda2)^-k (missed_steps.py), and then the threshold (lambda1 / lambda2) P, or k eta a lambda1
+without an L2 penalty.
+
+The memory is that of lazy_vector.py with G in the place of d and the rate behind it, so that roots are taken once a
+draw. A stamp below 0 says that the rate is not known: whoever flushes may change G.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.core.types import FeatureMap, Floats
+from fastcrf.features.layout import Layout
+from fastcrf.jit.kernel import inlined_kernel, outlined_kernel
+from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors.lazy_vector import Places, make_places
+from fastcrf.lazy_vectors.missed_steps import share, shares
+from fastcrf.simd.lanes import add_scaled, keep, larger, load, multiply, scale, shift, store, zeros
+from fastcrf.simd.quotients import divide, inverse_root
+
+PARTS = 3  # of a row
+RATE = 3  # column of a cell
+STEPS, ETA = 1, 2  # places in state: steps since the last flush, and the eta of those
+UNKNOWN = -1.0  # stamp
+
+
+class AdaptiveVector(NamedTuple):
+    """state[0] is 1: w = v."""
+
+    rows: np.ndarray  # [3 (n_rows + H), Kp] w, G, a
+    stamps: np.ndarray  # [n_rows + H] state[STEPS] when the row was last brought up to date
+    cells: np.ndarray  # [n_cells, 4] w, G, stamp, a
+    state: np.ndarray  # [3]
+    delta: float
+    floor: float
+    largest: float  # rate of a weight that no draw has touched
+    lambda1: float
+    lambda2: float
+
+
+def make_adaptive(
+    layout: Layout,
+    features: FeatureMap,
+    weights: Floats,
+    squares: Floats,
+    penalty: tuple[float, float],
+    delta: float,
+    floor: float,
+) -> tuple[AdaptiveVector, Places]:
+    """penalty: (lambda1, lambda2), mean scale."""
+    rows, cells, places = make_places(layout, features, weights, squares, PARTS, RATE + 1)
+    stamps, state = np.full(len(rows) // PARTS, UNKNOWN), np.array([1.0, 0.0, 0.0])
+    cells[:, 2] = UNKNOWN
+    constants = float(delta), float(floor), 1.0 / (delta + math.sqrt(floor)), *map(float, penalty)
+    return AdaptiveVector(rows, stamps, cells, state, *constants), places
+
+
+@inlined_kernel
+def rates_of(vector, G, lanes):
+    """1 / (delta + sqrt(floor + G)) of each lane."""
+    squares = shift(G, vector.floor)
+    rates = inverse_root(squares)
+    if vector.delta > 0.0:
+        rates = divide(shift(zeros(lanes), 1.0), shift(multiply(squares, rates), vector.delta))
+    return rates
+
+
+@inlined_kernel
+def catch_up_row(vector, r, target, place, lanes):
+    """Make the proximal steps that row r has missed, and copy its weights to target[place]. Writes: vector, target."""
+    if vector.stamps[r] < 0.0:
+        for b in range(0, vector.rows.shape[1], len(lanes)):
+            store(vector.rows, PARTS * r + 2, b, rates_of(vector, load(vector.rows, PARTS * r + 1, b, lanes), lanes))
+        vector.stamps[r] = 0.0
+    missed = np.int64(vector.state[STEPS] - vector.stamps[r])
+    vector.stamps[r] = vector.state[STEPS]
+    ridge, sparsity = vector.state[ETA] * vector.lambda2, vector.state[ETA] * vector.lambda1
+    for b in range(0, vector.rows.shape[1], len(lanes)):
+        w = load(vector.rows, PARTS * r, b, lanes)
+        if missed > 0 and ridge + sparsity > 0.0:
+            rates = load(vector.rows, PARTS * r + 2, b, lanes)
+            threshold = scale(missed * sparsity, rates)
+            if ridge > 0.0:
+                P = shares(missed, scale(ridge, rates), ridge * vector.largest, lanes)
+                w = add_scaled(-1.0, multiply(P, w), w)
+                threshold = scale(vector.lambda1 / vector.lambda2, P)
+            if sparsity > 0.0:
+                lowest = scale(-1.0, threshold)
+                highest = scale(-1.0, larger(lowest, scale(-1.0, w)))  # min(threshold, w), where NaNs stay
+                w = add_scaled(-1.0, larger(lowest, highest), w)
+            store(vector.rows, PARTS * r, b, w)
+        store(target, place, b, w)
+
+
+@inlined_kernel
+def catch_up_cell(vector, c):
+    """Make the proximal steps that cell c has missed; its weight. Writes: vector."""
+    if vector.cells[c, 2] < 0.0:
+        vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
+        vector.cells[c, 2] = 0.0
+    missed = np.int64(vector.state[STEPS] - vector.cells[c, 2])
+    vector.cells[c, 2] = vector.state[STEPS]
+    ridge, sparsity = vector.state[ETA] * vector.lambda2, vector.state[ETA] * vector.lambda1
+    w, rate = vector.cells[c, 0], vector.cells[c, RATE]
+    if missed > 0 and ridge + sparsity > 0.0:
+        threshold = missed * sparsity * rate
+        if ridge > 0.0:
+            P = share(missed, ridge * rate, ridge * vector.largest)
+            w -= P * w
+            threshold = vector.lambda1 / vector.lambda2 * P
+        w -= max(-threshold, min(threshold, w))
+        vector.cells[c, 0] = w
+    return w
+
+
+@lazy_vector.read_rows.register(AdaptiveVector)
+@outlined_kernel
+def read_rows_adaptive(vector, rows, target, lanes):
+    for o in range(len(rows)):
+        catch_up_row(vector, np.int64(rows[o]), target, o, lanes)
+
+
+@lazy_vector.read_cells.register(AdaptiveVector)
+@outlined_kernel
+def read_cells_adaptive(vector, cells, target):
+    for o in range(len(cells)):
+        target[o] = catch_up_cell(vector, np.int64(cells[o]))
+
+
+@lazy_vector.flush.register(AdaptiveVector)
+@outlined_kernel
+def flush_adaptive(vector, lanes):
+    if vector.state[STEPS] == 0.0:  # nothing has moved since the last time
+        return
+    for r in range(len(vector.stamps)):
+        catch_up_row(vector, r, vector.rows, PARTS * r, lanes)
+        vector.stamps[r] = UNKNOWN
+    for c in range(len(vector.cells)):
+        catch_up_cell(vector, c)
+        vector.cells[c, 2] = UNKNOWN
+    vector.state[STEPS] = 0.0
+
+
+@inlined_kernel
+def turn_row_adaptive(vector, r, masks, source, place, growth, step, lanes):
+    """G += growth * change^2, w -= step * a * change, for row r; change = source[place] where the mask is set.
+
+    Writes: vector.
+    """
+    W = len(lanes)
+    for b in range(0, vector.rows.shape[1], W):
+        change = keep(masks[r, b // W], load(source, place, b, lanes))
+        G = add_scaled(growth, multiply(change, change), load(vector.rows, PARTS * r + 1, b, lanes))
+        store(vector.rows, PARTS * r + 1, b, G)
+        rates = rates_of(vector, G, lanes)
+        store(vector.rows, PARTS * r + 2, b, rates)
+        w = load(vector.rows, PARTS * r, b, lanes)
+        store(vector.rows, PARTS * r, b, add_scaled(-step, multiply(change, rates), w))
+
+
+@lazy_vector.turn.register(AdaptiveVector)
+@outlined_kernel
+def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+    first = support.row_starts[i]
+    for r in range(first, support.row_starts[i + 1]):
+        row = np.int64(support.rows[r])
+        turn_row_adaptive(vector, row, support.masks, change.rows, r - first, growth, step, lanes)
+    first = support.cell_starts[i]
+    for o in range(first, support.cell_starts[i + 1]):
+        c, g = support.cells[o], change.cells[o - first]
+        vector.cells[c, 1] += growth * g * g
+        vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
+        vector.cells[c, 0] -= step * g * vector.cells[c, RATE]
+    transitions = len(vector.stamps) - n_histories
+    for j in range(n_histories):
+        turn_row_adaptive(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)
+
+
+@lazy_vector.advance.register(AdaptiveVector)
+def advance_adaptive(vector, shrink, amount, lanes):
+    """One more proximal step of all weights, with eta = amount; `shrink` says nothing here."""
+    if amount != vector.state[ETA]:
+        lazy_vector.flush(vector, lanes)
+        vector.state[ETA] = amount
+    vector.state[STEPS] += 1.0

@@ -1,0 +1,92 @@
+"""Lazy vector (b): w = beta (v - (S - s) d), for methods that move all weights along a dense drift d at every step.
+
+    w <- (1 - a l) w - (a / m) d      becomes      beta <- (1 - a l) beta,   S <- S + a / (beta m)
+
+The stamp s is the value of S when the weight was last brought up to date. A draw first brings the weights that it uses
+up to date (v <- v - (S - s) d, s <- S) and may then change their drift: the invariant holds because d is constant
+between two visits. The memory is that of lazy_vector.py.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.core.types import FeatureMap, Floats
+from fastcrf.features.layout import Layout
+from fastcrf.jit.kernel import outlined_kernel
+from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors.lazy_vector import Places, make_places
+from fastcrf.simd.lanes import add_scaled, load, scale, store
+
+SMALLEST = 1e-8  # of beta; what matters is only to stay far from underflow
+
+
+class DriftingVector(NamedTuple):
+    """beta and S are state[0] and state[1]."""
+
+    rows: np.ndarray  # [2 (n_rows + H), Kp] v and d
+    stamps: np.ndarray  # [n_rows + H] s of each row
+    cells: np.ndarray  # [n_cells, 3] v, d, s
+    state: np.ndarray  # [2]
+
+
+def make_drifting(
+    layout: Layout, features: FeatureMap, weights: Floats, drift: Floats
+) -> tuple[DriftingVector, Places]:
+    rows, cells, places = make_places(layout, features, weights, drift)
+    return DriftingVector(rows, np.zeros(len(rows) // 2), cells, np.array([1.0, 0.0])), places
+
+
+@lazy_vector.flush.register(DriftingVector)
+@outlined_kernel
+def flush_drifting(vector, lanes):
+    beta, S = vector.state[0], vector.state[1]
+    for r in range(len(vector.stamps)):
+        since = vector.stamps[r] - S
+        for b in range(0, vector.rows.shape[1], len(lanes)):
+            v = add_scaled(since, load(vector.rows, 2 * r + 1, b, lanes), load(vector.rows, 2 * r, b, lanes))
+            store(vector.rows, 2 * r, b, scale(beta, v))
+        vector.stamps[r] = 0.0
+    for c in range(len(vector.cells)):
+        vector.cells[c, 0] = beta * (vector.cells[c, 0] - (S - vector.cells[c, 2]) * vector.cells[c, 1])
+        vector.cells[c, 2] = 0.0
+    vector.state[0], vector.state[1] = 1.0, 0.0
+
+
+@lazy_vector.read_rows.register(DriftingVector)
+@outlined_kernel
+def read_rows_drifting(vector, rows, target, lanes):
+    beta, S = vector.state[0], vector.state[1]
+    for o in range(len(rows)):
+        r = np.int64(rows[o])
+        since = vector.stamps[r] - S
+        vector.stamps[r] = S
+        for b in range(0, vector.rows.shape[1], len(lanes)):
+            v = add_scaled(since, load(vector.rows, 2 * r + 1, b, lanes), load(vector.rows, 2 * r, b, lanes))
+            store(vector.rows, 2 * r, b, v)
+            store(target, o, b, scale(beta, v))
+
+
+@lazy_vector.read_cells.register(DriftingVector)
+@outlined_kernel
+def read_cells_drifting(vector, cells, target):
+    beta, S = vector.state[0], vector.state[1]
+    for o in range(len(cells)):
+        c = cells[o]
+        v = vector.cells[c, 0] - (S - vector.cells[c, 2]) * vector.cells[c, 1]
+        vector.cells[c, 0] = v
+        vector.cells[c, 2] = S
+        target[o] = beta * v
+
+
+@lazy_vector.advance.register(DriftingVector)
+def advance_drifting(vector, shrink, amount, lanes):
+    vector.state[0] *= shrink
+    vector.state[1] += amount / vector.state[0]
+    if vector.state[0] < SMALLEST:
+        lazy_vector.flush(vector, lanes)
+
+
+lazy_vector.turn.register(DriftingVector)(lazy_vector.turn_stored)

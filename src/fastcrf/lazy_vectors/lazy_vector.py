@@ -1,0 +1,167 @@
+"""Vectors whose every weight moves at every step, but is brought up to date only where a draw looks.
+
+A step is w <- shrink * w - amount * d, perhaps followed by something that each weight undergoes by itself. A lazy
+vector is a NamedTuple that stores v and d, and stamps that say when each weight was last brought up to date; what that
+means, the generic functions below say for each type (drifting_vector.py, proximal_vector.py, ball_vector.py). One stamp
+serves a whole row, because an attribute's weights are always touched together. v and d of a row lie side by side, and
+so do v, d and stamp of a cell, so that reading waits for one place in memory instead of three. With H histories (the
+rows of transitions: features/histories.py), all types have
+
+    rows    [2 (n_rows + H), Kp]   row 2r is v, row 2r + 1 is d; rows of transitions come last
+    stamps  [n_rows + H]           of each row
+    cells   [n_cells, 3]           v, d, stamp
+    state   [2] or more            state[0] is beta: up to date, w = beta * v
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from fastcrf.core.types import FeatureMap, Floats, Longs
+from fastcrf.features.layout import Layout
+from fastcrf.features.support import add_prior
+from fastcrf.jit.generic import generic
+from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.simd.lanes import add_scaled, keep, load, store
+from fastcrf.simd.widths import aligned_zeros
+
+
+@generic
+def read_rows(vector, rows, target, lanes):  # type: ignore[no-untyped-def]
+    """Bring `rows` up to date and copy their weights to target. Writes: vector, target."""
+
+
+@generic
+def read_cells(vector, cells, target):  # type: ignore[no-untyped-def]
+    """Bring `cells` up to date and copy their weights to target. Writes: vector, target."""
+
+
+@generic
+def turn(vector, support, i, growth, step, change, edge_change, n_histories, lanes):  # type: ignore[no-untyped-def]
+    """d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
+
+    Writes: vector. `change` is a local table. The weights of block i must be up to date (`gather`).
+    """
+
+
+@generic
+def advance(vector, shrink, amount, lanes):  # type: ignore[no-untyped-def]
+    """A step of all weights at once: w <- shrink * w - amount * d, and what the type adds to it. Writes: vector."""
+
+
+@generic
+def flush(vector, lanes):  # type: ignore[no-untyped-def]
+    """Bring every weight up to date: v = w, beta = 1. Writes: vector."""
+
+
+class LazyVector(Protocol):
+    """What Python code asks of any type; kernels ask by the functions above."""
+
+    @property
+    def state(self) -> Floats: ...
+
+
+class Places(NamedTuple):
+    """Where the weights of a compact vector lie in the memory of rows and cells."""
+
+    flat: np.ndarray  # that memory
+    place: np.ndarray  # [p] of v; d lies one row (Kp) or, behind `n_row_slots`, one number further
+    n_row_slots: int
+    padded: int
+
+
+def make_places(
+    layout: Layout, features: FeatureMap, weights: Floats, drift: Floats, parts: int = 2, columns: int = 3
+) -> tuple[np.ndarray, np.ndarray, Places]:
+    """(rows, cells, places) with v = weights and d = drift, both compact; parts: of a row, columns: of a cell."""
+    n_rows, Kp = layout.n_rows + layout.n_histories, layout.padded
+    n_row_slots = parts * n_rows * Kp
+    flat = aligned_zeros(1, n_row_slots + columns * layout.n_cells)[0]
+    places = Places(flat, places_of(layout, features, parts, columns), n_row_slots, Kp)
+    spread_values(weights, drift, places)
+    return flat[:n_row_slots].reshape(-1, Kp), flat[n_row_slots:].reshape(-1, columns), places
+
+
+def places_of(layout: Layout, features: FeatureMap, parts: int, columns: int) -> Longs:
+    """Place of v for each weight in the memory of rows with so many parts, and of cells with so many columns behind."""
+    place, Kp = layout.place.astype(np.int64), layout.padded
+    n_row_slots = parts * (layout.n_rows + layout.n_histories) * Kp
+    row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + columns * (place - layout.n_row_slots)
+    transitions = parts * (layout.n_rows + layout.rows_of(features)) * Kp + features.targets
+    return np.concatenate((np.where(place < layout.n_row_slots, row, cell), transitions))
+
+
+@noalloc_kernel
+def spread_values(weights, drift, places):
+    """Compact vectors to v and d. Writes: places.flat."""
+    for f in range(len(weights)):
+        at = places.place[f]
+        places.flat[at] = weights[f]
+        places.flat[at + (places.padded if at < places.n_row_slots else 1)] = drift[f]
+
+
+@noalloc_kernel
+def collect_values(places, ridge, weights, drift):
+    """v and d of a flushed vector as compact vectors; |d + ridge * v|^2. Writes: weights, drift."""
+    square = 0.0
+    for f in range(len(weights)):
+        at = places.place[f]
+        weights[f] = places.flat[at]
+        drift[f] = places.flat[at + (places.padded if at < places.n_row_slots else 1)]
+        slope = drift[f] + ridge * weights[f]
+        square += slope * slope
+    return square
+
+
+@noalloc_kernel
+def settle(vector, places, ridge, weights, drift, lanes):
+    """Bring everything up to date and copy it out as compact vectors; |drift + ridge * weights|^2, which comes free.
+
+    For Python, which thereby needs no `flush` of its own: that would be compiled a second time. Writes: vector,
+    weights, drift.
+    """
+    flush(vector, lanes)
+    return collect_values(places, ridge, weights, drift)
+
+
+@noalloc_kernel
+def gather(vector, support, i, weights, edge_scores, lanes):
+    """Bring the weights of block i up to date and copy them, with the prior's. Writes: vector, weights, edge_scores."""
+    read_rows(vector, support.rows[support.row_starts[i] : support.row_starts[i + 1]], weights.rows, lanes)
+    read_cells(vector, support.cells[support.cell_starts[i] : support.cell_starts[i + 1]], weights.cells)
+    read_rows(vector, support.edges, edge_scores, lanes)
+    add_prior(support, i, weights, edge_scores, lanes)
+
+
+@noalloc_kernel
+def turn_row(vector, r, masks, source, place, growth, step, lanes):
+    """d += growth * change, w -= step * change, for row r; change = source[place] where the mask is set.
+
+    Writes: vector.
+    """
+    W = len(lanes)
+    for b in range(0, vector.rows.shape[1], W):
+        change = keep(masks[r, b // W], load(source, place, b, lanes))
+        store(vector.rows, 2 * r + 1, b, add_scaled(growth, change, load(vector.rows, 2 * r + 1, b, lanes)))
+        if step != 0.0:
+            v = add_scaled(-step / vector.state[0], change, load(vector.rows, 2 * r, b, lanes))
+            store(vector.rows, 2 * r, b, v)
+
+
+@outlined_kernel
+def turn_stored(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+    """What `turn` means where v alone says what w is. Any type. Writes: vector."""
+    first = support.row_starts[i]
+    for r in range(first, support.row_starts[i + 1]):
+        row = np.int64(support.rows[r])
+        turn_row(vector, row, support.masks, change.rows, r - first, growth, step, lanes)
+    first = support.cell_starts[i]
+    for o in range(first, support.cell_starts[i + 1]):
+        c = support.cells[o]
+        vector.cells[c, 1] += growth * change.cells[o - first]
+        vector.cells[c, 0] -= step / vector.state[0] * change.cells[o - first]
+    transitions = len(vector.stamps) - n_histories
+    for j in range(n_histories):
+        turn_row(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)

@@ -1,0 +1,33 @@
+"""A trained model without what cannot matter: weights that are exactly 0, and attributes without any weight.
+
+Scores, probabilities and labels stay the same, to the last bit. CRFsuite does it, too, when it saves a model; after
+training with an L1 penalty most of the vocabulary goes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastcrf.core.types import FeatureMap, Floats
+from fastcrf.data.encoding.attributes import Attributes
+
+
+def prune(attributes: Attributes, features: FeatureMap, weights: Floats) -> tuple[Attributes, FeatureMap, Floats]:
+    """Attributes, features and weights that remain, in the same order."""
+    kept = weights != 0.0
+    states, transitions = kept[: features.n_state], kept[features.n_state :]
+    kept_before = np.concatenate(([0], np.cumsum(states)))  # [S + 1] kept state weights before each
+    offsets = kept_before[features.offsets]
+    used = np.diff(offsets) > 0
+    used[: attributes.n_fixed] = True
+    if kept.all() and used.all():
+        return attributes, features, weights
+    pruned = FeatureMap(
+        offsets=np.concatenate(([0], offsets[1:][used])),
+        labels=features.labels[states],
+        sources=features.sources[transitions],
+        targets=features.targets[transitions],
+        n_labels=features.n_labels,
+        order=features.order,
+    )
+    return attributes.kept(used), pruned, weights[kept]

@@ -1,0 +1,73 @@
+"""How large the features of a sequence are in sum: what bounds the steps of iterative scaling.
+
+The mass of a labeling is the sum of all its features, M(x, y) = sum_f f(x, y). With no feature negative, each sequence
+has a largest one,
+
+    T(x) = max_y M(x, y)
+
+the score of its best labeling if every weight were 1: so Viterbi's algorithm finds it. Generalized iterative scaling
+needs the largest of them all, improved iterative scaling the expected counts of sequences of each mass apart.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
+from fastcrf.decoding.compiled_decoder import path_scores, viterbi
+from fastcrf.objective.likelihood import Likelihood
+
+
+class GroupedCounts(NamedTuple):
+    """Expected counts of groups of sequences, each with the largest mass in it."""
+
+    masses: Floats  # [groups] ascending
+    counts: Floats  # [groups, weights]
+
+
+def feature_masses(corpus: Corpus, features: FeatureMap) -> Floats:
+    """T(x) of each sequence, [N]. One sentence if a feature is negative."""
+    lowest = float(corpus.values.min(initial=math.inf))
+    if lowest < 0.0:
+        raise ValueError(
+            f"Iterative scaling needs attribute values of at least 0, and one is {lowest:g}; "
+            "shift or scale the values, or use lbfgs."
+        )
+    ones = np.ones(features.n_weights)
+    return path_scores(corpus, features, ones, viterbi(corpus, features, ones))
+
+
+class MassGroups:
+    """The sequences of a corpus by their mass, in at most `n_groups` groups."""
+
+    def __init__(self, likelihood: Likelihood, masses: Floats, n_groups: int) -> None:
+        self.likelihood, self.n_groups = likelihood, n_groups
+        order = np.argsort(masses, kind="stable")
+        bounds = group_bounds(masses[order], n_groups)
+        self.masses = masses[order[bounds[1:] - 1]]
+        self.groups = np.split(order, bounds[1:-1])
+
+    def expected_counts(self, weights: Floats) -> tuple[float, GroupedCounts]:
+        """Sum of log Z, and the expected counts of each group. One pass."""
+        counts, total = np.empty((len(self.groups), len(weights))), 0.0
+        for k, group in enumerate(self.groups):
+            log_z, counts[k] = self.likelihood.expected_counts(weights, group)
+            total += log_z
+        return total, GroupedCounts(self.masses, counts)
+
+
+def group_bounds(ascending: Floats, n_groups: int) -> Longs:
+    """First sequence of each group and their number: a group a mass, or if there are too many, equal ratios of masses.
+
+    What a group's steps lose is the ratio of its largest mass to the others in it.
+    """
+    classes = ascending
+    if len(np.unique(ascending)) > n_groups:
+        positive = ascending[ascending > 0.0]
+        ratio = math.log(positive[-1] / positive[0])
+        share = np.log(np.maximum(ascending, positive[0]) / positive[0]) / (ratio or 1.0)
+        classes = np.ceil(share * n_groups).clip(1, n_groups)
+    return np.concatenate(([0], np.flatnonzero(np.diff(classes)) + 1, [len(ascending)])).astype(np.int64)

@@ -1,0 +1,1 @@
+"""The default solver, which chooses among the families."""

@@ -1,0 +1,223 @@
+"""The default: quasi-Newton with many pairs, a metric of the features' own scales and, for long fits, a flying start.
+
+L-BFGS after Liu & Nocedal (1989), "On the limited memory BFGS method for large scale optimization", Mathematical
+Programming 45, pp. 503-528; its start and metric after Duchi, Hazan & Singer (2011), "Adaptive subgradient methods for
+online learning and stochastic optimization", JMLR 12, pp. 2121-2159.
+
+Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2
+
+    evaluate F at the start
+    if the start is zero and a fit will take seconds: one pass of AdaGrad over the sequences; G <- its sums of squares
+        if F is lower there, go on from there
+    else: G <- 1 + observed + expected counts of each feature
+    D <- G^-1/4
+    L-BFGS with H0 = (y.s / y.Dy) D                                 (c1 > 0: proximal L-BFGS in the same metric)
+        in single precision, if a fit will take ten seconds, until F - F* is about the gap that the fit is for
+
+Why. Features differ in frequency by five orders of magnitude, and so does curvature; from H0 = I, L-BFGS spends half of
+its evaluations on learning that. G is the scale of each feature, from what has been computed anyway: AdaGrad's sums
+are squares of gradients, and counts bound the curvature that a feature can have. Full curvature, D = 1 / G, is wrong
+where features go together: a root is between it and the identity, and a fourth root was good on every set that was
+tried. Many pairs save evaluations as long as reading them costs little beside an evaluation: `effort.py` says how many.
+One pass of AdaGrad costs what two or three evaluations cost and is worth ten to fifty; its compiled code has to be
+loaded (or compiled once a machine), so fits of a second or two do without. Longer ones still do without single
+precision, for which the kernels of a gradient are compiled once more; it takes half of the time of an evaluation where
+labels are many, three quarters where they are few. What it computes proves nothing: such Steps have an estimate of the
+objective and no gradient, and the last of them is evaluated once more in double precision before it goes on; the ten
+or more exact steps from there to the end are what the certificate is made of.
+
+Safeguards: F never rises. Where the pass does not pay, its weights are dropped. A line search that fails drops the
+pairs; if that does not help, the metric; then this is steepest descent. A start other than zero is taken for a good one
+and not left for AdaGrad's. The same seed and number of threads give the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fastcrf.core.solver_state import POINT, StateField
+from fastcrf.core.types import NOTHING, Floats, Step
+from fastcrf.objective.evaluation import Start, begin, evaluate
+from fastcrf.penalties.regularizer import sparsity
+from fastcrf.simd.vectors import dot
+from fastcrf.solvers.auto.adaptive_pass import adaptive_pass
+from fastcrf.solvers.auto.decisions import affordable_pairs, gradient_seconds, is_near, kept
+from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.solvers.quasi_newton import curvature_pairs, lbfgs, prox_lbfgs, sparse_model
+from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
+from fastcrf.solvers.quasi_newton.metric import Both, counts_of, metric_of
+
+LONG = 0.015  # seconds of a gradient on one core: a fit takes about a hundred of them
+LONG_WITH_L1 = 0.003  # there a step costs twice a gradient while hardly a weight is zero, and the pass ends with zeros
+LONG_ENOUGH_TO_COMPILE = 0.1  # a fit in which single precision has its compiler's four seconds back at once
+LEAST_PAIRS, MOST_PAIRS = 20, 200
+SHORT_PAIRS = 10  # at the least, where a fit has few steps and is soon over
+ROOM, BYTES_A_PAIR = 2**29, 8  # bytes that the pairs may take, unless FEWEST_PAIRS take more
+FEWEST_PAIRS = 6
+SHARE = 0.25  # of a gradient, that a direction may cost
+SMALLEST_PART = 500  # sequences that a thread needs to learn something in the pass
+MOST_PARTS = 8  # threads of the pass: each sees so much less of the data
+SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
+WHEN = ("if long", "always", "never")
+
+
+class Prepared(NamedTuple):
+    """Where quasi-Newton begins, and in which metric."""
+
+    start: Start
+    metric: Floats
+
+
+def optional(kept: StateField, **changes: Any) -> StateField:
+    return kept._replace(optional=True, **changes)
+
+
+@dataclass(frozen=True)
+class Auto:
+    """adaptive_pass: whether to begin with a pass of AdaGrad (if long, always, never); pairs: how many curvature pairs
+    are kept, or None for as many as are cheap; max_linesearch: gradient evaluations per line search; eta: step size of
+    the pass; seed: of its order; single_precision: whether to evaluate in it (if long, always, never) as long as the
+    relative gap is above target.
+    """
+
+    name: ClassVar[str] = "auto"
+    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})  # and "sequences", where a problem provides them
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
+    guarantee: ClassVar[str] = "optimum"
+    state_fields: ClassVar[
+        Mapping[str, StateField]
+    ] = {  # the start alone, until it is decided where quasi-Newton begins
+        **POINT,
+        "basis": optional(curvature_pairs.STATE_FIELDS["basis"], dtype="float32"),
+        "gram": optional(curvature_pairs.STATE_FIELDS["gram"]),
+        "order": optional(curvature_pairs.STATE_FIELDS["order"]),
+        "scale": optional(curvature_pairs.SCALE),
+        **sparse_model.STATE_FIELDS,
+        "recent": StateField(n_axes=1, optional=True),  # objectives in single precision; as are value and gradient then
+    }
+
+    adaptive_pass: str = "if long"
+    pairs: int | None = None
+    max_linesearch: int = 20
+    eta: float = 0.3
+    seed: int = 0
+    single_precision: str = "never"
+    target: float = 1e-3
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "adaptive_pass", self.adaptive_pass, WHEN)
+        if self.pairs is not None:
+            check_whole(self.name, "pairs", self.pairs, 1)
+        check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
+        check_positive(self.name, "eta", self.eta)
+        check_whole(self.name, "seed", self.seed, 0)
+        check_choice(self.name, "single_precision", self.single_precision, WHEN)
+        check_positive(self.name, "target", self.target)
+
+    def decided(self, problem: Both) -> Auto:
+        """The same with what depends on the size of the problem settled, so that a smaller one takes the same way."""
+        if "sequences" not in problem.provides:
+            return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS, single_precision="never")
+        seconds = gradient_seconds(problem)
+        is_long = is_due(self.adaptive_pass, seconds >= (LONG_WITH_L1 if problem.c1 > 0.0 else LONG))
+        is_rough = "rough" in problem.provides and is_due(self.single_precision, seconds >= LONG_ENOUGH_TO_COMPILE)
+        room = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
+        least = LEAST_PAIRS if is_long else SHORT_PAIRS
+        pairs = self.pairs or min(room, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
+        words = {True: "always", False: "never"}
+        return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_rough])
+
+    def iterate(
+        self, problem: Both, weights: Floats, state: Mapping[str, Any] | None = None
+    ) -> Generator[Step, None, str]:
+        settled = self.decided(problem)
+        start = begin(self.name, problem, weights, state)
+        if state and "scale" in state:
+            pairs = settled._pairs(problem, np.ones(problem.n_weights))
+            pairs.restore(self.name, state)
+            descend = settled._roughly_first if "recent" in state else settled._quasi_newton
+            return (yield from descend(problem, start, pairs, state))
+        point = {"weights": start.weights, "value": start.value, "gradient": start.gradient}
+        yield Step(start.weights, start.passes, start.value, start.gradient, state=point)
+        while (prepared := settled._prepare(problem, start)) is None:  # asked to stop within the pass
+            yield Step(start.weights, 1.0, start.value, start.gradient, state=point)
+        descend = settled._roughly_first if settled.single_precision == "always" else settled._quasi_newton
+        steps = descend(problem, prepared.start, settled._pairs(problem, prepared.metric))
+        if prepared.start.passes == 0:
+            next(steps)  # the start, which has been told
+        return (yield from steps)
+
+    @staticmethod
+    def carried(state: Mapping[str, Any], before: Both, now: Both) -> dict[str, Any]:
+        """The memory of a run on `before`, for one on `now`, the same data with another penalty: exactly what it would
+        hold if all that it knows had been evaluated with that penalty. Costs no pass."""
+        ridge = now.c2 - before.c2
+        w, carried = state["weights"], dict(state)
+        carried["value"] = state["value"] + ridge * dot(w, w) + sparsity(w, now.c1 - before.c1, now.c1_factors)
+        carried["gradient"] = state["gradient"] + 2.0 * ridge * w
+        if "scale" in state and (ridge != 0.0 or before.c1 > 0.0 == now.c1):  # L1 leaves some products out
+            carried |= with_ridge(state["basis"], state["scale"], 2.0 * ridge)
+            carried.pop("inner", None)  # sums over rows that have changed
+        if "recent" in state:
+            carried["recent"] = np.empty(0)  # objectives of another penalty; the point is still to be evaluated exactly
+        return carried
+
+    def _prepare(self, problem: Both, start: Start) -> Prepared | None:
+        """Where to begin: after a pass of AdaGrad if that is due and pays. None if asked to stop before it is over."""
+        if self.adaptive_pass == "never" or start.weights.any():
+            return Prepared(start._replace(passes=0), metric_of(1.0 + counts_of(problem, start)))
+        n_parts = max(1, min(problem.n_jobs, MOST_PARTS, problem.n_sequences // SMALLEST_PART))
+        reached = adaptive_pass(problem, start.weights, n_parts=n_parts, eta=self.eta, seed=self.seed)
+        if reached is None:
+            return None
+        weights, squares = reached
+        value, gradient = evaluate(problem, weights)
+        if not value < start.value:  # also true for a NaN
+            return Prepared(start._replace(passes=2), metric_of(1.0 + counts_of(problem, start)))
+        return Prepared(Start(weights, value, gradient, 2), metric_of(squares))
+
+    def _pairs(self, problem: Both, metric: Floats) -> CurvaturePairs:
+        return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
+
+    def _roughly_first(
+        self, problem: Any, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
+    ) -> Generator[Step, None, str]:
+        """Steps in single precision until the target is near; then exact ones, from there and with the same pairs."""
+        recent = list(state.get("recent", ()))
+        rough = problem.roughly() if "rough" in problem.provides else problem
+        for step in self._quasi_newton(rough, start, pairs, state):
+            estimate = step.state["value"]
+            recent = kept([*recent, estimate]) if step.passes else recent  # a step that is told again has been kept
+            info, reached = {**step.info, "objective_estimate": estimate}, {**step.state, "recent": np.array(recent)}
+            yield step._replace(objective=None, gradient=None, info=info, state=reached)
+            if is_near(recent, self.target):
+                break
+        exact = Start(step.weights, *evaluate(problem, step.weights), 1)
+        return (yield from self._quasi_newton(problem, exact, pairs, step.state))
+
+    def _quasi_newton(
+        self, problem: Both, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
+    ) -> Generator[Step, None, str]:
+        if problem.c1 > 0.0:
+            return prox_lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch, state)
+        return lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch)
+
+
+def is_due(when: str, is_long: bool) -> bool:
+    """What one of WHEN means for a fit."""
+    return when == "always" or (when == "if long" and is_long)
+
+
+def with_ridge(basis: np.ndarray, scale: Floats, ridge: float) -> dict[str, np.ndarray]:
+    """The rows of pairs and their inner products after y <- y + ridge s."""
+    moved = basis.copy()
+    moved[1::2] += (ridge * scale * scale).astype(basis.dtype) * basis[::2]
+    gram = np.zeros((len(moved), len(moved)))
+    for first in range(0, moved.shape[1], SLICE):
+        some = moved[:, first : first + SLICE].astype(np.float64)
+        gram += some @ some.T
+    return {"basis": moved, "gram": gram}

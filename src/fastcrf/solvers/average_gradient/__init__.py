@@ -1,1 +1,0 @@
-"""SAG and its relatives: stored gradients reduce the variance of each draw."""

@@ -1,0 +1,1 @@
+"""Iterative scaling (GIS, IIS) and methods that accelerate it."""

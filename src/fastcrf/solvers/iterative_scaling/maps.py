@@ -1,0 +1,58 @@
+"""The maps of iterative scaling: from weights to weights with a lower objective, by one evaluation of the counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from fastcrf.core.types import Diverged, Floats
+from fastcrf.objective.capabilities import CountProblem
+from fastcrf.simd.vectors import dot
+from fastcrf.solvers.iterative_scaling.fixed_point import Place
+from fastcrf.solvers.iterative_scaling.roots import scale_by_masses, scale_weights, scale_weights_lagging
+
+RULES: dict[str, Callable[..., None]] = {"exact": scale_weights, "paper": scale_weights_lagging}
+
+
+class GeneralizedScaling:
+    """Every weight by itself, with one mass for all sequences."""
+
+    def __init__(self, problem: CountProblem, rule: str) -> None:
+        self.problem, self.scale = problem, RULES[rule]
+        self.mass = largest_mass(problem)
+
+    def at(self, weights: Floats) -> Place:
+        loss, expected = self.problem.expected_counts(weights)
+        observed, ridge, image = self.problem.observed_counts(), 2.0 * self.problem.c2, np.empty_like(weights)
+        self.scale(weights, expected, observed, self.mass, ridge, image)
+        return place(self.problem, weights, loss, expected, image)
+
+
+class ImprovedScaling:
+    """Every weight by itself, with the mass of each group of sequences."""
+
+    def __init__(self, problem: CountProblem, groups: int) -> None:
+        self.problem, self.groups = problem, groups
+        largest_mass(problem)
+
+    def at(self, weights: Floats) -> Place:
+        loss, (masses, expected) = self.problem.expected_counts_by_mass(weights, self.groups)
+        observed, ridge, image = self.problem.observed_counts(), 2.0 * self.problem.c2, np.empty_like(weights)
+        scale_by_masses(weights, expected, masses, observed, ridge, image)
+        return place(self.problem, weights, loss, expected.sum(axis=0), image)
+
+
+def largest_mass(problem: CountProblem) -> float:
+    """S; 1 where there is no feature at all."""
+    mass = float(problem.feature_masses().max())
+    if not math.isfinite(mass):
+        raise Diverged(f"The features of a labeling sum up to {mass}: iterative scaling has no step.")
+    return mass or 1.0
+
+
+def place(problem: CountProblem, weights: Floats, loss: float, expected: Floats, image: Floats) -> Place:
+    """The point with its objective and gradient, which the counts give."""
+    gradient = expected - problem.observed_counts() + 2.0 * problem.c2 * weights
+    return Place(weights, loss + problem.c2 * dot(weights, weights), gradient, image)

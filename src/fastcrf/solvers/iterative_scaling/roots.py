@@ -1,0 +1,93 @@
+"""How far the weights go in a step of iterative scaling: each by itself, to the root of scaling_root.py."""
+
+from __future__ import annotations
+
+import math
+
+from fastcrf.core.types import Floats
+from fastcrf.jit.kernel import kernel
+from fastcrf.solvers.scaling_root import LARGEST_CHANGE, MOST_STEPS, PRECISION, scaling_root
+
+
+@kernel
+def scale_weights(
+    weights: Floats, expected: Floats, observed: Floats, mass: float, ridge: float, moved: Floats
+) -> None:
+    """The weights after one exact step. Writes: moved."""
+    for f in range(len(weights)):
+        target = observed[f] - ridge * weights[f]
+        moved[f] = weights[f] + scaling_root(expected[f], ridge / mass, target) / mass
+
+
+@kernel
+def scale_weights_lagging(
+    weights: Floats, expected: Floats, observed: Floats, mass: float, ridge: float, moved: Floats
+) -> None:
+    """The same with the penalty of the weights as they were, where that has a logarithm. Writes: moved.
+
+    yang2012, eq. 3.9 and 4.1:  d = (1/S) ln( O / (E + k w) ).
+    """
+    for f in range(len(weights)):
+        penalized = expected[f] + ridge * weights[f]
+        if observed[f] > 0.0 and penalized > 0.0:
+            moved[f] = weights[f] + math.log(observed[f] / penalized) / mass
+        else:
+            target = observed[f] - ridge * weights[f]
+            moved[f] = weights[f] + scaling_root(expected[f], ridge / mass, target) / mass
+
+
+@kernel
+def scale_by_masses(
+    weights: Floats, expected: Floats, masses: Floats, observed: Floats, ridge: float, moved: Floats
+) -> None:
+    """The weights after a step in which each group of sequences, a row of `expected`, has a mass of its own: roots of
+
+        sum_g E_gf e^(T_g d) + k (w + d) = O
+
+    Writes: moved.
+    """
+    for f in range(len(weights)):
+        target = observed[f] - ridge * weights[f]
+        moved[f] = weights[f] + grouped_root(expected[:, f], masses, ridge, target)
+
+
+@kernel
+def grouped_root(expected: Floats, masses: Floats, ridge: float, target: float) -> float:
+    """The root d of  sum_g expected[g] e^(masses[g] d) + ridge d = target.
+
+    It has the sign of target - sum(expected), and lies between the roots for the least and for the largest mass alone,
+    the first of which is further from 0. Newton's method starts from the right one of them, on the logarithms of both
+    sides where exponentials might overflow.
+    """
+    total, least, largest = 0.0, math.inf, 0.0
+    for g in range(len(masses)):
+        if expected[g] > 0.0 and masses[g] > 0.0:
+            total += expected[g]
+            least = min(least, masses[g])
+            largest = max(largest, masses[g])
+    if total == 0.0:
+        if ridge > 0.0:
+            return target / ridge
+        return LARGEST_CHANGE / masses[-1] if target > 0.0 else 0.0
+    grows = target > total
+    mass = least if grows else largest
+    d = scaling_root(total, ridge / mass, target) / mass
+    if ridge == 0.0 and not target > 0.0:
+        return d
+    for _ in range(MOST_STEPS):
+        highest = largest * d if grows else 0.0
+        grown, slope = 0.0, 0.0
+        for g in range(len(masses)):
+            if expected[g] > 0.0:
+                part = expected[g] * math.exp(masses[g] * d - highest)
+                grown += part
+                slope += masses[g] * part
+        if grows:
+            left = target - ridge * d
+            step = (math.log(grown / left) + highest) / (slope / grown + ridge / left)
+        else:
+            step = (grown + ridge * d - target) / (slope + ridge)
+        d -= step
+        if not largest * abs(step) > PRECISION * max(1.0, largest * abs(d)):
+            break
+    return d

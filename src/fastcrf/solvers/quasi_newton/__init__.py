@@ -1,0 +1,1 @@
+"""Limited-memory quasi-Newton methods: L-BFGS, OWL-QN and their relatives."""

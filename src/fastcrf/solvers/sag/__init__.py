@@ -1,0 +1,1 @@
+"""Stochastic average gradient methods: SAG, SAGA and their non-uniform variants."""

@@ -1,0 +1,118 @@
+"""What solvers that draw with stored gradients have in common: their options, and how they run. Not solvers themselves.
+
+A solver of the family is its scheme (scheme.py) and `correction`: 0 for SAG's step, 1 for SAGA's.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
+from fastcrf.lazy_vectors.drifting_vector import make_drifting
+from fastcrf.lazy_vectors.lazy_weights import LazyWeights, Make
+from fastcrf.lazy_vectors.proximal_vector import make_proximal
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.solvers.sag import run
+from fastcrf.solvers.sag.run import Draws, Method, Run
+from fastcrf.solvers.sag.schemes import lipschitz
+from fastcrf.solvers.sag.schemes.scheme import Scheme
+from fastcrf.stochastic.gradient_storage import FORMS, PRECISIONS
+
+POSITIVE = ("first_lipschitz", "caution", "inner_passes")  # options that not all solvers have
+STORED = ("auto", *FORMS)
+STORED_OR_NOT = ("none", *STORED)
+
+
+def check_drawing(solver: Any, storages: tuple[str, ...]) -> None:
+    """Raise one sentence where an option of the family is wrong; `storages` are those that this solver has."""
+    for option in (name for name in POSITIVE if hasattr(solver, name)):
+        check_positive(solver.name, option, getattr(solver, option))
+    for option, least in (("batch", 1), ("seed", 0), ("steps_per_epoch", 1)):
+        check_whole(solver.name, option, getattr(solver, option), least)
+    check_choice(solver.name, "storage", solver.storage, storages)
+    check_choice(solver.name, "precision", solver.precision, PRECISIONS)
+
+
+@dataclass(frozen=True)
+class AverageGradient:
+    """batch: sequences a draw (at most); seed: of the draws, and of what is drawn together. Several sequences a draw
+    need a few more passes, which are cheaper, and store less (schmidt2015, section 7); docs/batches.md has figures.
+
+    storage: how gradients are kept, which has no effect on where the run goes: "mixed", "marginals", "sparse", "naive",
+    or "auto", the smallest ("mixed" if that is hardly larger); precision: of what is kept, "double" or "single"
+    (stochastic/gradient_storage.py). steps_per_epoch: Steps in n draws, to see the course of the first pass.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+    guarantee: ClassVar[str] = "optimum"
+    state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | lipschitz.STATE_FIELDS
+    correction: ClassVar[float] = 0.0
+    fills: ClassVar[bool] = False  # whether all gradients are stored before the first draw, wherever the run starts
+
+    batch: int = 1
+    seed: int = 0
+    storage: str = "auto"
+    precision: str = "double"
+    steps_per_epoch: int = 1
+
+    def __post_init__(self) -> None:
+        check_drawing(self, STORED)
+
+    @abstractmethod
+    def scheme(self, problem: SequenceProblem, n: int) -> Scheme:
+        """Draws, Lipschitz constants and step size for n blocks of sequences."""
+
+    def vector(self, problem: SequenceProblem, n: int) -> Make:
+        """What the draws move, for n blocks of sequences."""
+        return make_drifting
+
+    def run(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> Run:
+        n = -(-problem.n_sequences // self.batch)
+        method = Method(
+            self.name,
+            self.scheme(problem, n),
+            partial(LazyWeights, make=self.vector(problem, n)),
+            seed=self.seed,
+            filling=self.fills or bool(weights.any()),  # away from zero, a d whose parts are missing would lead astray
+            storage=self.storage,
+            precision=self.precision,
+            correction=self.correction,
+            steps=self.steps_per_epoch,
+        )
+        return Run(method, problem, weights, state)
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        yield from epochs(self.run(problem, weights, state), resumed=bool(state))
+
+
+def epochs(run: Run, resumed: bool, draws: Draws | None = None, uniforms: int = 1) -> Iterator[Step]:
+    """The Steps of a run that stores all gradients first, if at all, and then draws for ever.
+
+    draws: a loop of draws, each from so many uniforms, that counts its recursions, if not that of loop.py.
+    """
+    if not (resumed or run.filled.finished):
+        run.fill()
+    yield run.step()
+    while True:
+        if not run.filled.finished:
+            run.fill()
+        else:
+            run.draw(draws, uniforms)
+            if run.draws.finished:
+                run.begin_epoch()
+        yield run.step()
+
+
+def soft_thresholds(problem: SequenceProblem, n: int) -> Make:
+    """The lazy vector of a proximal solver; without an L1 penalty, thresholds of zero would only cost time."""
+    return partial(make_proximal, c1=problem.c1, n_steps=n + 1) if problem.c1 > 0.0 else make_drifting

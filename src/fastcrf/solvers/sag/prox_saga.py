@@ -1,0 +1,64 @@
+"""Proximal SAGA: SAGA for L1 and elastic net, with exact zeros.
+
+Defazio, Bach & Lacoste-Julien (2014), "SAGA: a fast incremental gradient method with support for non-strongly convex
+composite objectives", NIPS; for CRFs as in Schmidt et al. (2015), AISTATS, section 7.
+
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda2/2) |w|^2 + lambda1 |w|_1,   lambda2 = 2 c2/n,  lambda1 = c1/n
+
+    draw i with probability p_i;  g <- grad nll_i(w);  L's by Algorithm 2 of schmidt2015;  a <- step size from the L's
+    w <- soft((1 - a lambda2) w - a [ (g - g_i) / (n p_i) + d/n ], a lambda1);   then d <- d - g_i + g,  g_i <- g
+
+where soft(x, t) moves x towards zero by t and stops there. A draw touches the weights of its sequence alone: what d and
+thresholds did to the others is caught up on when they are next needed, to the very zeros
+(lazy_vectors/proximal_vector.py). Draws, L's and step size are those of `saga-nus-star`, or those of `saga` with
+sampling="uniform".
+
+A Step is n draws. `info["proximal_gradient_norm_estimate"]` is |w - soft(w - s (d + 2 c2 w), s c1)| / s, s = a / n; it
+is zero at the optimum, and infinite until every sequence has been seen.
+
+Differs from the paper: the L2 penalty is exact instead of a part of each g_i. Differs from `saga`: d is divided by n
+from the start, because thresholds that change with the number of sequences seen could not be caught up on. Without an
+L1 penalty, this is `saga` or `saga-nus-star`.
+
+caution=3 is the step of the theory; docs/sag-family.md has figures for it and for caution=1. With few sequences
+caution=1 may circle (see `saga`). With L1 alone nothing makes the objective strongly convex, and the last digits take
+thousands of passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fastcrf.lazy_vectors.lazy_weights import Make
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.options import check_choice
+from fastcrf.solvers.sag.options import AverageGradient, soft_thresholds
+from fastcrf.solvers.sag.schemes.lipschitz import Constants, one_constant, own_constants
+
+
+@dataclass(frozen=True)
+class ProxSAGA(AverageGradient):
+    """first_lipschitz: where searches start; sampling: uniform or nus; caution: divides the step size;
+    others: see AverageGradient.
+    """
+
+    name: ClassVar[str] = "prox-saga"
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
+    correction: ClassVar[float] = 1.0
+
+    first_lipschitz: float = 1.0
+    sampling: str = "nus"
+    caution: float = 3.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
+
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
+        if self.sampling == "nus":
+            return own_constants(n, self.first_lipschitz, skipping=True, caution=self.caution)
+        return one_constant(n, self.first_lipschitz, self.caution)
+
+    def vector(self, problem: SequenceProblem, n: int) -> Make:
+        return soft_thresholds(problem, n)

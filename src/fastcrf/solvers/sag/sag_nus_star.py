@@ -1,0 +1,47 @@
+"""Stochastic average gradient with non-uniform sampling, the method that schmidt2015 proposes (SAG-NUS*).
+
+Schmidt, Babanezhad, Ahmed, Defazio, Clifton & Sarkar (2015), "Non-uniform stochastic average gradient method for
+training conditional random fields", AISTATS, section 5.
+
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
+
+As `sag`, with a Lipschitz constant L_i for each sequence:
+
+    draw i: with probability 1/2 uniformly, else among the sequences seen, in proportion to L_i
+    first visit: L_i <- mean L / 2 (the very first: 1);   later visits: L_i <- 0.9 L_i;   then Algorithm 2 on L_i
+    a <- 1/2 (1 / (max L + lambda) + 1 / (mean L + lambda))
+    skipping (5.2): after xi searches in a row without a doubling, the next 2^(xi-1) visits neither search nor shrink
+
+Differs from the paper: lambda in the step size (the text of section 5 omits it, Algorithm 1 does not); searches of
+first visits do not count towards skipping, because they start from a guess; the very first search goes down as well as
+up, so that too large a first L does no harm. A visit whose squared gradient is at most 1e-8 does not search, as in the
+paper (line 12), and shrinks L_i no further than to the mean, where the paper's would fade without end; a search ends
+after 60 doublings, where the paper's has no end. A run that does not start at zero stores all gradients first (m = n).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.options import check_truth
+from fastcrf.solvers.sag.options import AverageGradient
+from fastcrf.solvers.sag.schemes.lipschitz import Constants, own_constants
+
+
+@dataclass(frozen=True)
+class SAGNUSStar(AverageGradient):
+    """first_lipschitz: where searches start; skipping: of needless searches (5.2); others: see AverageGradient."""
+
+    name: ClassVar[str] = "sag-nus-star"
+
+    first_lipschitz: float = 1.0
+    skipping: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_truth(self.name, "skipping", self.skipping)
+
+    def scheme(self, problem: SequenceProblem, n: int) -> Constants:
+        return own_constants(n, self.first_lipschitz, self.skipping)

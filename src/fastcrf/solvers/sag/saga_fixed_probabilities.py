@@ -1,0 +1,97 @@
+"""SAGA with any fixed probabilities of the draws, with the step size and rate of its theory by option.
+
+Schmidt, Babanezhad, Ahmed, Defazio, Clifton & Sarkar (2015), "Non-uniform stochastic average gradient method for
+training conditional random fields", AISTATS, Proposition 1 (a) and appendix A.
+
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
+
+    g_i <- grad nll_i(w) for all i;  d <- sum_i g_i                                       (one pass, before the start)
+    repeat  draw i with probability p_i;  g <- grad nll_i(w)
+            a <- n min p / (4 (L + lambda) + n lambda)
+            w <- (1 - a lambda) w - a [ (g - g_i) / (n p_i) + d/n ];   then d <- d - g_i + g,  g_i <- g
+
+step="theory": L is the largest of the bounds of lipschitz_bounds.py, and the proposition holds:
+
+    E|w_t - w*|^2 <= (1 - a lambda)^t [ |w_0 - w*|^2 + C ],
+    C = min p / (2 L' (4 L' + n lambda)) sum_i 1/p_i |grad nll_i(w_0) - grad nll_i(w*)|^2,   L' = L + lambda
+
+step="search": L is searched by Algorithm 2 of the paper, from that bound downwards at first, and L <- 2^(-1/n) L after
+every draw. That is what makes the method practical.
+
+sampling: "uniform"; "lipschitz", in proportion to the bounds; "mixed", half of the draws so and half so; or n numbers
+to which the p_i are proportional. By the theory uniform draws are the fastest, since a is proportional to min p;
+"mixed" is the default because non-uniform draws are what the method is about.
+
+It is here for its guarantee, not for its speed (docs/sag-family.md).
+
+Differs from the paper: the penalty is exact instead of a part of each g_i, with which the proof holds all the more. C
+is that of the proof, whose last line bounds 1 / (4 L' (4 L' + n lambda)) by 1 / (4 L' + n lambda)^2, which is less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
+from fastcrf.solvers.options import check_choice, check_positive
+from fastcrf.solvers.sag import run
+from fastcrf.solvers.sag.options import AverageGradient
+from fastcrf.solvers.sag.schemes.given_probabilities import STATE_FIELDS, GivenProbabilities, given_probabilities
+
+SAMPLINGS = ("uniform", "lipschitz", "mixed")
+LEAST = 0.01  # of the mean bound: even a sequence whose loss is linear is drawn
+
+
+@dataclass(frozen=True)
+class SAGAFixedProbabilities(AverageGradient):
+    """step: "search" or "theory"; sampling: "uniform", "lipschitz", "mixed" or a number for each draw of an epoch;
+    others: see AverageGradient.
+    """
+
+    name: ClassVar[str] = "saga-fixed-probabilities"
+    state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | STATE_FIELDS
+    correction: ClassVar[float] = 1.0
+    fills: ClassVar[bool] = True
+
+    step: str = "search"
+    sampling: str | Sequence[float] = "mixed"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.name, "step", self.step, ("search", "theory"))
+        if isinstance(self.sampling, Iterable) and not isinstance(self.sampling, str):
+            object.__setattr__(self, "sampling", tuple(self.sampling))  # an array, too, can be compared and saved now
+            for i, number in enumerate(self.sampling):
+                check_positive(self.name, f"sampling[{i}]", number)
+        elif self.sampling not in SAMPLINGS:
+            raise ValueError(
+                f"{self.name}: sampling must be one of {', '.join(SAMPLINGS)}, or one number for each sequence; "
+                f"got sampling={self.sampling!r}."
+            )
+
+    def scheme(self, problem: SequenceProblem, n: int) -> GivenProbabilities:
+        bounds = bounds_of_blocks(problem.corpus, problem.features, n, self.seed)
+        return given_probabilities(self.probabilities(bounds), bounds.max() or 1.0, self.step == "search")
+
+    def probabilities(self, bounds: Floats) -> Floats:
+        """Numbers to which the p_i are proportional, all above 0."""
+        mean = bounds.mean() or 1.0
+        if self.sampling == "uniform":
+            return np.ones_like(bounds)
+        if self.sampling == "lipschitz":
+            return np.maximum(bounds, LEAST * mean)
+        if self.sampling == "mixed":
+            return bounds + mean
+        if len(self.sampling) != len(bounds):
+            raise ValueError(
+                f"{self.name}: sampling must be a name or one number for each of the {len(bounds)} draws of an epoch; "
+                f"got {len(self.sampling)} numbers."
+            )
+        return np.array(self.sampling, np.float64)

@@ -1,0 +1,169 @@
+"""Lipschitz constants of the blocks' gradients: their estimates, and the draws and step size that follow from them.
+
+One constant for all (schmidt2015, Algorithm 1) or one for each (section 5), told apart by the number of estimates: with
+a single one, largest and mean are the same and the step size below is Algorithm 1's 1 / (L + lambda).
+
+    draw           with probability `share` uniformly, else in proportion to L_i (the share is 1 for a single L)
+    first visit    L_i = first * mean L (the very first: as it starts)
+    later visits   L_i = again * L_i, then the search of lipschitz_search.py
+    every step     L_i = keep * L_i for the single L
+    skipping       after xi searches in a row that needed no doubling, the next 2^(xi - 1) visits do not search (5.2)
+    step size      1/2 (1 / (max L + lambda) + 1 / (mean L + lambda)); the text of section 5 omits lambda, Algorithm 1
+                   does not
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.core.solver_state import StateField
+from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.solvers.sag.schemes import scheme
+from fastcrf.solvers.sag.schemes.scheme import ESTIMATES, SEEN
+from fastcrf.stochastic.sampling import build_trees, draw_mixture, leaves_of, mixture_probability, set_leaf
+
+LONGEST_REST = 40  # of the exponent of 2: beyond any number of visits
+STATE_FIELDS = {
+    "estimates": ESTIMATES,
+    "seen": SEEN,
+    "successes": StateField("sequences", "int64", low=-1),
+    "rests": StateField("sequences", "int64", low=0),
+}
+
+
+class Constants(NamedTuple):
+    """Estimates, what is known of each block, and the numbers of the scheme."""
+
+    estimates: np.ndarray  # [B], or [1] shared by all
+    seen: np.ndarray  # [B] uint8
+    successes: np.ndarray  # [B] searches in a row without a doubling
+    rests: np.ndarray  # [B] visits still to come without a search
+    sums: np.ndarray  # tree over the estimates of seen blocks
+    maxima: np.ndarray  # tree over the same
+    n_seen: np.ndarray  # [1]
+    first: float = 1.0
+    again: float = 1.0
+    keep: float = 1.0
+    skipping: bool = False
+    share: float = 1.0
+    caution: float = 1.0  # divides the step size
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in STATE_FIELDS}
+
+    def rebuild(self) -> None:
+        shared = len(self.estimates) < len(self.seen)
+        build_trees(self.estimates if shared else self.estimates * self.seen, self.sums, self.maxima)
+        self.n_seen[0] = self.seen.sum()
+
+
+def make_constants(n_blocks: int, shared: bool, start: float) -> Constants:
+    """One estimate, or one for each block, of which none has been seen."""
+    n = 1 if shared else n_blocks
+    constants = Constants(
+        estimates=np.full(n, start),
+        seen=np.zeros(n_blocks, np.uint8),
+        successes=np.zeros(n_blocks, np.int64),
+        rests=np.zeros(n_blocks, np.int64),
+        sums=np.zeros(2 * leaves_of(n)),
+        maxima=np.zeros(2 * leaves_of(n)),
+        n_seen=np.zeros(1, np.int64),
+    )
+    constants.rebuild()
+    return constants
+
+
+def one_constant(n_blocks: int, start: float, caution: float = 1.0) -> Constants:
+    """One for all blocks, drawn uniformly: schmidt2015, Algorithm 1."""
+    return make_constants(n_blocks, True, start)._replace(keep=2.0 ** (-1.0 / n_blocks), caution=caution)
+
+
+def known_constant(n_blocks: int, constant: float, caution: float = 1.0) -> Constants:
+    """One for all blocks, drawn uniformly, that is known: no visit searches."""
+    constants = make_constants(n_blocks, True, constant)._replace(caution=caution)
+    constants.seen[:] = 1
+    constants.rests[:] = np.iinfo(np.int64).max
+    constants.rebuild()
+    return constants
+
+
+def own_constants(n_blocks: int, start: float, skipping: bool, caution: float = 1.0) -> Constants:
+    """One for each block, half of the draws by them: schmidt2015, section 5 (NUS*)."""
+    constants = make_constants(n_blocks, False, start)
+    return constants._replace(first=0.5, again=0.9, skipping=skipping, share=0.5, caution=caution)
+
+
+@noalloc_kernel
+def mean_estimate(constants):
+    """Mean over the blocks seen so far, or the shared constant."""
+    return constants.sums[1] / max(1, min(constants.n_seen[0], len(constants.estimates)))
+
+
+@noalloc_kernel
+def place_of(constants, i):
+    """Where the estimate of block i is."""
+    return i if len(constants.estimates) > 1 else 0
+
+
+@scheme.draw.register(Constants)
+def draw_by_constants(constants, u, lam):
+    n, share = len(constants.seen), constants.share
+    i = draw_mixture(u, share, n, constants.sums)
+    return i, mixture_probability(i, share, n, constants.sums)
+
+
+@noalloc_kernel
+def begin_search(constants, i):
+    """(whether to search, L to start from), by the visits so far. Writes: constants.rests."""
+    L = constants.estimates[place_of(constants, i)]
+    if not constants.seen[i]:
+        if len(constants.estimates) > 1 and constants.n_seen[0] > 0:
+            L = constants.first * mean_estimate(constants)
+        return True, L
+    if constants.rests[i] > 0:
+        constants.rests[i] -= 1
+        return False, L
+    return True, constants.again * L
+
+
+@scheme.begin_visit.register(Constants)
+def begin_visit_of_constants(constants, i):
+    searching, L = begin_search(constants, i)
+    return searching, L, constants.n_seen[0] == 0
+
+
+@scheme.end_visit.register(Constants)
+def end_visit_of_constants(constants, i, L, trials):
+    new = not constants.seen[i]
+    if not new and trials == 0:  # flat, or not searched: L comes down to the mean at most, not without end
+        L = max(L, min(constants.estimates[place_of(constants, i)], mean_estimate(constants)))
+    if new:  # the search of a first visit starts from a guess and proves nothing about later ones
+        constants.seen[i] = 1
+        constants.n_seen[0] += 1
+    elif constants.skipping and trials > 0:
+        constants.successes[i] = constants.successes[i] + 1 if trials == 1 else 0
+        if constants.successes[i] > 0:
+            constants.rests[i] = 1 << min(constants.successes[i] - 1, LONGEST_REST)
+    set_estimate(constants, i, L)
+    return new
+
+
+@scheme.step_size.register(Constants)
+def step_size_by_constants(constants, lam):
+    return 0.5 / constants.caution * (1.0 / (constants.maxima[1] + lam) + 1.0 / (mean_estimate(constants) + lam))
+
+
+@scheme.fade.register(Constants)
+def fade_constants(constants, i):
+    if constants.keep != 1.0:
+        set_estimate(constants, i, constants.keep * constants.estimates[place_of(constants, i)])
+
+
+@noalloc_kernel
+def set_estimate(constants, i, L):
+    """Writes: constants.estimates, .sums, .maxima."""
+    k = place_of(constants, i)
+    constants.estimates[k] = L
+    set_leaf(k, L, constants.sums, constants.maxima)

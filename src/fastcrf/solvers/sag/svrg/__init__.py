@@ -1,0 +1,1 @@
+"""Variance reduction by snapshots: SVRG, prox-SVRG and EMGD."""

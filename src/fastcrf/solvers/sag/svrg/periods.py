@@ -1,0 +1,121 @@
+"""What SVRG and its relatives have in common: their options, and runs in periods. Not solvers themselves.
+
+A period is M draws and the snapshot that follows: all blocks are evaluated at w~, the weights of that moment; d is the
+sum of their gradients. Between two snapshots neither changes. Because a snapshot ends a period, the
+Step there has the exact objective and gradient of its weights.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
+from fastcrf.lazy_vectors.lazy_weights import LazyWeights, Make, MovedWeights
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.options import check_choice
+from fastcrf.solvers.sag import run
+from fastcrf.solvers.sag.options import STORED_OR_NOT, check_drawing
+from fastcrf.solvers.sag.run import Method, Run
+from fastcrf.solvers.sag.schemes import lipschitz
+from fastcrf.solvers.sag.schemes.lipschitz import Constants, one_constant, own_constants
+from fastcrf.solvers.sag.schemes.scheme import Scheme
+
+
+@dataclass(frozen=True)
+class VarianceReduced:
+    """sampling: uniform or nus; inner_passes: M / n; caution: divides the step size; first_lipschitz: where searches
+    start; batch: sequences a draw (at most); seed: of the draws, and of what is drawn together; storage: "none", the
+    papers' way, evaluates each drawn sequence at w~, too; the other forms keep its gradient there, and precision is
+    that of what is kept (stochastic/gradient_storage.py); steps_per_epoch: Steps in a period.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]]
+    guarantee: ClassVar[str] = "optimum"
+    state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | lipschitz.STATE_FIELDS
+
+    sampling: str = "uniform"
+    inner_passes: float = 2.0
+    caution: float = 1.0
+    first_lipschitz: float = 1.0
+    batch: int = 1
+    seed: int = 0
+    storage: str = "none"
+    precision: str = "double"
+    steps_per_epoch: int = 1
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
+        check_drawing(self, STORED_OR_NOT)
+
+    @abstractmethod
+    def vector(self, problem: SequenceProblem, n: int) -> Make:
+        """What the draws move, for n blocks of sequences."""
+
+    def scheme(self, n: int) -> Constants:
+        """Draws, Lipschitz constants and step size for n blocks of sequences."""
+        if self.sampling == "nus":
+            return own_constants(n, self.first_lipschitz, skipping=True, caution=self.caution)
+        return one_constant(n, self.first_lipschitz, self.caution)
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        n = -(-problem.n_sequences // self.batch)
+        method = in_periods(self, self.scheme(n), partial(LazyWeights, make=self.vector(problem, n)))
+        run = Run(method, problem, weights, state)
+        if not state:
+            advance_period(run)
+        yield run.step()
+        while True:
+            advance_period(run)
+            yield run.step()
+
+
+def in_periods(solver: Any, scheme: Scheme, lazy: Callable[..., MovedWeights]) -> Method:
+    """The method of a solver with these options: between two snapshots, stored gradients stay and steps are SAGA's."""
+    return Method(
+        solver.name,
+        scheme,
+        lazy,
+        seed=solver.seed,
+        filling=True,
+        storage=solver.storage,
+        precision=solver.precision,
+        growth=0.0,
+        correction=1.0,
+        n_draws=draws_of_a_period(solver.inner_passes, len(scheme.seen)),
+        steps=solver.steps_per_epoch,
+    )
+
+
+def draws_of_a_period(inner_passes: float, n: int) -> int:
+    return max(1, round(inner_passes * n))
+
+
+def nothing() -> None:
+    """What most methods do at the two ends of a snapshot."""
+
+
+def advance_period(
+    run: Run, before_snapshot: Callable[[], None] = nothing, after_snapshot: Callable[[], None] = nothing
+) -> None:
+    """To the next Step: what is left of the draws, and of the snapshot when they are done. A run begins with one."""
+    if run.filled.finished:
+        run.draw()
+        if not run.draws.finished:
+            return
+        run.filled.start_again()
+        before_snapshot()
+        if run.problem.asked_to_stop():
+            return
+    run.fill()
+    if run.filled.finished:
+        run.begin_epoch()
+        after_snapshot()

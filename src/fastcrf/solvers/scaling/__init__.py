@@ -1,1 +1,0 @@
-"""Iterative scaling, and what accelerates it."""

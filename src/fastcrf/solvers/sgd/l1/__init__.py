@@ -1,0 +1,1 @@
+"""Stochastic gradient descent with an L1 penalty or an L1 ball."""

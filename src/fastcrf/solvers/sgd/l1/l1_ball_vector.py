@@ -1,0 +1,156 @@
+"""Weights that end every update at the nearest point of the ball |w|_1 <= radius.
+
+That point is soft(w, theta), with theta such that |soft(w, theta)|_1 = radius (Duchi et al. 2008, Lemma 2): sparse, so
+that a list of the weights that are not zero is short. A draw adds those that it moves away from zero; then theta is
+found by sums over the list, and what theta makes zero leaves it. An update so costs what its sequences and the non-zero
+weights cost, whatever the size of the model. The memory is that of lazy_vector.py, with nothing in the place of d.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.core.types import FeatureMap, Floats
+from fastcrf.features.layout import Layout
+from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors.lazy_vector import Places, make_places
+from fastcrf.penalties.proximal import soft
+from fastcrf.solvers.sgd.l1.stored_vector import read_cells_stored, read_rows_stored
+from fastcrf.solvers.sgd.lazy_descent import descend, descend_then_penalize
+
+LISTED, THETA = 1, 2  # places in state: 1 where the list is complete, 0 after a flush; theta of the last update
+
+
+class L1BallVector(NamedTuple):
+    """state[0] is 1: w = v. Stamps are not used."""
+
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w, nothing
+    stamps: np.ndarray  # [n_rows + H]
+    cells: np.ndarray  # [n_cells, 3] w, nothing, nothing
+    state: np.ndarray  # [3]
+    radius: float
+    flat: np.ndarray  # the memory of rows and cells
+    places: np.ndarray  # [len(flat)] where in it those weights are that may be other than zero
+    sizes: np.ndarray  # [len(flat)] work space: their |w|
+    marks: np.ndarray  # [len(flat)] whether a place is on that list
+    n_listed: np.ndarray  # [1] how long that list is
+
+
+def make_l1_ball(
+    layout: Layout, features: FeatureMap, weights: Floats, nothing: Floats, radius: float
+) -> tuple[L1BallVector, Places]:
+    rows, cells, places = make_places(layout, features, weights, nothing)
+    n, state = len(places.flat), np.array([1.0, 0.0, 0.0])
+    listed = places.flat, np.empty(n, np.int64), np.empty(n), np.zeros(n, np.bool_), np.zeros(1, np.int64)
+    return L1BallVector(rows, np.zeros(len(rows) // 2), cells, state, float(radius), *listed), places
+
+
+lazy_vector.read_rows.register(L1BallVector)(read_rows_stored)
+lazy_vector.read_cells.register(L1BallVector)(read_cells_stored)
+descend.register(L1BallVector)(descend_then_penalize)
+
+
+@lazy_vector.flush.register(L1BallVector)
+def flush_l1_ball(vector, lanes):
+    """Nothing waits; but whoever flushes may change the weights, so that the list must be made anew."""
+    vector.state[LISTED] = 0.0
+
+
+@noalloc_kernel
+def enlist_row(vector, r):
+    """Writes: vector."""
+    first = 2 * r * vector.rows.shape[1]
+    for place in range(first, first + vector.rows.shape[1]):
+        enlist(vector, place)
+
+
+@noalloc_kernel
+def enlist_cell(vector, c):
+    """Writes: vector."""
+    enlist(vector, vector.rows.size + 3 * c)
+
+
+@noalloc_kernel
+def enlist(vector, place):
+    """Put a weight on the list if it is not zero and not there. Writes: vector."""
+    if vector.flat[place] != 0.0 and not vector.marks[place]:
+        vector.marks[place] = True
+        vector.places[vector.n_listed[0]] = place
+        vector.n_listed[0] += 1
+
+
+@outlined_kernel
+def enlist_all(vector):
+    """Make the list anew. Writes: vector."""
+    vector.n_listed[0] = 0
+    for place in range(len(vector.marks)):
+        vector.marks[place] = False
+    for r in range(len(vector.stamps)):
+        enlist_row(vector, r)
+    for c in range(len(vector.cells)):
+        enlist_cell(vector, c)
+    vector.state[LISTED] = 1.0
+
+
+@lazy_vector.turn.register(L1BallVector)
+@outlined_kernel
+def turn_l1_ball(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+    lazy_vector.turn_stored(vector, support, i, growth, step, change, edge_change, n_histories, lanes)
+    if vector.state[LISTED] == 0.0:
+        enlist_all(vector)
+        return
+    for o in range(support.row_starts[i], support.row_starts[i + 1]):
+        enlist_row(vector, np.int64(support.rows[o]))
+    for o in range(support.cell_starts[i], support.cell_starts[i + 1]):
+        enlist_cell(vector, np.int64(support.cells[o]))
+    for r in range(len(vector.stamps) - n_histories, len(vector.stamps)):
+        enlist_row(vector, r)
+
+
+@lazy_vector.advance.register(L1BallVector)
+@outlined_kernel
+def advance_l1_ball(vector, shrink, amount, lanes):
+    """To the nearest point of the ball."""
+    n, total = vector.n_listed[0], 0.0
+    for o in range(n):
+        vector.sizes[o] = abs(vector.flat[vector.places[o]])
+        total += vector.sizes[o]
+    if not total > vector.radius:
+        return
+    theta = find_threshold(vector.sizes, n, vector.radius, vector.state[THETA])
+    vector.state[THETA], vector.n_listed[0] = theta, 0
+    for o in range(n):
+        place = vector.places[o]
+        w = soft(vector.flat[place], theta)
+        vector.flat[place] = w
+        vector.places[vector.n_listed[0]] = place
+        vector.n_listed[0] += w != 0.0  # else the next one takes its place on the list
+        vector.marks[place] = w != 0.0
+
+
+@outlined_kernel
+def find_threshold(sizes, n, radius, guess):
+    """The theta with  sum of (size - theta)+ over the first n = radius.
+
+    By Newton's method: the sum is convex and piecewise linear in theta, so that a step from anywhere ends on the left
+    of the root, and from there theta rises until it is exact.
+    """
+    theta = step_to_threshold(sizes, n, radius, guess)
+    following = step_to_threshold(sizes, n, radius, theta)
+    while following > theta:
+        theta = following
+        following = step_to_threshold(sizes, n, radius, theta)
+    return theta
+
+
+@noalloc_kernel
+def step_to_threshold(sizes, n, radius, theta):
+    """Where the line that touches the sum at theta has the value radius; 0 where no size is above theta."""
+    above, number = 0.0, 0.0
+    for o in range(n):
+        above += sizes[o] if sizes[o] > theta else 0.0
+        number += 1.0 if sizes[o] > theta else 0.0
+    return (above - radius) / number if number > 0.0 else 0.0

@@ -1,0 +1,139 @@
+"""SGD-L1 with cumulative penalty: sparse models by stochastic gradient descent.
+
+Tsuruoka, Tsujii & Ananiadou (2009), "Stochastic gradient descent training for L1-regularized log-linear models with
+cumulative penalty", ACL, pp. 477-485.
+
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + lambda1 |w|_1,   lambda1 = c1/n   (the paper's C is c1)
+
+    u <- 0,  q <- 0
+    for each sequence i in random order                      (Figure 2)
+        a <- step size;   u <- u + a lambda1                 what penalty a weight could have received
+        for each feature j that i can have:
+            z <- w_j <- w_j - a (grad nll_i(w))_j
+            w_j <- max(0, w_j - (u + q_j)) if w_j > 0,  min(0, w_j + (u - q_j)) if w_j < 0
+            q_j <- q_j + w_j - z                             what penalty it has received
+
+so that a weight which only noise moves away from zero is brought back as soon as it is used. A Step is one epoch. Step
+sizes fall exponentially, a_k = eta decay^(k/n) (eq. 6), or by schedule="epoch" as eta / (1 + k/n) (eq. 5); `tail` adds
+the O(1/k) term of footnote 3. Weights are those that the updates see, as in the paper; with finalize=True, those of a
+Step have received the whole penalty, while the run goes on with its own.
+
+Differs from the paper: it draws permutations; line 21 of Figure 2 belongs to both branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fastcrf.core.solver_state import WEIGHTS, StateField
+from fastcrf.core.types import Floats, Step
+from fastcrf.jit.kernel import inlined_kernel, outlined_kernel
+from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.penalties.proximal import proximal_step, soft
+from fastcrf.simd.lanes import add_scaled, keep, larger, load, scale, shift, store, zeros
+from fastcrf.solvers.options import check_truth
+from fastcrf.solvers.sgd.l1.stored_vector import (
+    flush_stored,
+    make_stored,
+    penalize_then_descend,
+    read_cells_stored,
+    read_rows_stored,
+)
+from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent, descend
+from fastcrf.solvers.sgd.options import STATE_FIELDS, SparseDescent
+
+KEEPING = Keeping("penalty_received", "penalty_due")
+
+
+@dataclass(frozen=True)
+class SGDL1(SparseDescent):
+    """finalize: whether the weights of a Step have received the whole penalty; others: see SparseDescent."""
+
+    name: ClassVar[str] = "sgd-l1"
+    state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS | {
+        KEEPING.drift: WEIGHTS,
+        KEEPING.number: StateField(low=0.0),
+    }
+
+    schedule: str = "exponential"
+    finalize: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_truth(self.name, "finalize", self.finalize)
+
+    def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> LazyDescent:
+        lambda1 = problem.regularizer.mean_scale(problem.n_sequences)[0]
+        make = partial(make_stored, cls=CumulativeVector, amount=lambda1)
+        return LazyDescent(problem, weights, state, make, KEEPING, self.batch, self.seed)
+
+    def reported(self, step: Step) -> Step:
+        return finalized(step) if self.finalize else step
+
+
+def finalized(step: Step) -> Step:
+    """The Step with all the penalty that is due: soft(w - q, u)."""
+    received, due = step.state[KEEPING.drift], step.state[KEEPING.number]
+    return step._replace(weights=proximal_step(step.weights, received, 1.0, due))
+
+
+U = 1  # place of u in the state of a CumulativeVector
+
+
+class CumulativeVector(NamedTuple):
+    """u is state[1]."""
+
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w and q
+    stamps: np.ndarray  # [n_rows + H]
+    cells: np.ndarray  # [n_cells, 3] w, q, nothing
+    state: np.ndarray  # [2]
+    lambda1: float
+
+
+lazy_vector.read_rows.register(CumulativeVector)(read_rows_stored)
+lazy_vector.read_cells.register(CumulativeVector)(read_cells_stored)
+lazy_vector.flush.register(CumulativeVector)(flush_stored)
+descend.register(CumulativeVector)(penalize_then_descend)
+
+
+@lazy_vector.advance.register(CumulativeVector)
+def advance_cumulative(vector, shrink, amount, lanes):
+    """u <- u + amount lambda1 (line 6); weights receive it when a draw turns them."""
+    vector.state[U] += amount * vector.lambda1
+
+
+@inlined_kernel
+def turn_row_cumulative(vector, r, masks, source, place, step, lanes):
+    """Lines 12 to 21 for row r; the gradient is source[place] where the mask is set. Writes: vector."""
+    u, W = vector.state[U], len(lanes)
+    for b in range(0, vector.rows.shape[1], W):
+        gradient = keep(masks[r, b // W], load(source, place, b, lanes))
+        moved = add_scaled(-step, gradient, load(vector.rows, 2 * r, b, lanes))
+        x, lowest = add_scaled(-1.0, load(vector.rows, 2 * r + 1, b, lanes), moved), shift(zeros(lanes), -u)
+        highest = scale(-1.0, larger(lowest, scale(-1.0, x)))  # min(u, x), where NaNs stay
+        w = add_scaled(-1.0, larger(lowest, highest), x)
+        store(vector.rows, 2 * r, b, w)
+        store(vector.rows, 2 * r + 1, b, add_scaled(-1.0, x, w))
+
+
+@lazy_vector.turn.register(CumulativeVector)
+@outlined_kernel
+def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+    first = support.row_starts[i]
+    for r in range(first, support.row_starts[i + 1]):
+        turn_row_cumulative(vector, np.int64(support.rows[r]), support.masks, change.rows, r - first, step, lanes)
+    first = support.cell_starts[i]
+    for o in range(first, support.cell_starts[i + 1]):
+        c = support.cells[o]
+        x = vector.cells[c, 0] - step * change.cells[o - first] - vector.cells[c, 1]
+        w = soft(x, vector.state[U])
+        vector.cells[c, 0], vector.cells[c, 1] = w, w - x
+    transitions = len(vector.stamps) - n_histories
+    for j in range(n_histories):
+        turn_row_cumulative(vector, transitions + j, support.masks, edge_change, j, step, lanes)

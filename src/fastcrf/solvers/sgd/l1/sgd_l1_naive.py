@@ -1,0 +1,83 @@
+"""SGD-L1, naive: the sub-gradient of the penalty moves every weight at every update.
+
+Tsuruoka, Tsujii & Ananiadou (2009), "Stochastic gradient descent training for L1-regularized log-linear models with
+cumulative penalty", ACL, section 3.1, eq. 2, where it is what to improve upon.
+
+Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + lambda1 |w|_1,   lambda1 = c1/n   (the paper's C is c1)
+
+    for each sequence i in random order
+        a <- step size
+        w <- w - a grad nll_i(w) - a lambda1 sign(w)         sign(0) = 0
+
+Weights pass zero again and again and hardly ever hit it, and an update costs what the model costs. That is its point: a
+model whose sparse relatives take a second an epoch takes it a minute. A Step is one epoch.
+
+Differs from the paper: it draws permutations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fastcrf.core.types import Floats
+from fastcrf.jit.kernel import outlined_kernel
+from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.sgd.l1.stored_vector import (
+    flush_stored,
+    make_stored,
+    penalize_then_descend,
+    read_cells_stored,
+    read_rows_stored,
+)
+from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent, descend
+from fastcrf.solvers.sgd.options import SparseDescent
+
+
+@dataclass(frozen=True)
+class SGDL1Naive(SparseDescent):
+    """See SparseDescent."""
+
+    name: ClassVar[str] = "sgd-l1-naive"
+    guarantee: ClassVar[str] = "neighborhood"
+
+    def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> LazyDescent:
+        lambda1 = problem.regularizer.mean_scale(problem.n_sequences)[0]
+        make = partial(make_stored, cls=NaiveVector, amount=lambda1)
+        return LazyDescent(problem, weights, state, make, Keeping(), self.batch, self.seed)
+
+
+class NaiveVector(NamedTuple):
+    """state[0] is 1, here and below: w = v. Stamps are not used."""
+
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w, nothing
+    stamps: np.ndarray  # [n_rows + H]
+    cells: np.ndarray  # [n_cells, 3] w, nothing, nothing
+    state: np.ndarray  # [1]
+    lambda1: float
+
+
+lazy_vector.read_rows.register(NaiveVector)(read_rows_stored)
+lazy_vector.read_cells.register(NaiveVector)(read_cells_stored)
+lazy_vector.flush.register(NaiveVector)(flush_stored)
+lazy_vector.turn.register(NaiveVector)(lazy_vector.turn_stored)
+descend.register(NaiveVector)(penalize_then_descend)
+
+
+@lazy_vector.advance.register(NaiveVector)
+@outlined_kernel
+def advance_naive(vector, shrink, amount, lanes):
+    """w <- w - amount lambda1 sign(w), for every weight."""
+    penalty = amount * vector.lambda1
+    for r in range(len(vector.stamps)):
+        for k in range(vector.rows.shape[1]):
+            w = vector.rows[2 * r, k]
+            vector.rows[2 * r, k] = w - penalty * np.sign(w)
+    for c in range(len(vector.cells)):
+        w = vector.cells[c, 0]
+        vector.cells[c, 0] = w - penalty * np.sign(w)

@@ -1,0 +1,124 @@
+"""Natural gradient descent on Bregman divergences: stochastic gradient descent with transformed gradients.
+
+Cao (2015), "Training conditional random fields with natural gradient descent", arXiv:1508.02373.
+
+Minimizes, for each sequence, a Bregman divergence between expected and observed features, measured by the model's own
+metric, and (lambda/2) |w|^2, lambda = 2 c2 / n. There is no one function of the corpus that it descends on.
+
+    z <- 1, t <- 0                                                          Figure 2
+    repeat
+        for each sequence i in random order
+            a <- eta / (1 + eta lambda t);   t <- t + 1
+            u <- E[F(x_i, Y)] - F(x_i, y_i)
+            w <- (1 - a lambda) w - a psi(u),    psi feature by feature:
+
+            u1.g1    u / (u^2 + epsilon)               epsilon = 0.1
+            u2.g1    arctan(u / sqrt(epsilon))         arctan.1: epsilon = 0.1;   arctan.2: epsilon = 0.01
+            u2.g2    erf(alpha u)                      alpha = 5 sqrt(pi)
+            u2.g3    gd(beta u)                        beta = 10
+            u2.p     sign(u) |u|^(p - 1)               p = 2 is `sgd`, exactly
+
+and every other pair of an update, u1 to u6, and a convex function, g1, g2, g3 or p (bregman_updates.py). A Step is one
+epoch. The paper ends when the training data show no more improvement; `CRF` and the command line read that as CRFsuite
+does, on which the paper's program is built: `period` and `delta` of the online objective.
+
+Differs from the paper: the step size is eta / (1 + eta lambda t) (Bottou, 2012), not its inverse, and a step is a, not
+a / (1 - a): section 3.5 as printed has both slips. u is the sum over a sequence, as in the equations; what the text
+says of its bounds holds with granularity="position".
+
+With table=True (section 3.6), G' and G'' of g1, g2 and g3 are those at the nearest of 65,537 points of [-1, 1], and
+computed for larger u, which sums over a sequence can be; with table=False they are always computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.options import check_choice, check_positive, check_truth, check_whole
+from fastcrf.solvers.sgd import run
+from fastcrf.solvers.sgd.calibration import RECIPES, calibrate
+from fastcrf.solvers.sgd.ngd.bregman_updates import UPDATES
+from fastcrf.solvers.sgd.ngd.convex_functions import Arctan, Erf, Gd, Power, tabulate
+from fastcrf.solvers.sgd.ngd.natural_descent import natural_descent
+from fastcrf.solvers.sgd.run import Run, start_of
+from fastcrf.solvers.sgd.schedules import Bottou
+
+FUNCTIONS = ("g1", "g2", "g3", "p")
+NAMES = tuple(f"{update}.{function}" for update in UPDATES for function in FUNCTIONS)
+
+
+@dataclass(frozen=True)
+class NGD:
+    """update: u1 to u6 with a convex function, g1, g2, g3 or p, such as u2.g1; epsilon: of g1; alpha: of g2; beta: of
+    g3; p: exponent of |u|^p / p; granularity: sequence or position; eta: the first step size, or None to calibrate it;
+    calibration: recipe (crfsuite, bottou, powers, tsuboi); samples: sequences it may use; seed: of the order;
+    steps_per_epoch: Steps in an epoch, to see the course of the first pass; table: whether g1, g2 and g3 are looked
+    up.
+    """
+
+    name: ClassVar[str] = "ngd"
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+    guarantee: ClassVar[str] = "no objective"
+    state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS
+
+    update: str = "u2.g1"
+    epsilon: float = 0.1
+    alpha: float = 5.0 * math.sqrt(math.pi)
+    beta: float = 10.0
+    p: float = 2.0
+    granularity: str = "sequence"
+    eta: float | None = None
+    calibration: str = "crfsuite"
+    samples: int = 1000
+    seed: int = 0
+    steps_per_epoch: int = 1
+    table: bool = True
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "update", self.update, NAMES)
+        for option in ("epsilon", "alpha", "beta", "p"):
+            check_positive(self.name, option, getattr(self, option))
+        if self.p <= 1.0:
+            raise ValueError(f"{self.name}: p must be above 1, for |u|^p / p to have a slope at 0; got p={self.p!r}.")
+        if self.update == "u4.p" and self.p < 2.0:
+            raise ValueError(f"{self.name}: p must be at least 2 for u4.p, else infinite at 0; got p={self.p!r}.")
+        check_choice(self.name, "granularity", self.granularity, ("sequence", "position"))
+        check_choice(self.name, "calibration", self.calibration, RECIPES)
+        if self.eta is not None:
+            check_positive(self.name, "eta", self.eta)
+        check_whole(self.name, "samples", self.samples, 1)
+        check_whole(self.name, "seed", self.seed, 0)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+        check_truth(self.name, "table", self.table)
+        if self._function() == Power(2.0):  # Euclidean: psi(u) = u whatever the update
+            object.__setattr__(self, "guarantee", "neighborhood")
+
+    def _function(self) -> Any:
+        """G, one of convex_functions.py."""
+        kinds = {"g1": (Arctan, self.epsilon), "g2": (Erf, self.alpha), "g3": (Gd, self.beta), "p": (Power, self.p)}
+        kind, constant = kinds[self.update.split(".")[1]]
+        return kind(float(constant))  # a whole number would be another type to the compiler
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        function = self._function()
+        looked_up = self.table and not isinstance(function, Power)  # which must be sgd to the last bit if p = 2
+        update = UPDATES[self.update.split(".")[0]](tabulate(function) if looked_up else function)
+        descent = natural_descent(problem, start_of(weights, state), update, self.granularity == "position")
+        run = Run(self.name, problem, state, descent, seed=self.seed, steps=self.steps_per_epoch)
+
+        def rates(eta: float) -> Bottou:
+            return Bottou(eta, descent.lam)
+
+        yield run.step()
+        run.eta = run.eta or self.eta or calibrate(run, self.calibration, rates, self.samples)
+        while True:
+            yield run.run_epoch(rates(run.eta))

@@ -1,0 +1,116 @@
+"""What stochastic descents have in common: their options, and how they run. Not a solver itself."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fastcrf.core.solver_state import StateField
+from fastcrf.core.types import Floats, Step
+from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.options import check_choice, check_not_negative, check_positive, check_whole
+from fastcrf.solvers.sgd import grid_tuning, run
+from fastcrf.solvers.sgd.calibration import RECIPES, calibrate
+from fastcrf.solvers.sgd.run import Descent, Run
+from fastcrf.solvers.sgd.schedules import Schedule, make_schedule
+
+STATE_FIELDS = run.STATE_FIELDS | run.TUNED
+
+
+@dataclass(frozen=True)
+class StochasticDescent:
+    """eta: the first step size, or None to calibrate it; batch: sequences an update; calibration: recipe (bottou,
+    crfsuite, powers, tsuboi: short runs on a sample; full, tsuruoka: whole runs); samples: sequences of a short run;
+    calibration_passes: epochs of a whole run; seed: of the order, and of what is drawn together; steps_per_epoch: Steps
+    in an epoch, to see the course of the first pass.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    handles: ClassVar[frozenset[str]]
+    guarantee: ClassVar[str] = "neighborhood"
+    state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS
+
+    eta: float | None = None
+    batch: int = 1
+    calibration: str = "bottou"
+    samples: int = 1000
+    calibration_passes: int = 30
+    seed: int = 0
+    steps_per_epoch: int = 1
+
+    def __post_init__(self) -> None:
+        if self.eta is not None:
+            check_positive(self.name, "eta", self.eta)
+        check_whole(self.name, "batch", self.batch, 1)
+        check_choice(self.name, "calibration", self.calibration, (*RECIPES, *grid_tuning.GRIDS))
+        check_whole(self.name, "samples", self.samples, 1)
+        check_whole(self.name, "calibration_passes", self.calibration_passes, 1)
+        check_whole(self.name, "seed", self.seed, 0)
+        check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+
+    @property
+    def tunable(self) -> frozenset[str]:
+        """Options that whole runs may choose."""
+        return frozenset({"eta"})
+
+    @abstractmethod
+    def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> Descent:
+        """The weights, and how they move."""
+
+    @abstractmethod
+    def rates(self, descent: Descent, eta: float) -> Schedule:
+        """The step sizes of a run that begins with eta."""
+
+    def reported(self, step: Step) -> Step:
+        """What the user sees of a Step: other weights than those that the run goes on with, in some solvers."""
+        return step
+
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
+        descent = self.descent(problem, weights, state)
+        run = Run(self.name, problem, state, descent, seed=self.seed, steps=self.steps_per_epoch)
+        yield self.reported(run.step())
+        solver = self
+        if self.eta is None and self.calibration in grid_tuning.GRIDS:
+            solver = yield from grid_tuning.tune(self, run)
+            run.eta = solver.eta or 0.0
+        elif not run.eta:
+            run.eta = self.eta or calibrate(run, self.calibration, lambda eta: self.rates(descent, eta), self.samples)
+        while True:
+            yield self.reported(run.run_epoch(solver.rates(descent, run.eta)))
+
+
+SCHEDULES = ("constant", "epoch", "exponential")
+
+
+@dataclass(frozen=True)
+class SparseDescent(StochasticDescent):
+    """schedule: of the step sizes (exponential, epoch, constant); decay: of "exponential", by epoch; tail: share of
+    1 / (1 + epochs) added to it; others: see StochasticDescent.
+    """
+
+    handles: ClassVar[frozenset[str]] = frozenset({"none", "l1"})
+    guarantee: ClassVar[str] = "sparse neighborhood"
+
+    eta: float | None = 0.5  # what the paper's own rule chooses for chunking
+    calibration: str = "crfsuite"
+    schedule: str = "epoch"
+    decay: float = 0.85
+    tail: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.name, "schedule", self.schedule, SCHEDULES)
+        check_positive(self.name, "decay", self.decay)
+        check_not_negative(self.name, "tail", self.tail)
+
+    @property
+    def tunable(self) -> frozenset[str]:
+        return frozenset({"eta", "decay"} if self.schedule == "exponential" else {"eta"})
+
+    def rates(self, descent: Descent, eta: float) -> Schedule:
+        return make_schedule(self.schedule, eta, descent.lam, descent.n_draws, decay=self.decay, tail=self.tail)

@@ -1,0 +1,91 @@
+"""Gradients that are not stored: schmidt2015, section 7, for methods whose g_i are all of one point, the snapshot w~.
+
+An exchange evaluates the block at w~ once more: two recursions a draw in place of one, and memory for one vector of
+weights instead of a table of gradients. While a snapshot is taken, the old g_i count as zero: d begins anew.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastcrf.core.types import Floats
+from fastcrf.inference.edges import refresh_edges
+from fastcrf.inference.expectations import Table, score_block
+from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.lazy_vectors.scaled_vector import ScaledVector, gather_scaled, load_scaled, make_scaled
+from fastcrf.objective.blocks import Workspace, collect_change, infer_block, make_workspace
+from fastcrf.objective.movable import MovablePart
+from fastcrf.simd.lanes import add_scaled, load, store
+from fastcrf.simd.rows import copy_rows
+from fastcrf.simd.widths import aligned_zeros
+from fastcrf.stochastic.stored_gradients import exchange, recursions
+
+
+class Recomputed(NamedTuple):
+    """The weights w~, and room to evaluate a block there."""
+
+    snapshot: ScaledVector
+    space: Workspace
+    node_change: np.ndarray  # [T, Kp] new minus old, by position
+    change: Table  # local: the same by attribute
+    edge_change: np.ndarray  # [H, Kp]
+
+
+def make_recomputed(part: MovablePart) -> Recomputed:
+    """With a snapshot of zeros; `take_snapshot` moves it."""
+    blocks = part.blocks
+    n_rows, n_cells, longest = blocks.widest
+    layout, Kp = blocks.layout, blocks.layout.padded
+    return Recomputed(
+        make_scaled(layout, part.features, np.zeros(part.features.n_weights)),
+        make_workspace(blocks),
+        aligned_zeros(longest, Kp),
+        Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)),
+        aligned_zeros(*blocks.layout.edge_shape),
+    )
+
+
+def take_snapshot(gradients: Recomputed, part: MovablePart, weights: Floats) -> None:
+    """w~ <- weights, those of all features. Writes: gradients."""
+    load_scaled(gradients.snapshot, part.blocks.layout, part.features, part.take(weights))
+
+
+@recursions.register(Recomputed)
+def one_recursion(gradients):
+    return 1
+
+
+@exchange.register(Recomputed)
+@outlined_kernel
+def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
+    starts, bounds, H = blocks.chains.starts, blocks.chains.bounds, blocks.layout.n_histories
+    length = starts[bounds[i + 1]] - starts[bounds[i]]
+    copy_rows(space.lattice.scores, gradients.node_change, length, lanes)
+    copy_rows(space.edge_sums, gradients.edge_change, H, lanes)
+    if growth == 0.0:
+        evaluate_snapshot(gradients, blocks, i, lanes)
+        subtract_rows(gradients.space.lattice.scores, gradients.node_change, length, lanes)
+        subtract_rows(gradients.space.edge_sums, gradients.edge_change, H, lanes)
+    collect_change(blocks.local, bounds, blocks.support, i, gradients.node_change, gradients.change, lanes)
+
+
+@outlined_kernel
+def evaluate_snapshot(gradients, blocks, i, lanes):
+    """Residuals of block i at w~. Writes: gradients.space."""
+    bounds, K, space = blocks.chains.bounds, blocks.layout.n_labels, gradients.space
+    gather_scaled(
+        gradients.snapshot, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_histories, lanes
+    )
+    bias, scores = space.lattice.bias, space.lattice.scores
+    score_block(blocks.local, space.weights, bias, bounds[i], bounds[i + 1], scores, lanes)
+    infer_block(blocks.chains, i, refresh_edges(space.edges, K, bias, lanes), space, K, lanes)
+
+
+@noalloc_kernel
+def subtract_rows(source, target, n_rows, lanes):
+    """target[:n_rows] -= source[:n_rows]. Writes: target."""
+    for r in range(n_rows):
+        for b in range(0, source.shape[1], len(lanes)):
+            store(target, r, b, add_scaled(-1.0, load(source, r, b, lanes), load(target, r, b, lanes)))

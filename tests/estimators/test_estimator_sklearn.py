@@ -1,0 +1,181 @@
+"""CRF inside scikit-learn: searches, pipelines, routing, tags and the common checks."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from scipy.stats import expon
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fastcrf import CRF, metrics, scorers
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
+from reference.toy_sequences import toy_sequences
+
+X, Y = toy_sequences(30)
+
+
+def test_clone_copies_every_parameter_and_nothing_that_was_learnt():
+    crf = CRF(LBFGS(pairs=4), c2=0.5, n_jobs=1).fit(X, Y)
+    copy = clone(crf)
+    assert copy.get_params() == crf.get_params()
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        check_is_fitted(copy)
+    check_is_fitted(crf)
+
+
+def test_repr_shows_what_was_given():
+    assert repr(CRF(c1=0.1, tol=1e-5)) == "CRF(c1=0.1, tol=1e-05)"
+
+
+def test_cross_val_score_with_scorers_by_sequence_and_by_token():
+    for scoring in (None, scorers.flat_accuracy, scorers.sequence_accuracy):
+        scores = cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring)
+        assert np.all((scores >= 0) & (scores <= 1))
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "f1_macro"])
+def test_a_scorer_that_knows_no_sequences_is_refused_in_a_sentence(scoring):
+    with pytest.raises(ValueError, match="_score of scikit-learn knows no sequences; leave scoring out"):
+        cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring, error_score="raise")
+    with pytest.warns(UserWarning, match=r"Scoring failed[\s\S]*knows no sequences; leave scoring out"):
+        cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring)
+
+
+def test_cross_val_predict_gives_one_list_per_sequence():
+    predicted = cross_val_predict(CRF(n_jobs=1), X, Y, cv=3)
+    assert [len(labels) for labels in predicted] == [len(x) for x in X]
+
+
+def test_grid_search_on_two_workers_finds_the_same_as_on_one():
+    grid = {"c2": [0.01, 10.0], "algorithm": ["lbfgs", "auto"]}
+    parallel, serial = (GridSearchCV(CRF(), grid, cv=2, n_jobs=n).fit(X, Y) for n in (2, 1))
+    assert parallel.best_params_ == serial.best_params_
+    np.testing.assert_allclose(parallel.cv_results_["mean_test_score"], serial.cv_results_["mean_test_score"])
+    assert parallel.best_estimator_.size_ > 0
+
+
+def test_the_randomized_search_of_the_sklearn_crfsuite_tutorial_runs():
+    scorer = make_scorer(metrics.flat_f1_score, average="weighted", labels=["B", "I"])
+    grid = {"c1": expon(scale=0.5), "c2": expon(scale=0.05)}
+    crf = CRF(algorithm="lbfgs", max_iterations=100, all_possible_transitions=True, n_jobs=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        search = RandomizedSearchCV(crf, grid, cv=3, n_iter=3, scoring=scorer, random_state=0).fit(X, Y)
+    assert 0 < search.best_score_ <= 1
+    assert search.best_estimator_.c1 == search.best_params_["c1"]
+
+
+def test_a_pipeline_ends_in_a_crf():
+    lists = FunctionTransformer(lambda some: [[[f"w={item['word']}"] for item in x] for x in some])
+    pipeline = make_pipeline(lists, CRF(n_jobs=1)).fit(X, Y)
+    assert pipeline.score(X, Y) == pipeline[-1].score(lists.transform(X), Y)
+    assert pipeline.set_params(crf__c2=3.0)[-1].c2 == 3.0
+
+
+def test_sample_weights_are_routed_to_fit():
+    weights = [1.0 + i % 3 for i in range(len(X))]
+    seen = []
+
+    class Weighted(CRF):
+        def fit(self, X, y, X_dev=None, y_dev=None, sample_weight=None):
+            seen.append(sample_weight)
+            return super().fit(X, y, X_dev, y_dev, sample_weight)
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        crf = Weighted(n_jobs=1).set_fit_request(sample_weight=True)
+        GridSearchCV(crf, {"c2": [1.0]}, cv=2, refit=False).fit(X, Y, sample_weight=weights)
+    assert list(map(list, seen)) == [weights[15:], weights[:15]]
+
+
+def test_scikit_learn_sees_neither_a_matrix_nor_a_classifier():
+    tags = get_tags(CRF())
+    assert not tags.input_tags.two_d_array
+    assert tags.target_tags.required
+    assert tags.estimator_type is None
+    assert not is_classifier(CRF())
+
+
+def test_pickles_hold_no_files_and_no_threads():
+    crf = CRF(n_jobs=2).fit(X, Y)
+    data = pickle.dumps(crf)
+    assert b"ThreadPool" not in data
+    assert pickle.loads(data).predict(X) == crf.predict(X)
+
+
+def test_pickles_hold_nothing_of_what_was_tagged():
+    crf = CRF().fit(X, Y)
+    before = pickle.dumps(crf)
+    crf.predict([[{"word": f"never seen {i}"}] for i in range(100)])
+    assert pickle.dumps(crf) == before
+
+
+def test_of_the_common_checks_one_applies_to_sequences():
+    """scikit-learn runs nearly all of its checks on matrices, and skips the rest for whoever takes none."""
+    with pytest.warns(sklearn.exceptions.SkipTestWarning, match="Can't test estimator"):
+        results = check_estimator(CRF(), on_fail=None)
+    assert [(result["check_name"], result["status"]) for result in results] == [("check_estimator_cloneable", "passed")]
+
+
+class CRFOfRows(CRF):
+    """A CRF of a matrix, each row a sequence of one item: so that all of the common checks can be run."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.target_tags.single_output = True, True
+        tags.input_tags.dict = tags.input_tags.string = False
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        X, y = validate_data(self, X, y)
+        return super().fit(sequences_of_one(X), [[label] for label in y.tolist()], sample_weight=sample_weight)
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        X, y = validate_data(self, X, y, reset=not hasattr(self, "_stream"))
+        return super().partial_fit(sequences_of_one(X), [[label] for label in y.tolist()], classes, sample_weight)
+
+    def predict(self, X):
+        check_is_fitted(self)
+        return np.array(super().predict(sequences_of_one(validate_data(self, X, reset=False))).copy())[:, 0]
+
+    def score(self, X, y):
+        return float(np.mean(self.predict(X) == y))
+
+
+def sequences_of_one(X):
+    return [[{f"f{j}": value for j, value in enumerate(row)}] for row in X.tolist()]
+
+
+# {name of a check: why it is expected to fail}. There is none.
+EXPECTED_FAILURES: dict[str, str] = {}
+NEEDS_WHAT_IS_NOT_HERE = {"check_sample_weights_pandas_series", "check_array_api_input"}  # pandas, an array library
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("strange_arrays_on_purpose")  # one check maps a pickled estimator from disk, read-only
+def test_the_common_checks_pass_on_rows():
+    results = check_estimator(CRFOfRows(n_jobs=1), on_fail=None)
+    status = {result["check_name"]: result["status"] for result in results}
+    assert len(status) > 40
+    assert {name for name, found in status.items() if found == "failed"} == set(EXPECTED_FAILURES)
+    assert {name for name, found in status.items() if found == "skipped"} <= NEEDS_WHAT_IS_NOT_HERE
+
+
+def test_skops_saves_and_loads_a_fitted_crf():
+    skops = pytest.importorskip("skops.io", reason="skops is not installed (pip install 'fastcrf[clients]')")
+    crf = CRF(n_jobs=1).fit(X, Y)
+    data = skops.dumps(crf)
+    again = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
+    assert again.predict_marginals(X) == crf.predict_marginals(X)
+    assert again.history_ == crf.history_

@@ -1,0 +1,137 @@
+"""ngd takes the steps of its dense twin; with the Euclidean function it is sgd."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from fastcrf import CRF
+from fastcrf.certificates.certificate import NOT_APPLICABLE
+from fastcrf.fitting.plan import make_plan
+from fastcrf.jit.cache import MEANINGS
+from fastcrf.objective.problem import Problem
+from fastcrf.solvers import registry
+from fastcrf.solvers.sgd.ngd import bregman_updates, convex_functions
+from fastcrf.solvers.sgd.ngd.ngd import NAMES, NGD
+from fastcrf.stochastic.sampling import epoch_permutation
+from fastcrf.training.stopping import CertifiedGap, Epochs, MaxSteps, RelativeDecrease
+from reference import dense_ngd
+from reference.enumerated_loss import EnumeratedLoss
+from reference.random_corpora import learnable_corpus, random_features
+from reference.toy_sequences import toy_sequences
+
+ETA = 0.3
+PAPERS = ("u1.g1", "u2.g1", "u2.g2", "u2.g3")  # of cao2015, Figure 2
+
+
+def small(weighted=False):
+    corpus = learnable_corpus(3, lengths=[3, 1, 4, 2, 3], weights=weighted)
+    return Problem(corpus, random_features(3), c2=0.7)
+
+
+@pytest.mark.parametrize("update", [*PAPERS, "u4.p", "u6.g1"])
+def test_an_epoch_is_that_of_the_dense_twin(update):
+    assert_equal_epochs(small(), update, "sequence", p=2.5, epsilon=0.2)
+
+
+@pytest.mark.parametrize("update", NAMES)
+def test_every_pair_of_an_update_and_a_function_is_that_of_the_equations(update, monkeypatch):
+    """Without the compiler, which would take a second for each."""
+    monkeypatch.setattr(bregman_updates, "slope", lambda function, u: called(convex_functions.slope, function, u))
+    monkeypatch.setattr(bregman_updates, "curvature", lambda G, u: called(convex_functions.curvature, G, u))
+    kind, p = update.split(".")[0], 2.5 if update == "u4.p" else 1.5
+    function = registry.make("ngd", update=update, p=p)._function()
+    for expected, observed in itertools.product((0.0, 0.2, 1.0, 2.5), (0.0, 1.0, 2.0)):
+        found = called(
+            bregman_updates.direction, bregman_updates.UPDATES[kind](function), expected - observed, observed
+        )
+        twin = dense_ngd.direction(update, expected, observed, dense_ngd.CONSTANTS | {"p": p})
+        assert found == pytest.approx(twin, rel=1e-12, abs=1e-14)
+
+
+def called(generic, data, *others):
+    """What a generic function means for `data`, as plain Python."""
+    return MEANINGS[generic][type(data)].py_func(data, *others)
+
+
+@pytest.mark.parametrize("update", ["u2.g1", "u6.g1"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_epoch_by_position_too(update, weighted):
+    assert_equal_epochs(small(weighted), update, "position")
+
+
+def test_a_sequence_of_weight_two_counts_twice():
+    assert_equal_epochs(small(weighted=True), "u2.g2", "sequence", alpha=3.0)
+
+
+@pytest.mark.parametrize("update", ["u1.g1", "u2.g3"])
+def test_a_table_has_the_nearest_of_its_entries(update):
+    """Sums over a sequence go beyond the table, too: attributes have values."""
+    corpus = learnable_corpus(3, lengths=[3, 1, 4, 2, 3], values=True)
+    problem = Problem(corpus, random_features(3), c2=0.7)
+    assert_equal_epochs(problem, update, "sequence", table=True, points=2**15)
+    with pytest.raises(AssertionError, match="Not equal"):
+        assert_equal_epochs(problem, update, "sequence", table=True)
+
+
+def assert_equal_epochs(problem, update, granularity, table=False, points=0, **constants):
+    n, start = problem.n_sequences, np.random.default_rng(1).normal(size=problem.n_weights)
+    twin = dense_ngd.ngd(
+        EnumeratedLoss(problem.corpus, problem.features), problem.corpus, problem.features, start.copy(),
+        epoch_permutation(0, 1, n), ETA, 2.0 * problem.c2 / n, update, granularity, points=points, **constants,
+    )  # fmt: skip
+    *_, expected = twin
+    solver = registry.make("ngd", update=update, granularity=granularity, eta=ETA, table=table, **constants)
+    step = next(islice(solver.iterate(problem, start.copy()), 1, None))
+    np.testing.assert_allclose(step.weights, expected, rtol=1e-12, atol=1e-12)
+    assert np.abs(expected - start).max() > 0.1
+
+
+@pytest.mark.parametrize("update", ["u2.p", "u4.p"])
+def test_with_the_euclidean_function_it_is_sgd(update):
+    problem = small()
+    for options in ({"eta": ETA}, {"calibration": "crfsuite"}, {"calibration": "bottou"}):
+        runs = (registry.make("ngd", update=update, **options), registry.make("sgd", **options))
+        steps = zip(*(run.iterate(problem, np.zeros(problem.n_weights)) for run in runs), strict=False)
+        for ours, theirs in islice(steps, 4):
+            if update == "u2.p":
+                np.testing.assert_array_equal(ours.weights, theirs.weights)
+                assert ours[1:4] == theirs[1:4]
+            else:
+                np.testing.assert_allclose(ours.weights, theirs.weights, rtol=1e-12, atol=1e-12)
+
+
+def test_it_promises_the_objective_only_where_it_is_sgd():
+    assert NGD().guarantee == registry.make("ngd", update="u2.p", p=1.5).guarantee == "no objective"
+    assert registry.make("ngd", update="u2.p").guarantee == "neighborhood"
+    assert make_plan({"algorithm": NGD()}).stop == (Epochs(1000), RelativeDecrease(10, 1e-6))
+    assert make_plan({"algorithm": "ngd", "period": 3}).stop == (MaxSteps(1000), RelativeDecrease(3, 1e-6))
+    assert CertifiedGap(1e-3) in make_plan({"algorithm": NGD(update="u2.p")}).stop
+
+
+def test_it_ends_when_the_training_data_show_no_improvement():
+    crf = CRF("ngd", period=3, delta=0.01).fit(*toy_sequences(60, seed=1))
+    assert crf.converged_
+    assert crf.stop_reason_.startswith("The online objective")
+    assert crf.certificate_ is NOT_APPLICABLE
+    assert all(row["objective"] is None for row in crf.history_)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"update": "u7.g1"}, "ngd: update must be one of u1.g1, u1.g2, u1.g3, u1.p, u2.g1"),
+        ({"p": 1.0}, "ngd: p must be above 1, for |u|^p / p to have a slope at 0; got p=1.0."),
+        ({"update": "u4.p", "p": 1.5}, "ngd: p must be at least 2 for u4.p, else infinite at 0; got p=1.5."),
+        ({"epsilon": 0.0}, "ngd: epsilon must be a number above 0; got epsilon=0.0."),
+        ({"granularity": "token"}, "ngd: granularity must be one of sequence, position; got granularity='token'."),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_one_sentence(options, sentence):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        registry.make("ngd", **options)
