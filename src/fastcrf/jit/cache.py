@@ -7,13 +7,13 @@ import importlib
 import os
 import shutil
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
+from numba.core.caching import CompileResultCacheImpl
 
 from fastcrf.jit.cache_files import CheckedCache
 from fastcrf.jit.codegen import rebuilt
@@ -21,9 +21,6 @@ from fastcrf.jit.source_closure import closure, closure_hash
 from fastcrf.system.cache_folder import CACHE_FOLDER
 
 KEPT_VERSIONS = 8  # of a module's machine code: older ones are deleted when a new one is made
-
-
-MAKING = threading.Lock()  # Numba reads the place of a cache from a global setting
 
 
 MEANINGS: dict[Any, dict[type, Any]] = {}  # of each generic function (generic.py), by the type of its first argument
@@ -64,8 +61,44 @@ def needs_of(library: Any) -> set[Need]:
     return found
 
 
+class VersionFolder:
+    """Where Numba keeps the machine code of a function: by what the sources say, not by where or since when they lie.
+
+    So environments that hold the same version share it.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.line = function.__code__.co_firstlineno
+        self.folder = version_folder(CACHE_FOLDER, function.__module__, closure_hash([file_of(function)]))
+
+    @classmethod
+    def from_function(cls, function: Any, _file: str) -> VersionFolder:
+        return cls(function)
+
+    def get_cache_path(self) -> str:
+        return str(self.folder)
+
+    def ensure_cache_path(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def get_source_stamp(self) -> int:
+        """The same for all: the folder is the version."""
+        return 0
+
+    def get_disambiguator(self) -> str:
+        return str(self.line)
+
+
+class VersionedCode(CompileResultCacheImpl):  # type: ignore[misc]
+    """What Numba keeps of a function, in VersionFolder."""
+
+    _locator_classes = (VersionFolder,)
+
+
 class SourceCache(CheckedCache):
     """Numba's cache of a function, by the sources behind the types of a signature, and with what the code needs."""
+
+    _impl_class = VersionedCode
 
     def __init__(self, function: Any, face: str) -> None:
         super().__init__(function, str(CACHE_FOLDER))
@@ -94,15 +127,7 @@ class SourceCache(CheckedCache):
 
 def with_cache(dispatcher: Any, face: str) -> Any:
     if CACHE_FOLDER is not None:
-        function = dispatcher.py_func
-        folder = version_folder(CACHE_FOLDER, function.__module__, closure_hash([file_of(function)]))
-        with MAKING:
-            before = numba.config.CACHE_DIR
-            numba.config.CACHE_DIR = str(folder)
-            try:
-                dispatcher._cache = SourceCache(function, face)
-            finally:
-                numba.config.CACHE_DIR = before
+        dispatcher._cache = SourceCache(dispatcher.py_func, face)
     return dispatcher
 
 
