@@ -99,7 +99,7 @@ def make_work(data: Path) -> dict[str, Callable[[], float]]:
     from fastcrf.features.feature_map import build_feature_map
     from fastcrf.objective.problem import Problem
     from fastcrf.training.driver import minimize
-    from fastcrf.training.stopping import MaxSteps
+    from fastcrf.stopping import MaxIterations
 
     try:
         from fastcrf.data.encoding.encoder import encode_training
@@ -117,7 +117,7 @@ def make_work(data: Path) -> dict[str, Callable[[], float]]:
     crf = CRF(algorithm="lbfgs", c2=1.0, max_iterations=8).fit(X[:2000], y[:2000])
 
     def epoch() -> float:
-        trace = minimize(problem, make("sag-nus-star"), stop=[MaxSteps(7)]).trace
+        trace = minimize(problem, make("sag-nus-star"), stop=[MaxIterations(7)]).trace
         return float(np.median(np.diff([row["seconds"] for row in trace])[-5:]))
 
     return {

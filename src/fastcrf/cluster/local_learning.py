@@ -28,7 +28,7 @@ from fastcrf.core.types import Floats
 from fastcrf.penalties.regularizer import make_regularizer
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 
 
 def averaged_start(problem: ClusterProblem, epochs: int, seed: int = 0) -> Floats:
@@ -44,7 +44,7 @@ def learn_alone(shard: Shard, c2: float, epochs: int, seed: int) -> tuple[Travel
     """(n_kf w_kf, n_kf) of a shard."""
     problem: Any = copy.copy(shard.problem)
     problem.regularizer, problem._parts = make_regularizer(0.0, c2), {}
-    weights = minimize(problem, make("sag-nus-star", seed=seed), stop=[MaxSteps(epochs)]).weights
+    weights = minimize(problem, make("sag-nus-star", seed=seed), stop=[MaxIterations(epochs)]).weights
     n = occurrences(shard)
     return shard.part(0.0, n * weights), shard.part(0.0, n)
 
