@@ -35,12 +35,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from fastcrf.core.solver_state import POINT, StateField
 from fastcrf.core.types import NOTHING, Floats, Step
+from fastcrf.objective.capabilities import GradientProblem, RoughProblem
 from fastcrf.objective.evaluation import Start, begin, evaluate
 from fastcrf.penalties.regularizer import sparsity
 from fastcrf.simd.vectors import dot
@@ -63,6 +64,10 @@ SMALLEST_PART = 500  # sequences that a thread needs to learn something in the p
 MOST_PARTS = 8  # threads of the pass: each sees so much less of the data
 SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
 WHEN = ("if long", "always", "never")
+
+
+class AutoProblem(Both, RoughProblem, Protocol):
+    """What `auto` makes use of: the gradient, and the rest where a problem provides it."""
 
 
 class Prepared(NamedTuple):
@@ -132,7 +137,7 @@ class Auto:
         return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_rough])
 
     def iterate(
-        self, problem: Both, weights: Floats, state: Mapping[str, Any] | None = None
+        self, problem: AutoProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         settled = self.decided(problem)
         start = begin(self.name, problem, weights, state)
@@ -184,7 +189,7 @@ class Auto:
         return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
 
     def _roughly_first(
-        self, problem: Any, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
+        self, problem: AutoProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
     ) -> Generator[Step, None, str]:
         """Steps in single precision until the target is near; then exact ones, from there and with the same pairs."""
         recent = list(state.get("recent", ()))
@@ -200,7 +205,7 @@ class Auto:
         return (yield from self._quasi_newton(problem, exact, pairs, step.state))
 
     def _quasi_newton(
-        self, problem: Both, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
+        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
     ) -> Generator[Step, None, str]:
         if problem.c1 > 0.0:
             return prox_lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch, state)
