@@ -42,7 +42,6 @@ class Face:
         entering = (signs == 0.0) & (np.abs(gradient) > problem.c1)
         signs[entering] = -np.sign(gradient[entering])
         self.problem, self.free = problem, np.flatnonzero(signs)
-        self.corpus, self.features = problem.corpus, problem.features
         self.asked_to_stop: Callable[[], bool] = lambda: False
         self.slopes = problem.c1 * signs[self.free]
         self.signs = signs

@@ -193,10 +193,14 @@ CAPABILITIES: dict[str, type] = {
 class RunProblem(GradientProblem, Protocol):
     """What a run needs of a problem, whatever its solver needs besides.
 
-    The driver sets `asked_to_stop`; the trace evaluates; the certifier bounds; checkpoints fingerprint the data.
+    The driver sets `asked_to_stop`, the trace evaluates, the certifier bounds the optimum.
     """
 
     asked_to_stop: Callable[[], bool]
+
+
+class SavedProblem(RunProblem, Protocol):
+    """What a checkpoint needs of a problem: the data as arrays, for a fingerprint."""
 
     @property
     def corpus(self) -> Iterable[np.ndarray]:
@@ -207,7 +211,7 @@ class RunProblem(GradientProblem, Protocol):
     def features(self) -> FeatureMap: ...
 
 
-class TrainingProblem(RunProblem, Protocol):
+class TrainingProblem(SavedProblem, Protocol):
     """What training a model needs of a problem: a run's weights as the weights of the model, and back."""
 
     @property

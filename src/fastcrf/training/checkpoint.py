@@ -27,7 +27,7 @@ from fastcrf import __version__
 from fastcrf.core.checks import at_least
 from fastcrf.core.solver_state import StateMismatch
 from fastcrf.core.types import Floats, Step
-from fastcrf.objective.capabilities import RunProblem
+from fastcrf.objective.capabilities import RunProblem, SavedProblem
 from fastcrf.solvers.contract import Solver
 from fastcrf.system.atomic_write import replace_file
 from fastcrf.training.checkpoint_file import CheckpointError, read_sealed, to_bytes
@@ -73,7 +73,7 @@ class Checkpoint:
         self.written = 0.0  # by the clock of time.monotonic
         self.warned = False
 
-    def open(self, problem: RunProblem, solver: Solver, start: Floats) -> Saved | None:
+    def open(self, problem: SavedProblem, solver: Solver, start: Floats) -> Saved | None:
         """Remember what the run depends on, and return the saved state if there is one to continue."""
         self.fingerprint = {**fingerprint(problem, solver, start), "held-out set": self.held_out}
         self.written = time.monotonic()
@@ -137,7 +137,7 @@ class Checkpoint:
         self.written = time.monotonic()
 
 
-def fingerprint(problem: RunProblem, solver: Solver, start: Floats) -> dict[str, Any]:
+def fingerprint(problem: SavedProblem, solver: Solver, start: Floats) -> dict[str, Any]:
     """What the continuation of a run depends on, each part as a short text."""
     prior: Floats | None = getattr(problem, "prior", None)
     options: dict[str, Any] = dataclasses.asdict(solver)  # type: ignore[call-overload]

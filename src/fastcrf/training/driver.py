@@ -74,6 +74,7 @@ def minimize(
     measure:   evaluate the objective at every step, outside the solver's clock, whether a rule asks for it or not.
     """
     check(problem, solver)
+    able = cast(AnyProblem, problem)  # it has what this solver needs, and a checkpoint is of data
     start = np.zeros(problem.n_weights) if weights is None else np.array(weights, dtype=np.float64)
     if start.shape != (problem.n_weights,):
         raise ValueError(
@@ -82,7 +83,7 @@ def minimize(
     run = Run(problem, start, stop, watch, best, callbacks)
     run.checkpoint, run.measure = checkpoint, measure
     run.minimizes = solver.guarantee != "no objective"
-    saved = checkpoint.open(problem, solver, start) if checkpoint else None
+    saved = checkpoint.open(able, solver, start) if checkpoint else None
     if checkpoint and saved:
         state = saved.state
         with checkpoint.refusing():
@@ -94,7 +95,6 @@ def minimize(
     display.start(solver.name)
     try:
         with catch_interrupt() as interrupt, listening(problem, interrupt):
-            able = cast(AnyProblem, problem)  # of what this solver needs, as `check` has seen
             with closing(cast(Steps, solver.iterate(able, start.copy(), state))) as steps:
                 status, reason = run.follow(steps, interrupt, display)
             certificate = run.conclude()

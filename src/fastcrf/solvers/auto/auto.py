@@ -148,7 +148,10 @@ class Auto:
 
     def for_shards(self, c1: float) -> LBFGS | OWLQN:
         """Return quasi-Newton alone."""
-        options = {"max_linesearch": self.max_linesearch, **({"pairs": self.pairs} if self.pairs else {})}
+        options: dict[str, Any] = {
+            "max_linesearch": self.max_linesearch,
+            **({"pairs": self.pairs} if self.pairs else {}),
+        }
         return OWLQN(**options) if c1 > 0.0 else LBFGS(**options)
 
     def for_streams(self) -> Solver:
