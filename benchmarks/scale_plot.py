@@ -1,6 +1,6 @@
 """The figures that `scale.py --rows` kept, as small plots with their slopes.
 
-python benchmarks/scale_plot.py rows.jsonl docs/scale.png
+python benchmarks/scale_plot.py rows.jsonl docs/benchmarks/scale.png
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ CASES = (
 )
 TURNS = 9
 SOLVERS = {
-    precision: make("auto", single_precision=when) for precision, when in (("double", "never"), ("single", "always"))
+    precision: make("auto", single_precision=when, target=1e-3) for precision, when in (("double", "never"), ("single", "always"))
 }
 
 

@@ -28,7 +28,7 @@ from fastcrf.training.stopping import (
 
 UNLIMITED = MaxSteps(2**31 - 1)
 OURS = MaxSteps(1000)
-AIMING = Auto(single_precision="if long", target=1e-3)  # where a certified gap is the one goal
+AIMING = Auto(target=1e-3)  # where a certified gap is the one goal
 CRFSUITE_GOALS = (RelativeDecrease(10, 1e-5), GradientRatio(1e-5))
 
 
@@ -48,13 +48,18 @@ def test_none_is_auto_with_c2_1_and_a_certified_gap():
         {"tol": 1e-3, "epsilon": 1e-3},
         {"gradient_tol": 0.1},
         {"c1": 1, "c2": 0},
-        {"callbacks": [print]},
     ],
 )
-def test_auto_is_exact_from_the_start_where_rules_or_callbacks_look_at_every_step(looking):
+def test_auto_is_exact_from_the_start_where_rules_look_at_every_step(looking):
     assert plan(**looking).solver == Auto()
-    assert plan(tol=1e-5).solver == Auto(single_precision="if long", target=1e-5)
-    assert plan(algorithm=Auto()).solver == Auto()
+    assert plan(**looking, algorithm=Auto(target=0.1)).solver == Auto()
+
+
+def test_auto_aims_at_the_goal_by_name_and_as_an_object_with_callbacks_too():
+    assert plan(tol=1e-5).solver == plan(tol=1e-5, algorithm=Auto()).solver == Auto(target=1e-5)
+    assert plan(callbacks=[print]).solver == AIMING
+    assert plan(algorithm=Auto(target=0.1)).solver == Auto(target=0.1)
+    assert plan(engine="dask").solver == plan(algorithm=Auto(), engine="dask").solver == LBFGS()
 
 
 def test_lbfgs_by_name_stops_as_crfsuite_does():

@@ -19,7 +19,7 @@ from fastcrf.solvers import registry
 from fastcrf.system import mapped_arrays as mapped
 from reference.random_corpora import random_corpus
 
-ROUGH = registry.make("auto", single_precision="always")
+ROUGH = registry.make("auto", single_precision="always", target=1e-3)
 RNG = np.random.default_rng(3)
 X = [
     [{f"a{RNG.integers(6)}": 1.0, f"v{RNG.integers(3)}": abs(RNG.normal())} for _ in range(n)] for n in (3, 1, 4, 2, 5)

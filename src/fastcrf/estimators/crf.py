@@ -24,11 +24,10 @@ from fastcrf.fitting.crfsuite_log import training_log
 from fastcrf.fitting.fit import Fit, fit_corpus, fit_model
 from fastcrf.fitting.plan import Plan, make_plan
 from fastcrf.fitting.saved_parameters import permitted
-from fastcrf.fitting.solver_choice import AUTO, ONLINE
 from fastcrf.fitting.stream import Stream
 from fastcrf.fitting.stream_file import load_stream, save_stream
 from fastcrf.model.model import Model
-from fastcrf.solvers.contract import Solver
+from fastcrf.solvers.contract import Policy, Solver
 from fastcrf.system.atomic_write import check_replaceable
 from fastcrf.system.threads import usable_jobs
 from fastcrf.training.progress import Progress
@@ -340,13 +339,11 @@ class CRF(TrainedEstimator):
                 "partial_fit takes no prior; leave prior None and go on from a fitted model, or use fit with the prior."
             )
         template = None if self.template is None else template_of(self.template)
-        parameters = self.get_params(deep=False)
-        if self.algorithm in (None, AUTO):
-            parameters["algorithm"] = ONLINE
-        plan = make_plan(parameters)
+        plan = make_plan(self.get_params(deep=False))
+        solver = plan.solver.for_streams() if isinstance(plan.solver, Policy) else plan.solver
         expected = self.expected_sequences
         stream = Stream(
-            plan.solver, plan.c1, plan.c2, self._no_attributes(template),
+            solver, plan.c1, plan.c2, self._no_attributes(template),
             self._feature_options() | {"transitions": template is None or template.transitions},
             None if expected is None else whole("expected_sequences", expected, 1),
         )  # fmt: skip

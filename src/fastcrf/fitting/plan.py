@@ -13,7 +13,7 @@ from fastcrf.core.checks import above, at_least, one_of, seed_of, whole
 from fastcrf.features.histories import check_order
 from fastcrf.fitting.solver_choice import AUTO, resolve_solver
 from fastcrf.solvers import registry
-from fastcrf.solvers.contract import Solver
+from fastcrf.solvers.contract import Policy, Solver
 from fastcrf.training.stopping import (
     CertifiedGap,
     Epochs,
@@ -91,6 +91,8 @@ def _plan_for_any_order(given: Given) -> Plan:
     else:
         solver, penalty = _checked(algorithm, given), _penalty(given, registry.default_penalty(algorithm))
         limits = OURS
+    if "engine" in given and isinstance(solver, Policy):
+        solver = solver.for_shards(penalty[0])
     if solver.guarantee == "no objective":
         return _plan_without_objective(solver, penalty, given)
     registry.check_penalty(solver, *penalty)
@@ -98,8 +100,8 @@ def _plan_for_any_order(given: Given) -> Plan:
     c1, c2 = penalty
     goals = _goals(given, limits, certifiable=c2 > 0.0 or (c1 > 0.0 and "tol" in given))
     tol = next((goal.tol for goal in goals if isinstance(goal, CertifiedGap)), 0.0)
-    if isinstance(algorithm, str) and tol > 0.0 and len(goals) == 1 and not given.get("callbacks"):
-        solver = with_target(tol, solver)
+    if isinstance(solver, Policy):
+        solver = solver.with_target(tol if tol > 0.0 and len(goals) == 1 else None)
     return Plan(solver, *penalty, (*_limits(given, limits), *goals), tol)
 
 
@@ -127,13 +129,6 @@ def _plan_without_objective(solver: Solver, penalty: tuple[float, float], given:
     return Plan(solver, *penalty, (first, *others, *goals), 0.0)
 
 
-def with_target(tol: float, solver: Solver) -> Solver:
-    """The solver for a run with this one goal, where nobody looks at its steps: a policy may be rough until the end."""
-    if "target" not in registry.options_of(solver.name):
-        return solver
-    return registry.changed(solver, single_precision="if long", target=tol)
-
-
 def canonical_name(algorithm: str) -> str:
     """CRFsuite takes its names in any case, and two of them in full."""
     name = algorithm.lower()
@@ -146,7 +141,7 @@ def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float
     if name not in registry.names():
         raise ValueError(f"There is no algorithm {algorithm!r}; use one of {known}, or a Solver object.")
     penalty = _penalty(given, registry.default_penalty(registry.solver_class(resolve_solver(name, c1=0.0))))
-    name = resolve_solver(name, penalty[0], without_draws="engine" in given)
+    name = resolve_solver(name, penalty[0])
     return registry.make(name, **_options(name, given)), penalty
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats
-from fastcrf.fitting.solver_choice import AUTO
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.merging import merge_equal
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.contract import Solver
+from fastcrf.solvers.contract import Policy, Solver
 
 
 def choose_problem(
@@ -19,12 +18,12 @@ def choose_problem(
     n_jobs: int = 1,
     prior: Floats | None = None,
 ) -> Problem | MergedProblem:
-    """Attributes that always go together are one for `auto`, where c2 > 0 (`objective/merging.py`).
+    """Merge attributes that always occur together where the solver declares it and c2 > 0 (`objective/merging.py`).
 
     Other solvers stand for what is published under their names, and take the data as they are. So do problems with a
     prior, whose means may differ where the data do not.
     """
-    if solver.name == AUTO and c2 > 0.0 and prior is None:
+    if isinstance(solver, Policy) and solver.merges_attributes and c2 > 0.0 and prior is None:
         merging = merge_equal(corpus, features)
         if merging is not None:
             return MergedProblem(merging, features, c1, c2, n_jobs)

@@ -6,7 +6,6 @@ from fastcrf.penalties.regularizer import make_regularizer
 from fastcrf.solvers.registry import names, solver_class
 
 AUTO = "auto"
-ONLINE = "psa"  # what `auto` stands for where sequences come in a stream: docs/online.md has the rows
 USUAL = (AUTO, "lbfgs", "l2sgd", "sgd", "sag-nus-star")  # what one would choose among in practice
 USUAL_SPARSE = (AUTO, "owlqn", "prox-saga", "prox-svrg")  # the same where there is an L1 penalty
 
@@ -16,12 +15,9 @@ def quasi_newton(c1: float) -> str:
     return "owlqn" if c1 > 0.0 else "lbfgs"
 
 
-def resolve_solver(name: str, c1: float, without_draws: bool = False) -> str:
-    """The solver that runs under a name: under an L1 penalty `lbfgs` is OWL-QN, as in CRFsuite.
-
-    Where solvers that draw sequences cannot run (on a cluster), `auto` is quasi-Newton alone.
-    """
-    return quasi_newton(c1) if name == "lbfgs" or (name == AUTO and without_draws) else name
+def resolve_solver(name: str, c1: float) -> str:
+    """The solver that runs under a name: under an L1 penalty `lbfgs` is OWL-QN, as in CRFsuite."""
+    return quasi_newton(c1) if name == "lbfgs" else name
 
 
 def usual_solvers(c1: float, c2: float) -> list[str]:

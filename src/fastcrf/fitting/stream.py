@@ -30,7 +30,7 @@ from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model
 from fastcrf.model.pruning import prune
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.contract import Solver
+from fastcrf.solvers.contract import Solver, Streaming
 from fastcrf.solvers.registry import check
 from fastcrf.training.trace import Row
 
@@ -115,7 +115,7 @@ class Stream:
 
 def check_streams(solver: Solver) -> None:
     """Raise one sentence unless the solver can go on with other sequences than those that it began with."""
-    if getattr(solver, "streams", False):
+    if isinstance(solver, Streaming) and solver.streams:
         return
     if any(kept.axis == "sequences" for kept in solver.state_fields.values()):
         why = "keeps a table of the sequences that it has seen, which a stream would make longer and longer"

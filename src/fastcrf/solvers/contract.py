@@ -57,3 +57,33 @@ class Solver(Protocol):
     def iterate(self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None) -> Iterator[Step]:
         """Yield a Step per iteration, for ever or until nothing is left to improve."""
         ...
+
+
+@runtime_checkable
+class Policy(Solver, Protocol):
+    """A solver that chooses its method by the problem at hand. It declares what the layers above do for it."""
+
+    merges_attributes: ClassVar[bool]  # attributes that always occur together become one where c2 > 0
+
+    def decided(self, problem: Any) -> Solver:
+        """Settle what depends on the size of `problem`, so that a smaller one takes the same way."""
+        ...
+
+    def with_target(self, tol: float | None) -> Solver:
+        """Aim at this relative gap: until then Steps may be approximate. None: every Step is exact."""
+        ...
+
+    def for_shards(self, c1: float) -> Solver:
+        """Return the solver for a problem whose sequences are on other machines."""
+        ...
+
+    def for_streams(self) -> Solver:
+        """Return the solver for sequences that come in chunks."""
+        ...
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A solver that can go on from its memory with other sequences than those that it began with."""
+
+    streams: ClassVar[bool]

@@ -12,7 +12,7 @@ from contextlib import suppress
 from fastcrf.core.types import NOTHING, Corpus
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.contract import Solver
+from fastcrf.solvers.contract import Policy, Solver
 from fastcrf.solvers.registry import changed
 from fastcrf.training import driver
 from fastcrf.training.driver import Score
@@ -28,7 +28,8 @@ def warm_up(problem: Problem | MergedProblem, solver: Solver) -> None:
     choose kernels, numbers do not), whether there is an L1 penalty (which has kernels of its own), lane width and
     order of the chain.
     """
-    solver = decided(solver, problem)
+    if isinstance(solver, Policy):  # on a few sequences it must go the way of the real run
+        solver = solver.decided(problem)
     words = (value for value in dataclasses.astuple(solver) if isinstance(value, str))  # type: ignore[call-overload]
     key = solver.name, *words, problem.c1 > 0.0, problem.likelihood.layout.width, problem.features.order
     if key in WARM:
@@ -46,11 +47,6 @@ def run_briefly(problem: Problem, solver: Solver, watch: Mapping[str, Score] = N
     with suppress(Exception):
         if driver.minimize(problem, of_any_corpus(solver), stop=[MaxSteps(STEPS)], watch=watch).status == "interrupted":
             raise KeyboardInterrupt
-
-
-def decided(solver: Solver, problem: Problem | MergedProblem) -> Solver:
-    """A policy decides by the size of the problem: on a few sequences it must go the way of the real run."""
-    return solver.decided(problem) if hasattr(solver, "decided") else solver
 
 
 def of_any_corpus(solver: Solver) -> Solver:

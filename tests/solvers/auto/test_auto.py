@@ -19,7 +19,7 @@ from fastcrf.stochastic.sampling import epoch_permutation
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
 from fastcrf.training.stopping import CertifiedGap, MaxSteps
-from fastcrf.training.warm_up import decided, first_sequences
+from fastcrf.training.warm_up import first_sequences
 from reference.plain_adaptive import adagrad_pass
 from reference.random_corpora import learnable_corpus, random_features
 from reference.toy_problem import ToyProblem
@@ -128,7 +128,7 @@ def test_a_pass_that_is_broken_off_begins_again(monkeypatch):
 @pytest.mark.parametrize(("c1", "when"), [(0.0, "never"), (0.0, "always"), (0.3, "always")])
 def test_single_precision_comes_first_and_proves_nothing(c1, when):
     problem = small_problem(c1=c1, c2=0.02)
-    solver = Auto(single_precision="always", adaptive_pass=when)
+    solver = Auto(single_precision="always", target=1e-3, adaptive_pass=when)
     result = minimize(problem, solver, stop=[CertifiedGap(1e-5), MaxSteps(300)])
     assert result.status == "converged"
     rough = [row for row in result.trace if "objective_estimate" in row]
@@ -146,7 +146,7 @@ def test_single_precision_comes_first_and_proves_nothing(c1, when):
 
 def test_exact_steps_begin_where_the_rough_ones_end():
     problem = small_problem(c2=0.02)
-    run = Auto(single_precision="always").iterate(problem, zeros(problem))
+    run = Auto(single_precision="always", target=1e-3).iterate(problem, zeros(problem))
     steps = [(step.weights.copy(), step.objective) for step in islice(run, 60)]
     switch = next(k for k in range(2, 60) if steps[k - 1][1] is None and steps[k][1] is not None)
     np.testing.assert_array_equal(steps[switch][0], steps[switch - 1][0])
@@ -156,7 +156,7 @@ def test_exact_steps_begin_where_the_rough_ones_end():
 @pytest.mark.parametrize("c1", [0.0, 0.3])
 def test_a_run_in_two_precisions_goes_on_bit_for_bit_from_any_step(c1):
     problem = small_problem(c1=c1, c2=0.02)
-    solver = Auto(single_precision="always")
+    solver = Auto(single_precision="always", target=1e-3)
     run, seen = solver.iterate(problem, zeros(problem)), []
     for step in islice(run, 40):
         state = {name: np.array(value) for name, value in step.state.items()}
@@ -172,7 +172,7 @@ def test_a_run_in_two_precisions_goes_on_bit_for_bit_from_any_step(c1):
 
 
 def test_a_run_that_was_stopped_among_its_rough_steps_goes_on_from_a_checkpoint(tmp_path):
-    problem, solver = small_problem(c2=0.02), Auto(single_precision="always")
+    problem, solver = small_problem(c2=0.02), Auto(single_precision="always", target=1e-3)
     whole = minimize(problem, solver, stop=[CertifiedGap(1e-4)])
     stopped = minimize(problem, solver, stop=[MaxSteps(6)], checkpoint=Checkpoint(tmp_path / "run", every=0.0))
     assert "objective_estimate" in stopped.trace[-1]
@@ -186,7 +186,7 @@ def test_a_run_that_was_stopped_among_its_rough_steps_goes_on_from_a_checkpoint(
 def test_what_is_carried_from_a_rough_step_stays_rough():
     before = small_problem(c2=0.02)
     now = before.with_penalty(0.0, 0.01)
-    *_, step = islice(Auto(single_precision="always").iterate(before, zeros(before)), 5)
+    *_, step = islice(Auto(single_precision="always", target=1e-3).iterate(before, zeros(before)), 5)
     carried = Auto.carried(step.state, before, now)
     assert len(carried["recent"]) == 0
     first, second = islice(Auto().iterate(now, zeros(now), carried), 2)
@@ -210,20 +210,20 @@ def test_what_is_left_to_gain_is_told_from_what_was_gained():
 
 def test_single_precision_is_for_long_fits_of_problems_that_have_it(monkeypatch):
     problem = small_problem()
-    aiming = Auto(single_precision="if long")
-    assert decided(aiming, problem).single_precision == "never"
+    aiming = Auto(single_precision="if long", target=1e-3)
+    assert aiming.decided(problem).single_precision == "never"
     monkeypatch.setattr(auto, "LONG_ENOUGH_TO_COMPILE", gradient_seconds(problem))
-    assert decided(aiming, problem).single_precision == "always"
-    assert Auto(single_precision="always").decided(ToyProblem(c2=0.1)).single_precision == "never"
+    assert aiming.decided(problem).single_precision == "always"
+    assert Auto(single_precision="always", target=1e-3).decided(ToyProblem(c2=0.1)).single_precision == "never"
 
 
 def test_a_warm_up_on_two_sequences_goes_the_way_of_the_whole(monkeypatch):
     problem = small_problem()
     monkeypatch.setattr(auto, "LONG", gradient_seconds(problem))
-    solver = decided(Auto(), problem)
+    solver = Auto().decided(problem)
     small = Problem(first_sequences(problem.corpus, 2), problem.features, 0.0, 0.5)
-    assert decided(Auto(), small).adaptive_pass == "never"
-    assert decided(solver, small) == solver
+    assert Auto().decided(small).adaptive_pass == "never"
+    assert solver.decided(small) == solver
     assert solver.adaptive_pass == "always"
 
 

@@ -53,7 +53,10 @@ def train(asked: TrainOptions) -> None:
     plan = make_plan_with({**given, **chain}, options, asked.seconds)
     if asked.online:
         from fastcrf.cli.online import train_online
+        from fastcrf.solvers.contract import Policy
 
+        if isinstance(plan.solver, Policy):
+            plan = plan._replace(solver=plan.solver.for_streams())
         train_online(asked, plan, given, state)
     else:
         train_in_steps(asked, plan, given, state)
@@ -139,12 +142,9 @@ def check_paths(asked: TrainOptions) -> None:
 def parameters_of(asked: TrainOptions) -> tuple[dict[str, Any], dict[str, Any]]:
     """CRF's parameters that were given, and the options that are the solver's alone."""
     from fastcrf.cli.solver_options import read_option
-    from fastcrf.fitting.solver_choice import AUTO, ONLINE
 
     names = ("algorithm", "c1", "c2", "max_iterations", "tol", "gradient_tol", "mean_gradient_tol")
     given = {name: getattr(asked, name) for name in names} | {"random_state": asked.seed}
-    if asked.online and asked.algorithm == AUTO:
-        given["algorithm"] = ONLINE
     given = {name: value for name, value in given.items() if value is not None}
     return with_options(given, dict(map(read_option, asked.option or [])))
 

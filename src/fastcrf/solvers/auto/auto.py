@@ -46,10 +46,13 @@ from fastcrf.penalties.regularizer import sparsity
 from fastcrf.simd.vectors import dot
 from fastcrf.solvers.auto.adaptive_pass import adaptive_pass
 from fastcrf.solvers.auto.decisions import affordable_pairs, gradient_seconds, is_near, kept
+from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.solvers.quasi_newton import curvature_pairs, lbfgs, prox_lbfgs, sparse_model
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.quasi_newton.metric import Both, counts_of, metric_of
+from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 
 LONG = 0.015  # seconds of a gradient on one core: a fit takes about a hundred of them
 LONG_WITH_L1 = 0.003  # there a step costs twice a gradient while hardly a weight is zero, and the pass ends with zeros
@@ -81,13 +84,14 @@ class Auto:
     """adaptive_pass: whether to begin with a pass of AdaGrad (if long, always, never); pairs: how many curvature pairs
     are kept, or None for as many as are cheap; max_linesearch: gradient evaluations per line search; eta: step size of
     the pass; seed: of its order; single_precision: whether to evaluate in it (if long, always, never) as long as the
-    relative gap is above target.
+    relative gap is above target (None: never).
     """
 
     name: ClassVar[str] = "auto"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})  # and "sequences", where a problem provides them
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
     guarantee: ClassVar[str] = "optimum"
+    merges_attributes: ClassVar[bool] = True
     state_fields: ClassVar[
         Mapping[str, StateField]
     ] = {  # the start alone, until it is decided where quasi-Newton begins
@@ -105,8 +109,8 @@ class Auto:
     max_linesearch: int = 20
     eta: float = 0.3
     seed: int = 0
-    single_precision: str = "never"
-    target: float = 1e-3
+    single_precision: str = "if long"
+    target: float | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.name, "adaptive_pass", self.adaptive_pass, WHEN)
@@ -116,7 +120,8 @@ class Auto:
         check_positive(self.name, "eta", self.eta)
         check_whole(self.name, "seed", self.seed, 0)
         check_choice(self.name, "single_precision", self.single_precision, WHEN)
-        check_positive(self.name, "target", self.target)
+        if self.target is not None:
+            check_positive(self.name, "target", self.target)
 
     def decided(self, problem: Both) -> Auto:
         """The same with what depends on the size of the problem settled, so that a smaller one takes the same way."""
@@ -124,12 +129,28 @@ class Auto:
             return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS, single_precision="never")
         seconds = gradient_seconds(problem)
         is_long = is_due(self.adaptive_pass, seconds >= (LONG_WITH_L1 if problem.c1 > 0.0 else LONG))
-        is_rough = "rough" in problem.provides and is_due(self.single_precision, seconds >= LONG_ENOUGH_TO_COMPILE)
+        may_be_rough = self.target is not None and "rough" in problem.provides
+        is_rough = may_be_rough and is_due(self.single_precision, seconds >= LONG_ENOUGH_TO_COMPILE)
         room = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
         least = LEAST_PAIRS if is_long else SHORT_PAIRS
         pairs = self.pairs or min(room, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
         words = {True: "always", False: "never"}
         return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_rough])
+
+    def with_target(self, tol: float | None) -> Auto:
+        """Aim at `tol` where no target of its own is set; None: every Step is exact."""
+        return replace(self, target=None if tol is None else self.target or tol or None)
+
+    def for_shards(self, c1: float) -> LBFGS | OWLQN:
+        """Return quasi-Newton alone."""
+        options = {"max_linesearch": self.max_linesearch, **({"pairs": self.pairs} if self.pairs else {})}
+        return OWLQN(**options) if c1 > 0.0 else LBFGS(**options)
+
+    def for_streams(self) -> Solver:
+        """Return psa; docs/online.md compares it with others."""
+        from fastcrf.solvers.online.psa import PSA
+
+        return PSA(seed=self.seed)
 
     def iterate(
         self, problem: Both, weights: Floats, state: Mapping[str, Any] | None = None
@@ -194,7 +215,7 @@ class Auto:
             recent = kept([*recent, estimate]) if step.passes else recent  # a step that is told again has been kept
             info, reached = {**step.info, "objective_estimate": estimate}, {**step.state, "recent": np.array(recent)}
             yield step._replace(objective=None, gradient=None, info=info, state=reached)
-            if is_near(recent, self.target):
+            if is_near(recent, self.target or 0.0):
                 break
         exact = Start(step.weights, *evaluate(problem, step.weights), 1)
         return (yield from self._quasi_newton(problem, exact, pairs, step.state))
