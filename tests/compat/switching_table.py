@@ -1,6 +1,6 @@
 """The tables of docs/from-crfsuite.md that tell what CRFsuite's parameters are in fastcrf, and the other way round.
 
-    python tests/compat/switching_table.py        writes them into the page
+`python tests/compat/switching_table.py` writes them into the page.
 """
 
 from __future__ import annotations
