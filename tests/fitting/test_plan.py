@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pycrfsuite
 import pytest
 
 from fastcrf.core.checks import functions, seed_of
@@ -128,13 +127,6 @@ def test_tol_and_crfsuites_three_combine_as_documented(parameters, goals):
 def test_limits_are_those_given():
     assert plan(max_iterations=7, max_passes=2.5).stop[:2] == (MaxSteps(7), MaxPasses(2.5))
     assert plan(algorithm="lbfgs", max_iterations=7.0).stop[0] == MaxSteps(7)
-
-
-@pytest.mark.parametrize("name", CRFSUITE)
-def test_the_table_of_limits_holds_crfsuites_own_defaults(name):
-    peer = pycrfsuite.Trainer(name, verbose=False).get_params()
-    for parameter, value in CRFSUITE[name]._asdict().items():
-        assert peer.get(parameter) == value
 
 
 @pytest.mark.parametrize("name", [*CRFSUITE, "averaged-perceptron", "passive-aggressive"])

@@ -11,6 +11,7 @@ import pytest
 
 from fastcrf import CRF
 from fastcrf.certificates.certificate import NOT_APPLICABLE
+from fastcrf.compat.sklearn_crfsuite import CRF as DropIn
 from fastcrf.data.datasets.addresses import address_items, make_addresses
 from fastcrf.fitting.plan import make_plan
 from fastcrf.solvers.margin import run
@@ -61,6 +62,10 @@ def assert_same_weights(crf, peer):
         assert found == pytest.approx({n: w for n, w in theirs.items() if abs(w) > 1e-12}, rel=1e-9, abs=1e-12)
 
 
+def losses(log):
+    return [iteration["loss"] for iteration in log.iterations]
+
+
 VARIANTS = [
     ("ap", {}),
     *[("pa", {"pa_type": kind, "c": 0.2}) for kind in (0, 1, 2)],
@@ -74,10 +79,9 @@ VARIANTS = [
 @pytest.mark.parametrize(("algorithm", "options"), VARIANTS, ids=str)
 def test_it_equals_crfsuite_for_the_same_random_orders(toy, tmp_path, same_orders, algorithm, options):
     peer = crfsuite(toy, tmp_path, algorithm, max_iterations=5, **options)
-    crf = CRF(algorithm, max_iterations=5, crfsuite_compat=True, **options).fit(*toy)
-    ours = [row["training_loss"] for row in crf.history_[1:]]
-    assert ours == pytest.approx([iteration["loss"] for iteration in peer.iterations], abs=2e-6)  # six decimals
-    assert [i["loss"] for i in crf.training_log_.iterations] == ours
+    crf = DropIn(algorithm, max_iterations=5, **options).fit(*toy)
+    ours = losses(crf.training_log_)
+    assert ours == pytest.approx(losses(peer), abs=2e-6)  # six decimals
     assert min(ours) > 0.0
     assert_same_weights(crf, peer)
 
@@ -85,11 +89,10 @@ def test_it_equals_crfsuite_for_the_same_random_orders(toy, tmp_path, same_order
 @pytest.mark.parametrize(("algorithm", "epsilon"), [("ap", 0.11), ("pa", 0.5), ("arow", 0.33)])
 def test_it_stops_when_crfsuite_stops(toy, tmp_path, same_orders, algorithm, epsilon):
     peer = crfsuite(toy, tmp_path, algorithm, epsilon=epsilon, max_iterations=39)
-    crf = CRF(algorithm, epsilon=epsilon, max_iterations=39, crfsuite_compat=True).fit(*toy)
+    crf = DropIn(algorithm, epsilon=epsilon, max_iterations=39).fit(*toy)
     assert 0 < len(peer.iterations) < 39
-    assert crf.n_iter_ == len(peer.iterations)
-    assert crf.converged_
-    assert re.match(r"The mean loss [\d.]+ is (below|at most) epsilon=", crf.stop_reason_)
+    assert len(crf.training_log_.iterations) == len(peer.iterations)
+    assert "Terminated with the stopping criterion" in "".join(crf.training_log_.log)
     assert_same_weights(crf, peer)
 
 
@@ -100,10 +103,9 @@ def separable(n=30):
 @pytest.mark.parametrize("algorithm", ["ap", "pa", "arow"])
 def test_without_mistakes_arow_stops_and_the_others_average_on_as_in_crfsuite(tmp_path, algorithm):
     peer = crfsuite_model.train(*separable(), tmp_path, algorithm=algorithm, max_iterations=12)
-    crf = CRF(algorithm, max_iterations=12).fit(*separable())
-    assert crf.history_[-1]["training_loss"] == 0.0
-    assert crf.converged_ == (algorithm == "arow")
-    assert (crf.n_iter_ < 12) == (len(peer.iterations) < 12) == (algorithm == "arow")
+    log = DropIn(algorithm, max_iterations=12).fit(*separable()).training_log_
+    assert losses(log)[-1] == 0.0
+    assert (len(log.iterations) < 12) == (len(peer.iterations) < 12) == (algorithm == "arow")
 
 
 def test_with_our_own_random_orders_it_is_as_good_as_crfsuite(tmp_path):
@@ -112,7 +114,7 @@ def test_with_our_own_random_orders_it_is_as_good_as_crfsuite(tmp_path):
     train, test = (items[:300], labels[:300]), (items[300:], labels[300:])
     for algorithm in ("ap", "pa", "arow"):
         peer = crfsuite_model.train(*train, tmp_path, algorithm=algorithm, max_iterations=10)
-        crf = CRF(algorithm, max_iterations=10).fit(*train)
+        crf = DropIn(algorithm, max_iterations=10).fit(*train)
         tagged = [peer.tagger.tag(sequence) for sequence in test[0]]
         right = sum(a == b for ours, gold in zip(tagged, test[1], strict=True) for a, b in zip(ours, gold, strict=True))
         assert crf.score(*test) == pytest.approx(right / sum(map(len, test[1])), abs=0.02)

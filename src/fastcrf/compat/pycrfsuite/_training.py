@@ -11,10 +11,10 @@ from fastcrf.compat.pycrfsuite import _log
 from fastcrf.compat.pycrfsuite._data import DataSet
 from fastcrf.compat.pycrfsuite._evaluation import Evaluation
 from fastcrf.compat.pycrfsuite._parameters import Parameters
+from fastcrf.compat.pycrfsuite._plan import feature_options, planned
 from fastcrf.core.types import FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.features.feature_map import build_feature_map
-from fastcrf.fitting.plan import make_plan
 from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
 from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.pruning import prune
@@ -30,13 +30,13 @@ Say = Callable[[str], object]
 
 def train(data: DataSet, parameters: Parameters, holdout: int, say: Say) -> bytes:
     """The content of the .crfsuite file of the trained model. Each message goes to `say`, which may raise."""
-    plan = make_plan(parameters.plan())  # what is wrong with the parameters comes before the first message
+    plan = planned(parameters)  # what is wrong with the parameters comes before the first message
     tell(say, _log.generating(parameters, holdout))
     began = time.perf_counter()
     corpus, held_out = data.split(holdout)
     attributes, labels = data.attributes(), data.label_names()
     with announce_compilation():
-        features = build_feature_map(corpus, len(attributes), len(labels), **parameters.features())
+        features = build_feature_map(corpus, len(attributes), len(labels), **feature_options(parameters))
         tell(say, _log.generated(features.n_weights, time.perf_counter() - began))
         tell(say, _log.beginning(parameters))
         weights = np.zeros(features.n_weights)
@@ -44,7 +44,7 @@ def train(data: DataSet, parameters: Parameters, holdout: int, say: Say) -> byte
             problem = Problem(corpus, features, plan.c1, plan.c2, usable_jobs())
             warm_up(problem, plan.solver)
             story = Story(parameters.algorithm, Evaluation(held_out, features, labels) if held_out else None, say)
-            result = minimize(problem, plan.solver, stop=plan.stop, watch=story.watched(), callbacks=[story])
+            result = minimize(problem, plan.solver, stop=plan.rules, watch=story.watched(), callbacks=[story])
             tell(say, _log.ending(parameters.algorithm, result.status, result.reason, seconds_of(result)))
             if result.status == "interrupted":
                 raise KeyboardInterrupt

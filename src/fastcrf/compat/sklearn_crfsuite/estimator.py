@@ -12,28 +12,28 @@ from sklearn.exceptions import NotFittedError
 
 from fastcrf.compat.pycrfsuite import Tagger
 from fastcrf.compat.pycrfsuite._dumpparser import ParsedDump
+from fastcrf.compat.pycrfsuite._parameters import ALGORITHMS, FEATURES
 from fastcrf.compat.sklearn_crfsuite._fileresource import FileResource
 from fastcrf.compat.sklearn_crfsuite.trainer import LinePerIterationTrainer
 from fastcrf.data.encoding.input_shapes import pairs_of
 from fastcrf.metrics import flat_accuracy_score
 
+OTHER_NAMES = {  # apart from these, a dot of the trainer's name is an underline here
+    "feature.minfreq": "min_freq",
+    "feature.possible_states": "all_possible_states",
+    "feature.possible_transitions": "all_possible_transitions",
+    "type": "pa_type",
+}
 OF_THE_TRAINER = {
-    "min_freq": "feature.minfreq",
-    "all_possible_states": "feature.possible_states",
-    "all_possible_transitions": "feature.possible_transitions",
-    **{name: name for name in ("c1", "c2", "max_iterations", "num_memories", "epsilon", "period", "delta")},
-    **{name: name for name in ("linesearch", "max_linesearch")},
-    **{f"calibration_{name}": f"calibration.{name}" for name in ("eta", "rate", "samples", "candidates", "max_trials")},
-    "pa_type": "type",
-    **{name: name for name in ("c", "error_sensitive", "averaging", "variance", "gamma")},
+    OTHER_NAMES.get(name, name.replace(".", "_")): name for group in (FEATURES, *ALGORITHMS.values()) for name in group
 }  # our parameter: the trainer's
 
 
 class CRF(BaseEstimator):
     """A linear-chain CRF. None stands for CRFsuite's default of the algorithm; before `fit` attributes are None.
 
-    The parameters are described in docs/parameters.md; the model is a .crfsuite file, `model_filename` or a temporary
-    one; `trainer_cls` is a subclass of `pycrfsuite.Trainer`.
+    docs/from-crfsuite.md tells what each parameter is in fastcrf.CRF. The model is a .crfsuite file, `model_filename`
+    or a temporary one; `trainer_cls` is a subclass of `pycrfsuite.Trainer`.
     """
 
     def __init__(
