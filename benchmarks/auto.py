@@ -29,6 +29,7 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.plan import make_plan
 from fastcrf.fitting.problem_choice import choose_problem
+from fastcrf.objective.capabilities import TrainingProblem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
@@ -60,7 +61,7 @@ def crfsuite(X: Any, y: Any, c1: float, c2: float, most: int) -> tuple[Curve, fl
     return curve, time.perf_counter() - began
 
 
-def auto(problem: Any, tol: float) -> tuple[Curve, float]:
+def auto(problem: TrainingProblem, tol: float) -> tuple[Curve, float]:
     """The steps of `auto` until it is certified within `tol`, and the lower bound that it ends with."""
     curve: Curve = []
     processor = time.process_time()
@@ -79,7 +80,7 @@ def aiming_at(tol: float) -> Any:
 
 
 def reached(curve: Curve, target: float) -> tuple[float, float] | None:
-    return next((spent for objective, *spent in curve if objective <= target), None)  # type: ignore[misc]
+    return next(((clock, processor) for objective, clock, processor in curve if objective <= target), None)
 
 
 def figures_of(case: str, repeats: int, most: int) -> dict[str, Any]:

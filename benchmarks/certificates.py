@@ -24,7 +24,7 @@ from typing import ClassVar
 import corpora
 
 from fastcrf import CRF
-from fastcrf.certificates.certifier import Certifier
+from fastcrf.certificates.certifier import Certifier, RunPoint
 from fastcrf.data.datasets.loaders import load
 from fastcrf.fitting.solver_choice import quasi_newton
 from fastcrf.lab.experiment import Objective, Penalty, PlannedRun
@@ -133,7 +133,7 @@ def timed_certifier() -> Iterator[list[float]]:
     """Seconds that a run spends on its bundle."""
     spent, learn = [0.0], Certifier.learn
 
-    def timed(self: Certifier, point: Point) -> None:
+    def timed(self: Certifier, point: RunPoint) -> None:
         began = time.perf_counter()
         learn(self, point)
         spent[0] += time.perf_counter() - began

@@ -44,7 +44,7 @@ CLAIMS = (
 
 FAMILY = (
     "lbfgs", "accelerated-gradient", "sag", "sag-nus", "sag-nus-star", SMALL_L, LARGE_L, "saga", "saga:caution=1",
-    "saga-nus", "saga-nus-star", "saga-nus-star:caution=1", "saga-nus-two-sample", "svrg", "svrg:sampling=nus", "emgd",
+    "saga-nus", "saga-nus-star", "saga-nus-star:caution=1", "saga-two-samples", "svrg", "svrg:sampling=nus", "emgd",
 )  # fmt: skip
 
 

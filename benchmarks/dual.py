@@ -26,7 +26,7 @@ from fastcrf.lab.tables import table
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
 from fastcrf.training.driver import minimize
-from fastcrf.stopping import CertifiedGap, MaxPasses, MaxSeconds
+from fastcrf.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
 from fastcrf.training.trace import Row, Trace
 from fastcrf.training.warm_up import first_sequences, warm_up
 
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
 
 def run(problem: Problem, text: str, solver: Solver, arguments: argparse.Namespace) -> Outcome:
     warm_up(problem, solver)
-    rules = [CertifiedGap(arguments.tol), MaxPasses(arguments.passes), MaxSeconds(arguments.seconds)]
+    rules: list[Rule] = [CertifiedGap(arguments.tol), MaxPasses(arguments.passes), MaxSeconds(arguments.seconds)]
     trace = minimize(problem, solver, stop=rules, measure=True).trace
     return Outcome(text, tuple(passes_until(trace, gap) for gap in GAPS), trace[-1], moving_passes(trace[-1]))
 

@@ -5,7 +5,8 @@ paper. Powers are tried outwards from the middle until the best one has a worse 
 number of passes that is looked at. A pass is n evaluations: an epoch of `smd`, with its Hessians, is two. What a quick
 calibration on 1,000 sequences would have chosen is shown beside it.
 
-Each run is a line of a file as soon as it is done, and a run that is in the file is not made again.
+Each run is a line of a file as soon as it is done. A run that is in the file is not repeated while its solver's sources
+stay the same.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ import numpy as np
 
 from fastcrf.core.types import Diverged
 from fastcrf.features.feature_map import build_feature_map
+from fastcrf.lab.machine import code_version
 from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
@@ -56,7 +58,8 @@ class Study(NamedTuple):
     def add(self, key: Key, objectives: dict[int, float], seconds: float) -> None:
         self.rows[key] = objectives
         with self.file.open("a") as lines:
-            lines.write(json.dumps({"key": key, "objectives": objectives, "seconds": round(seconds, 1)}) + "\n")
+            row = {"key": key, "code": code_of(key[1]), "objectives": objectives, "seconds": round(seconds, 1)}
+            lines.write(json.dumps(row) + "\n")
 
     def best(self, dataset: str, solver: str, seed: int, mark: int) -> tuple[float, int]:
         """(lowest objective, its exponent)."""
@@ -69,8 +72,17 @@ def open_study(file: Path, marks: tuple[int, ...]) -> Study:
     rows: dict[Key, dict[int, float]] = {}
     for line in file.read_text().splitlines() if file.exists() else ():
         row = json.loads(line)
+        _, solver, *_ = row["key"]
+        if row.get("code") != code_of(solver):  # made by other sources
+            continue
         rows[tuple(row["key"])] = {int(mark): value for mark, value in row["objectives"].items()}
     return Study(marks, rows, file)
+
+
+@cache
+def code_of(solver: str) -> str:
+    """The version of the code that a solver's runs depend on."""
+    return code_version(registry.make(solver, **CLASSIC[solver]))
 
 
 def load_problem(dataset: str, first: int | None) -> Problem:
@@ -128,7 +140,7 @@ def objectives_of(problem: Problem, name: str, eta: float, seed: int, marks: tup
 
 def quick_exponent(problem: Problem, name: str, seed: int) -> int:
     """The power of ten that calibration on 1,000 sequences chooses."""
-    solver = replace(registry.make(name, seed=seed, **CLASSIC[name]), eta=None)  # type: ignore[type-var]
+    solver: Any = registry.changed(registry.make(name, seed=seed, **CLASSIC[name]), eta=None)
     descent = solver.descent(problem, np.zeros(problem.n_weights), None)
     run = Run(name, problem, None, descent, seed=seed)
     eta = calibrate(run, "powers", lambda eta: solver.rates(descent, eta), solver.samples)

@@ -22,6 +22,7 @@ from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.problem_choice import choose_problem
+from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
@@ -31,7 +32,7 @@ BOUNDS = (1e-5, 1e-4, 1e-3, 1e-2)
 REPEATS = 7
 
 
-def milliseconds(problem: Any, weights: np.ndarray) -> float:
+def milliseconds(problem: GradientProblem, weights: np.ndarray) -> float:
     """The least of several gradients."""
     times = []
     for _ in range(REPEATS):
@@ -42,7 +43,7 @@ def milliseconds(problem: Any, weights: np.ndarray) -> float:
 
 
 def features_left(corpus: Any, features: Any, steps: int) -> str:
-    problem: Any = choose_problem(make("auto"), corpus, features, 0.1, 0.1, 2)
+    problem = choose_problem(make("auto"), corpus, features, 0.1, 0.1, 2)
     if isinstance(problem, Problem):
         factors: Any = 1.0
     else:

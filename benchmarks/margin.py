@@ -51,9 +51,10 @@ def main() -> None:
 
 def crfsuite(algorithm: str, epochs: int, train: Any, test: Any) -> tuple[float, float]:
     """(the least seconds of an epoch, test accuracy)."""
+    X, y = train
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "model")
-        rows = peer.train(*train, path, algorithm, max_iterations=epochs)
+        rows = peer.train(X, y, path, algorithm, max_iterations=epochs)
         tagger = pycrfsuite.Tagger()
         tagger.open(path)
         predicted = [tagger.tag(sequence) for sequence in test[0]]
@@ -72,7 +73,7 @@ def fastcrf(algorithm: str, epochs: int, seed: int, train: Any, test: Any) -> tu
         began = time.process_time()
         step = next(steps)
         seconds.append(time.process_time() - began)
-    unseen = Encoder(attributes).encode_labeled(*test, labels)
+    unseen = Encoder(attributes).encode_labeled(test[0], test[1], labels)
     return min(seconds), float(np.mean(viterbi(unseen, features, step.weights) == unseen.labels))
 
 

@@ -42,11 +42,11 @@ from fastcrf.model.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.training.driver import minimize
-from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.stopping import CertifiedGap, MaxIterations, Rule
 
 CORPORA = ("conll2000", "jnlpba")
 ONE_PASS = ("psa", "staggered-aitken", "sgd", "asg", "adagrad")
-VARIANTS = (
+VARIANTS: tuple[dict[str, Any], ...] = (
     *({"gamma": gamma, "batch": 5} for gamma in (1, 2, 3)),
     *({"gamma": 3, "batch": batch} for batch in (1, 10, 50, None)),
     *({"gamma": 3, "batch": batch, "scope": "component"} for batch in (1, 5)),
@@ -81,7 +81,7 @@ class Task:
     @cached_property
     def converged(self) -> float:
         """Test F of the model with a certified gap of 1e-4."""
-        rules = [CertifiedGap(1e-4), MaxIterations(1000)]
+        rules: list[Rule] = [CertifiedGap(1e-4), MaxIterations(1000)]
         return self.test_score(minimize(self.problem, registry.make("lbfgs"), stop=rules).weights)
 
     def after(self, name: str, seed: int, **options: Any) -> Iterator[tuple[float, Floats, dict[str, Any]]]:
@@ -138,7 +138,7 @@ def task_steps(task: Task, name: str, seed: int, batch: int) -> Iterator[tuple[i
 def variants(tasks: list[Task], seeds: int) -> None:
     rows = []
     for options in VARIANTS:
-        known = {"scope": "global", "direction": "gradient", "eta": 0.1} | options
+        known: dict[str, Any] = {"scope": "global", "direction": "gradient", "eta": 0.1} | options
         row = [str(known[name]) for name in ("gamma", "batch", "scope", "direction", "eta")]
         for task in tasks:
             runs = [next(task.after("staggered-aitken", seed, **options)) for seed in range(seeds)]
@@ -252,7 +252,12 @@ def state(positions: int) -> None:
 def seconds(tasks: list[Task]) -> None:
     rows = []
     for task in tasks:
-        solvers = {"sgd": {"eta": 0.1}, "psa": {}, "psa, batch 10": {"batch": 10}, "staggered-aitken": {}}
+        solvers: dict[str, dict[str, Any]] = {
+            "sgd": {"eta": 0.1},
+            "psa": {},
+            "psa, batch 10": {"batch": 10},
+            "staggered-aitken": {},
+        }
         runs, best = {}, dict.fromkeys(solvers, float("inf"))
         for name, options in solvers.items():
             runs[name] = registry.make(name.split(",")[0], **options).iterate(

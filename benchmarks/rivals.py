@@ -20,6 +20,7 @@ from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.problem_choice import choose_problem
+from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
@@ -56,7 +57,9 @@ MOST = 3000  # steps
 Curve = list[tuple[float, float]]  # objective, seconds
 
 
-def run(problem: Any, name: str, options: dict[str, Any], stop: list[Rule], seconds: float) -> Curve:
+def run(
+    problem: Problem | MergedProblem, name: str, options: dict[str, Any], stop: list[Rule], seconds: float
+) -> Curve:
     solver, curve = make(name, **options), Curve()
 
     def keep(row: dict[str, Any]) -> bool:

@@ -25,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from itertools import tee
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,8 @@ def main() -> None:
     parser.add_argument("--work", help="(of a child) what to do, as JSON")
     arguments = parser.parse_args()
     if arguments.what == "child":
-        print(NOTE + json.dumps(CHILDREN[(work := json.loads(arguments.work)).pop("do")](**work)))
+        work = json.loads(arguments.work)
+        print(NOTE + json.dumps(CHILDREN[work.pop("do")](**work)))
         return
     with tempfile.TemporaryDirectory() as folder:
         KINDS[arguments.what](arguments, Path(arguments.scratch or folder))
@@ -314,7 +316,13 @@ def synthetic(positions: int, labels: int, attributes: int, jobs: int, all_state
     return {"weights": problem.n_weights, "seconds": best, "ns_per_position": 1e9 * best / positions}
 
 
-CHILDREN = {"encode": encode, "train": train, "synthetic": synthetic, "compare": compare, "count_rounds": count_rounds}
+CHILDREN: dict[str, Callable[..., Any]] = {
+    "encode": encode,
+    "train": train,
+    "synthetic": synthetic,
+    "compare": compare,
+    "count_rounds": count_rounds,
+}
 CHILDREN |= {"fastcrf_to": fastcrf_to, "crfsuite_to": crfsuite_to}
 KINDS = {
     "mapped": mapped,

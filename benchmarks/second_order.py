@@ -11,10 +11,10 @@ newton:   to |g|_inf <= 0.05 (tsuboi2011) and |g|_inf <= 1e-7 n, at c2 = 0.5.
 l1:       seconds and passes to relative gaps, for each c1:c2, CRFsuite (one thread) included; and how many zeros differ
           from those of the run that came lowest. The optimum is the lowest objective of all the runs.
 
---solvers are those to run, others than the usual ones; "crfsuite" is one of them. --curves is where runs are kept, and
-found again instead of being run again: so a campaign may be spread over several commands, the last of which has all the
-rows. --share takes so much of the sentences, from the first on. Run it on an otherwise idle machine: passes do not
-depend on the load, seconds do.
+--solvers are those to run, others than the usual ones; "crfsuite" is one of them. --curves is where runs are kept.
+Later commands find them again while the solver's sources stay the same, so that a campaign may be spread over several
+commands, the last of which has all the rows. --share takes so much of the sentences, from the first on. Run it on an
+otherwise idle machine: passes do not depend on the load, seconds do.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,7 +36,9 @@ from fastcrf.data.datasets.known_sets import KNOWN_SETS
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
+from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
+from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxPasses, MaxSeconds, Rule
@@ -90,8 +94,8 @@ class SlopeLog:
 
 def curve_of(case: Case, label: str, goal: float) -> Curve:
     """The run of `label` (a name, and options behind a colon), from its file if there is one."""
-    penalty = f"{case.problem.c1:g}-{case.problem.c2:g}"
-    file = Path(case.arguments.curves or "/nowhere") / f"{case.name}_{penalty}_{case.arguments.jobs}_{label}.npz"
+    penalty, code = f"{case.problem.c1:g}-{case.problem.c2:g}", code_of(label)
+    file = Path(case.arguments.curves or "/nowhere") / f"{case.name}_{penalty}_{case.arguments.jobs}_{label}_{code}.npz"
     if file.is_file():
         with np.load(file) as kept:
             return Curve(kept["rows"], kept["weights"])
@@ -102,10 +106,19 @@ def curve_of(case: Case, label: str, goal: float) -> Curve:
     return curve
 
 
-def run(case: Case, label: str, goal: float) -> Curve:
+def code_of(label: str) -> str:
+    """The version of the code that makes the run: rows of other sources are not found again."""
+    return version("python-crfsuite") if label == "crfsuite" else code_version(solver_of(label))
+
+
+def solver_of(label: str) -> Solver:
     name, _, words = label.partition(":")
     options = dict(word.split("=") for word in words.split(",") if word)
-    solver = make(name, **{option: literal(value) for option, value in options.items()})
+    return make(name, **{option: literal(value) for option, value in options.items()})
+
+
+def run(case: Case, label: str, goal: float) -> Curve:
+    solver = solver_of(label)
     warm_up(case.problem, solver)
     log = SlopeLog(goal)
     result = minimize(case.problem, solver, stop=[log, *limits(case.arguments)])
@@ -128,10 +141,12 @@ def crfsuite(case: Case) -> Curve:
     """CRFsuite's own seconds, its evaluations and objectives, by iteration."""
     import peer  # needs python-crfsuite
 
-    penalty = {"c1": case.problem.c1, "c2": case.problem.c2}
-    found = peer.train(*case.items, **penalty, max_iterations=case.arguments.iterations, epsilon=1e-7, delta=1e-7)
-    rows = [(float(row["time"]), float(row["linesearch_trials"]), float(row["loss"]), np.nan) for row in found]
-    rows = np.array(rows)
+    X, y = case.items
+    penalty: dict[str, Any] = {"c1": case.problem.c1, "c2": case.problem.c2}
+    found = peer.train(X, y, **penalty, max_iterations=case.arguments.iterations, epsilon=1e-7, delta=1e-7)
+    rows = np.array(
+        [(float(row["time"]), float(row["linesearch_trials"]), float(row["loss"]), np.nan) for row in found]
+    )
     rows[:, [SECONDS, PASSES]] = np.cumsum(rows[:, [SECONDS, PASSES]], axis=0)
     return Curve(rows, np.empty(0))
 
@@ -167,7 +182,7 @@ def products(case: Case) -> Iterator[str]:
     works: dict[str, Callable[[], Any]] = {"gradient": lambda: problem.gradient(w)}
     for name, point in points.items():
         point.gradient(w)
-        works[f"product, {name} kept"] = lambda point=point: point.product(direction)
+        works[f"product, {name} kept"] = partial(point.product, direction)
     differentiated = problem.differentiated_curvature()
     differentiated.gradient(w)
     works["product, differentiated"] = lambda: differentiated.product(direction)

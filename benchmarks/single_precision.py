@@ -24,6 +24,8 @@ from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.problem_choice import choose_problem
+from fastcrf.objective.merged_problem import MergedProblem
+from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
@@ -34,11 +36,12 @@ CASES = (
 )
 TURNS = 9
 SOLVERS = {
-    precision: make("auto", single_precision=when, target=1e-3) for precision, when in (("double", "never"), ("single", "always"))
+    precision: make("auto", single_precision=when, target=1e-3)
+    for precision, when in (("double", "never"), ("single", "always"))
 }
 
 
-def problem_of(case: str) -> Any:
+def problem_of(case: str) -> Problem | MergedProblem:
     name, c1, c2, *first = case.split(":")
     X, y = load(name, subset=next(iter(KNOWN_SETS[name].parts)), items=True, return_X_y=True)
     first = int(first[0]) if first else None  # type: ignore[assignment]
@@ -47,7 +50,7 @@ def problem_of(case: str) -> Any:
     return choose_problem(make("auto"), corpus, features, float(c1), float(c2), n_jobs=2)
 
 
-def gradients(problem: Any) -> dict[str, Any]:
+def gradients(problem: Problem | MergedProblem) -> dict[str, Any]:
     weights = minimize(problem, SOLVERS["double"], stop=[CertifiedGap(1e-2), MaxIterations(1000)]).weights
     sides = {"double": problem, "single": problem.roughly()}
     values = {name: side.gradient(weights) for name, side in sides.items()}
@@ -65,7 +68,7 @@ def gradients(problem: Any) -> dict[str, Any]:
     }
 
 
-def fits(problem: Any, repeats: int) -> dict[str, Any]:
+def fits(problem: Problem | MergedProblem, repeats: int) -> dict[str, Any]:
     rows: dict[str, list[Any]] = {name: [] for name in SOLVERS}
     for _ in range(repeats):
         for name, solver in SOLVERS.items():

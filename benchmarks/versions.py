@@ -1,11 +1,13 @@
 """Whether a change costs time: the same work by several versions of the sources, in turns.
 
-    git worktree add ../before dba4f9d && git worktree add ../after bddd93f
-    python benchmarks/versions.py ../before ../after . [--rounds 7] [--only gradient,epoch,tag,decode] [--data DIR]
+    git worktree add ../before ef16235
+    python benchmarks/versions.py ../before . [--rounds 7] [--only gradient,epoch,tag,decode] [--sentences N]
+                                  [--data DIR]
 
-CoNLL-2000, one thread: a gradient; an epoch of sag-nus-star; tagging the test set from lists of strings; decoding the
-encoded training set. Each version is a process of its own, which has its kernels compiled before the first round; the
-order of versions is reversed from round to round. Run it on an otherwise idle machine.
+CoNLL-2000, or its first N sentences, on one thread: a gradient; an epoch of sag-nus-star; tagging the test set from
+lists of strings; decoding the encoded training set. Each version is a process of its own, which has its kernels
+compiled before the first round; the order of versions is reversed from round to round. Run it on an otherwise idle
+machine.
 """
 
 from __future__ import annotations
@@ -17,12 +19,20 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 WORK = ("gradient", "epoch", "tag", "decode")
+MODULES = {  # newest first: modules have moved
+    "encode_training": ("fastcrf.data.encoding.encoder", "fastcrf.data.corpus"),
+    "make": ("fastcrf.solvers.registry", "fastcrf.solvers.base"),
+    "viterbi": ("fastcrf.decoding.compiled_decoder", "fastcrf.chain.decode"),
+    "build_feature_map": ("fastcrf.features.feature_map", "fastcrf.chain.feature_map"),
+}
 
 
 def main() -> None:
@@ -30,20 +40,21 @@ def main() -> None:
     parser.add_argument("trees", nargs="+", type=Path, help="folders of sources; the first is what others are held to")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default=",".join(WORK))
+    parser.add_argument("--sentences", type=int, help="of the training set (default: all); a few show that it runs")
     parser.add_argument("--data", help="folder of the corpora (default: $FASTCRF_DATA)")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        answer(options.data)
+        answer(options.data, options.sentences)
     else:
-        compare(options.trees, options.only.split(","), options.rounds, options.data)
+        compare(options.trees, options.only.split(","), options.rounds, options.data, options.sentences)
 
 
-def compare(trees: list[Path], names: list[str], rounds: int, data: str | None) -> None:
+def compare(trees: list[Path], names: list[str], rounds: int, data: str | None, sentences: int | None) -> None:
     import corpora
 
     folder = str(corpora.data_folder(data))
-    workers = [start(tree.resolve(), folder) for tree in trees]
+    workers = [start(tree.resolve(), folder, sentences) for tree in trees]
     for worker in workers:
         read(worker)  # it is ready
     for name in names:
@@ -59,10 +70,12 @@ def compare(trees: list[Path], names: list[str], rounds: int, data: str | None) 
         worker.communicate()  # nothing more to do
 
 
-def start(tree: Path, data: str) -> subprocess.Popen[str]:
+def start(tree: Path, data: str, sentences: int | None) -> subprocess.Popen[str]:
     paths = os.pathsep.join((str(tree / "src"), str(tree / "benchmarks")))
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"}
     command = [sys.executable, __file__, "--worker", "--data", data, str(tree)]
+    if sentences is not None:
+        command += ["--sentences", str(sentences)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
 
@@ -80,10 +93,10 @@ def read(worker: subprocess.Popen[str]) -> str:
     return line
 
 
-def answer(data: str) -> None:
+def answer(data: str, sentences: int | None) -> None:
     """In the process of one version: do what is asked for, and say how many seconds it took."""
     warnings.simplefilter("ignore")
-    work = make_work(Path(data))
+    work = make_work(Path(data), sentences)
     for each in work.values():
         each()
     print("ready", flush=True)
@@ -91,25 +104,27 @@ def answer(data: str) -> None:
         print(work[line.strip()](), flush=True)
 
 
-def make_work(data: Path) -> dict[str, Callable[[], float]]:
+def find(name: str) -> Any:
+    """What has this name in the version at hand: in the first of its modules that there is."""
+    for module in MODULES[name]:
+        if find_spec(module.rpartition(".")[0]) and find_spec(module):
+            return getattr(import_module(module), name)
+    raise SystemExit(f"This version has {name} in none of {', '.join(MODULES[name])}; add its module to MODULES.")
+
+
+def make_work(data: Path, sentences: int | None) -> dict[str, Callable[[], float]]:
     import corpora
 
     from fastcrf import CRF
-    from fastcrf.decoding.compiled_decoder import viterbi
-    from fastcrf.features.feature_map import build_feature_map
     from fastcrf.objective.problem import Problem
     from fastcrf.training.driver import minimize
     from fastcrf.stopping import MaxIterations
 
-    try:
-        from fastcrf.data.encoding.encoder import encode_training
-        from fastcrf.solvers.registry import make
-    except ImportError:  # their names in versions before 17 November 2026
-        from fastcrf.solvers.base import make
-
-        from fastcrf.data.corpus import encode_training
-    X, y = corpora.load(data, "conll2000")
+    encode_training, make = find("encode_training"), find("make")
+    viterbi, build_feature_map = find("viterbi"), find("build_feature_map")
+    X, y = (part[:sentences] for part in corpora.load(data, "conll2000"))
     test, _ = corpora.load(data, "conll2000", "test")
+    test = test[:sentences]
     corpus, attributes, labels = encode_training(X, y)
     features = build_feature_map(corpus, len(attributes), len(labels))
     problem = Problem(corpus, features, c2=1.0, n_jobs=1)

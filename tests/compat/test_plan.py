@@ -71,7 +71,12 @@ def test_under_an_l1_penalty_lbfgs_is_owlqn():
 
 def test_options_reach_the_solver_and_numbers_the_rules():
     given = plan(num_memories=3, max_linesearch=7, linesearch="Backtracking", max_iterations=9, period=4, delta=0.1)
-    assert given == (LBFGS(pairs=3, max_linesearch=7), 0.0, 1.0, (MaxIterations(9), Improvement(4, 0.1), GradientRatio(1e-5)))
+    assert given == (
+        LBFGS(pairs=3, max_linesearch=7),
+        0.0,
+        1.0,
+        (MaxIterations(9), Improvement(4, 0.1), GradientRatio(1e-5)),
+    )
     calibration = {"eta": 0.2, "rate": 3.0, "samples": 50, "candidates": 4, "max_trials": 9}
     options = {f"calibration_{name}": value for name, value in calibration.items()}
     assert plan("l2sgd", c2=0.3, **options)[:3] == (L2SGD(**options, seed=0), 0.0, 0.3)

@@ -232,7 +232,7 @@ def test_the_best_weights_are_returned_with_a_last_row_of_their_own():
     assert (result.weights == 3.0).all()
     assert result.n_steps == 4
     last = result.trace[-1]
-    assert (last["step"], last["restored_step"], last["first"], last["passes"]) == (4, 1, 3.0, 2.5)
+    assert (last["step"], last["restored_step"], last["dev_first"], last["passes"]) == (4, 1, 3.0, 2.5)
     assert last["objective"] == pytest.approx(toy.value(result.weights))
     assert result.certificate.gap == pytest.approx(toy.certificate(result.weights).gap)
 

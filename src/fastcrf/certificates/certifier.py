@@ -68,10 +68,23 @@ class RunPoint(Protocol):
     def own_certificate(self) -> Certificate: ...
 
 
+class BoundedProblem(Protocol):
+    """What a bundle of cutting planes needs of a problem: the penalty and the number of weights."""
+
+    @property
+    def c1(self) -> float: ...
+    @property
+    def c1_factors(self) -> Floats: ...
+    @property
+    def c2(self) -> float: ...
+    @property
+    def n_weights(self) -> int: ...
+
+
 class Certifier:
     """The certificate of a run. budget: bytes that the bundle may take."""
 
-    def __init__(self, problem: Any, budget: int = BUDGET) -> None:
+    def __init__(self, problem: BoundedProblem, budget: int = BUDGET) -> None:
         self.lower_bound = -math.inf
         self.bundle = make_bundle(problem, budget)
         self.learnt = -1  # number of the newest step in the bundle
@@ -146,7 +159,7 @@ class Certifier:
             self.bundle.restore({name: arrays[f"bundle_{name}"] for name in self.bundle.state()})
 
 
-def make_bundle(problem: Any, budget: int) -> Bundle | None:
+def make_bundle(problem: BoundedProblem, budget: int) -> Bundle | None:
     """An empty bundle within the budget; None, and a word, if that is too small. None if there is no penalty."""
     if problem.c1 == 0.0 and problem.c2 == 0.0:
         return None

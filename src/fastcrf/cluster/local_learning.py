@@ -15,9 +15,6 @@ gradients.
 
 from __future__ import annotations
 
-import copy
-from typing import Any
-
 import numpy as np
 
 from fastcrf.cluster import sums
@@ -25,7 +22,6 @@ from fastcrf.cluster.problem import ClusterProblem
 from fastcrf.cluster.shard import Shard
 from fastcrf.cluster.sums import Part, Traveling
 from fastcrf.core.types import Floats
-from fastcrf.penalties.regularizer import make_regularizer
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
@@ -42,8 +38,7 @@ def averaged_start(problem: ClusterProblem, epochs: int, seed: int = 0) -> Float
 
 def learn_alone(shard: Shard, c2: float, epochs: int, seed: int) -> tuple[Traveling, Traveling]:
     """(n_kf w_kf, n_kf) of a shard."""
-    problem: Any = copy.copy(shard.problem)
-    problem.regularizer, problem._parts = make_regularizer(0.0, c2), {}
+    problem = shard.problem.with_penalty(0.0, c2)
     weights = minimize(problem, make("sag-nus-star", seed=seed), stop=[MaxIterations(epochs)]).weights
     n = occurrences(shard)
     return shard.part(0.0, n * weights), shard.part(0.0, n)

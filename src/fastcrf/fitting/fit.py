@@ -23,6 +23,7 @@ from fastcrf.fitting.warm_start import starting_weights
 from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model
 from fastcrf.model.pruning import prune
+from fastcrf.objective.capabilities import TrainingProblem
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.progress import Display
@@ -148,7 +149,7 @@ class HeldOutScore(Protocol):
 
 
 def fit_problem(
-    problem: Any,
+    problem: TrainingProblem,
     learnt: Attributes,
     labels: list[Any],
     plan: Plan,

@@ -12,12 +12,13 @@ OWL-QN needs hundreds of passes for the last digits; once it has found nearly th
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from fastcrf.certificates.certificate import Certificate
 from fastcrf.core.types import Floats
+from fastcrf.objective.capabilities import RunProblem
 from fastcrf.penalties.regularizer import NO_FACTORS
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
@@ -36,11 +37,12 @@ class Face:
     c1, c1_factors = 0.0, NO_FACTORS
     provides = frozenset({"gradient"})
 
-    def __init__(self, problem: Any, weights: Floats, gradient: Floats) -> None:
+    def __init__(self, problem: RunProblem, weights: Floats, gradient: Floats) -> None:
         signs = np.sign(weights)
         entering = (signs == 0.0) & (np.abs(gradient) > problem.c1)
         signs[entering] = -np.sign(gradient[entering])
         self.problem, self.free = problem, np.flatnonzero(signs)
+        self.asked_to_stop: Callable[[], bool] = lambda: False
         self.slopes = problem.c1 * signs[self.free]
         self.signs = signs
         self.c2, self.n_jobs, self.n_sequences = problem.c2, problem.n_jobs, problem.n_sequences
@@ -67,7 +69,7 @@ class Face:
         return Certificate(self.value(free) if objective is None else objective, -np.inf)
 
 
-def polish(problem: Any, weights: Floats, tol: float) -> tuple[Floats, Certificate]:
+def polish(problem: RunProblem, weights: Floats, tol: float) -> tuple[Floats, Certificate]:
     """Lower weights, and their certificate; at best within `tol` of the optimum, at worst what was given."""
     for _ in range(ROUNDS):
         smooth, gradient = problem.gradient(weights)
@@ -91,7 +93,7 @@ def best_on(face: Face, weights: Floats) -> Floats:
     return face.embedded(minimize(face, make("lbfgs", pairs=PAIRS), start, stop=rules).weights)
 
 
-def step_towards(problem: Any, face: Face, weights: Floats, target: Floats, objective: float) -> Floats | None:
+def step_towards(problem: RunProblem, face: Face, weights: Floats, target: Floats, objective: float) -> Floats | None:
     """A point with a lower objective on the way, no weight of which left the face; None if there is none."""
     for halving in range(HALVINGS):
         point = weights + 0.5**halving * (target - weights)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from fastcrf.objective.capabilities import RunProblem
 from fastcrf.solvers.contract import Solver
 from fastcrf.training.checkpoint import Checkpoint, CheckpointError
 from fastcrf.training.driver import Result, minimize
@@ -12,7 +13,7 @@ from fastcrf.training.driver import Result, minimize
 CHECKPOINT_EVERY = 30.0  # seconds
 
 
-def minimize_resumably(problem: Any, solver: Solver, path: Path, **arguments: Any) -> Result:
+def minimize_resumably(problem: RunProblem, solver: Solver, path: Path, **arguments: Any) -> Result:
     """Go on from the checkpoint at `path`, or start. Ctrl-C writes the checkpoint before it is KeyboardInterrupt."""
     checkpoint = Checkpoint(path, CHECKPOINT_EVERY, resume=True)
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fastcrf.lab.summary import Comparison, RunSummary, median, median_cost
 
 OUTCOME_HEAD = ("solver", "ended", "passes", "seconds", "gap", "error", "active", "state MB", "peak MB")
@@ -87,7 +89,7 @@ def number(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
 
 
-def table(head: tuple[str, ...], lines: list[list[str]]) -> str:
+def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Aligned columns: words to the left, numbers to the right."""
     rows = [list(head), *lines]
     widths = [max(len(row[k]) for row in rows) for k in range(len(head))]

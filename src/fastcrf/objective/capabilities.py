@@ -8,9 +8,12 @@ do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable
+from typing import Protocol, runtime_checkable
 
+import numpy as np
+
+from fastcrf.certificates.certificate import Certificate
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.objective.feature_sums import GroupedCounts
 from fastcrf.objective.movable import MovablePart
@@ -48,7 +51,9 @@ class Objective(Protocol):
         """F(w). One pass."""
         ...
 
-    def certificate(self, weights: Floats, objective: float | None = None, gradient: Floats | None = None) -> Any:
+    def certificate(
+        self, weights: Floats, objective: float | None = None, gradient: Floats | None = None
+    ) -> Certificate:
         """An upper bound on F(w) - F*."""
         ...
 
@@ -183,6 +188,38 @@ CAPABILITIES: dict[str, type] = {
     "subset-gradient": SubsetProblem,
     "counts": CountProblem,
 }
+
+
+class RunProblem(GradientProblem, Protocol):
+    """What a run needs of a problem, whatever its solver needs besides.
+
+    The driver sets `asked_to_stop`, the trace evaluates, the certifier bounds the optimum.
+    """
+
+    asked_to_stop: Callable[[], bool]
+
+
+class SavedProblem(RunProblem, Protocol):
+    """What a checkpoint needs of a problem: the data as arrays, for a fingerprint."""
+
+    @property
+    def corpus(self) -> Iterable[np.ndarray]:
+        """The arrays of the data, or digests of them."""
+        ...
+
+    @property
+    def features(self) -> FeatureMap: ...
+
+
+class TrainingProblem(SavedProblem, Protocol):
+    """What training a model needs of a problem: a run's weights as the weights of the model, and back."""
+
+    @property
+    def model_features(self) -> FeatureMap: ...
+
+    def model_weights(self, weights: Floats) -> Floats: ...
+
+    def solver_weights(self, weights: Floats) -> Floats: ...
 
 
 class AnyProblem(RoughProblem, HessianProblem, SequenceHessianProblem, SubsetProblem, CountProblem, Protocol):

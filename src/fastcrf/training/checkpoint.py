@@ -27,6 +27,7 @@ from fastcrf import __version__
 from fastcrf.core.checks import at_least
 from fastcrf.core.solver_state import StateMismatch
 from fastcrf.core.types import Floats, Step
+from fastcrf.objective.capabilities import RunProblem, SavedProblem
 from fastcrf.solvers.contract import Solver
 from fastcrf.system.atomic_write import replace_file
 from fastcrf.training.checkpoint_file import CheckpointError, read_sealed, to_bytes
@@ -72,7 +73,7 @@ class Checkpoint:
         self.written = 0.0  # by the clock of time.monotonic
         self.warned = False
 
-    def open(self, problem: Any, solver: Solver, start: Floats) -> Saved | None:
+    def open(self, problem: SavedProblem, solver: Solver, start: Floats) -> Saved | None:
         """Remember what the run depends on, and return the saved state if there is one to continue."""
         self.fingerprint = {**fingerprint(problem, solver, start), "held-out set": self.held_out}
         self.written = time.monotonic()
@@ -97,7 +98,9 @@ class Checkpoint:
         )
         return saved._replace(numbers={**saved.numbers, "certifier": {"believing": False}})  # kept from now on
 
-    def check(self, problem: Any, step: Step, weights: Floats, objective: float | None, lower_bound: float) -> None:
+    def check(
+        self, problem: RunProblem, step: Step, weights: Floats, objective: float | None, lower_bound: float
+    ) -> None:
         """Whether the first Step of a continued run is the saved one."""
         with self.refusing():
             check_first_step(problem, step, weights, objective, lower_bound)
@@ -134,15 +137,16 @@ class Checkpoint:
         self.written = time.monotonic()
 
 
-def fingerprint(problem: Any, solver: Solver, start: Floats) -> dict[str, Any]:
+def fingerprint(problem: SavedProblem, solver: Solver, start: Floats) -> dict[str, Any]:
     """What the continuation of a run depends on, each part as a short text."""
+    prior: Floats | None = getattr(problem, "prior", None)
     options: dict[str, Any] = dataclasses.asdict(solver)  # type: ignore[call-overload]
     return {
         "version": __version__,
         "corpus": digest(problem.corpus),
         "features": digest(problem.features),
         "penalty": [problem.c1, problem.c2],
-        "prior": None if getattr(problem, "prior", None) is None else digest([problem.prior]),
+        "prior": None if prior is None else digest([prior]),
         "solver": json.dumps([solver.name, options], default=repr),
         "number of threads": problem.n_jobs,
         "start": digest([start]),

@@ -16,6 +16,7 @@ import numpy as np
 from fastcrf.certificates import certifier
 from fastcrf.core.solver_state import WEIGHTS, StateField, StateMismatch, check_state
 from fastcrf.core.types import Floats, Step
+from fastcrf.objective.capabilities import RunProblem
 from fastcrf.objective.evaluation import evaluate
 from fastcrf.solvers.contract import Solver
 from fastcrf.training.trace import COLUMNS
@@ -29,7 +30,7 @@ NUMBERS = {"passes": TIME, "seconds": TIME, "wall": TIME, "best_score": StateFie
 
 
 def check_restored(
-    state: Mapping[str, Any], arrays: Mapping[str, Any], numbers: Mapping[str, Any], problem: Any, solver: Solver
+    state: Mapping[str, Any], arrays: Mapping[str, Any], numbers: Mapping[str, Any], problem: RunProblem, solver: Solver
 ) -> None:
     """Raise a `StateMismatch` where the solver's memory or what the driver knew cannot be of this problem."""
     check_state(solver.name, solver.state_fields, state, problem.n_weights)
@@ -59,7 +60,9 @@ def is_number(value: Any) -> bool:
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
-def check_first_step(problem: Any, step: Step, weights: Floats, objective: float | None, lower_bound: float) -> None:
+def check_first_step(
+    problem: RunProblem, step: Step, weights: Floats, objective: float | None, lower_bound: float
+) -> None:
     """Raise unless this Step is the saved one: its weights, and objective and gradient as one evaluation has them.
 
     lower_bound: what the run says to have proved; no objective can be below it.

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from fastcrf.certificates.certificate import NOT_APPLICABLE
+from fastcrf.certificates.certificate import NOT_APPLICABLE, Certificate
 from fastcrf.certificates.certifier import Certifier
 from fastcrf.core.solver_state import check_state
 from fastcrf.core.types import NOTHING, Diverged, Floats, Step
+from fastcrf.objective.capabilities import AnyProblem, RunProblem
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import check
 from fastcrf.training.checkpoint import Checkpoint, Saved
@@ -45,13 +46,13 @@ class Result:
     trace: Trace  # row 0 is the start, the last row is `weights`
     status: str
     reason: str  # a sentence
-    certificate: Any  # of `weights`; not applicable if the solver minimizes something else
+    certificate: Certificate  # of `weights`; not applicable if the solver minimizes something else
     n_steps: int  # steps after the start
     state: Mapping[str, Any] = field(repr=False)  # to go on exactly after the last step
 
 
 def minimize(
-    problem: Any,
+    problem: RunProblem,
     solver: Solver,
     weights: Floats | None = None,
     *,
@@ -73,6 +74,7 @@ def minimize(
     measure:   evaluate the objective at every step, outside the solver's clock, whether a rule asks for it or not.
     """
     check(problem, solver)
+    able = cast(AnyProblem, problem)  # it has what this solver needs, and a checkpoint is of data
     start = np.zeros(problem.n_weights) if weights is None else np.array(weights, dtype=np.float64)
     if start.shape != (problem.n_weights,):
         raise ValueError(
@@ -81,7 +83,7 @@ def minimize(
     run = Run(problem, start, stop, watch, best, callbacks)
     run.checkpoint, run.measure = checkpoint, measure
     run.minimizes = solver.guarantee != "no objective"
-    saved = checkpoint.open(problem, solver, start) if checkpoint else None
+    saved = checkpoint.open(able, solver, start) if checkpoint else None
     if checkpoint and saved:
         state = saved.state
         with checkpoint.refusing():
@@ -93,7 +95,7 @@ def minimize(
     display.start(solver.name)
     try:
         with catch_interrupt() as interrupt, listening(problem, interrupt):
-            with closing(cast(Steps, solver.iterate(problem, start.copy(), state))) as steps:
+            with closing(cast(Steps, solver.iterate(able, start.copy(), state))) as steps:
                 status, reason = run.follow(steps, interrupt, display)
             certificate = run.conclude()
     finally:
@@ -102,7 +104,7 @@ def minimize(
 
 
 @contextmanager
-def listening(problem: Any, interrupt: Interrupt) -> Iterator[None]:
+def listening(problem: RunProblem, interrupt: Interrupt) -> Iterator[None]:
     """Let solvers ask `problem.asked_to_stop()` between the slices of a long epoch."""
     problem.asked_to_stop = lambda: interrupt.asked
     try:
@@ -123,7 +125,7 @@ class Run:
 
     def __init__(
         self,
-        problem: Any,
+        problem: RunProblem,
         start: Floats,
         stop: Iterable[Rule],
         watch: Mapping[str, Score],
@@ -250,7 +252,7 @@ class Run:
             return Ending("interrupted", f"Interrupted by Ctrl-C after iteration {row['step']}.")
         return Ending("requested", f"A callback returned True at iteration {row['step']}.") if asking else None
 
-    def conclude(self) -> Any:
+    def conclude(self) -> Certificate:
         """Settle which weights are returned, complete their row (the last), and certify them. Outside the clock."""
         if not self.trace:  # the solver diverged before its first step
             self.trace.append(self._place(Step(self.weights, passes=0.0)).row())

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastcrf.certificates.certificate import Certificate
 from fastcrf.core.types import Floats, Step
+from fastcrf.objective.capabilities import RunProblem
 from fastcrf.objective.evaluation import evaluate
 from fastcrf.penalties.orthant import shortest_subgradient
 from fastcrf.simd.vectors import norm
@@ -36,7 +38,9 @@ class Point:
     certifier.
     """
 
-    def __init__(self, problem: Any, step: Step, number: int, passes: float, seconds: float, wall: float) -> None:
+    def __init__(
+        self, problem: RunProblem, step: Step, number: int, passes: float, seconds: float, wall: float
+    ) -> None:
         self.problem, self.step, self.number = problem, step, number
         self.passes, self.seconds, self.wall = passes, seconds, wall
         self.scores: Mapping[str, float] = {}
@@ -119,12 +123,12 @@ class Point:
         return gradient
 
     @cached_property
-    def own_certificate(self) -> Any:
+    def own_certificate(self) -> Certificate:
         """What this point proves by itself, a `Certificate`. For c2 = 0 it costs a pass over the data."""
         return self.problem.certificate(self.weights, *self.evaluation)
 
     @property
-    def certificate(self) -> Any:
+    def certificate(self) -> Certificate:
         """A proven bound on F(w) - F*: what this point proves together with all that its run did."""
         return self.own_certificate if self.certifier is None else self.certifier.certify(self)
 

@@ -25,17 +25,15 @@ OTHER_NAMES = {  # apart from these, a dot of the trainer's name is an underline
     "type": "pa_type",
 }
 OF_THE_TRAINER = {
-    OTHER_NAMES.get(name, name.replace(".", "_")): name
-    for group in (FEATURES, *ALGORITHMS.values())
-    for name in group
+    OTHER_NAMES.get(name, name.replace(".", "_")): name for group in (FEATURES, *ALGORITHMS.values()) for name in group
 }  # our parameter: the trainer's
 
 
 class CRF(BaseEstimator):
     """A linear-chain CRF. None stands for CRFsuite's default of the algorithm; before `fit` attributes are None.
 
-    docs/from-crfsuite.md tells what each parameter is in fastcrf.CRF; the model is a .crfsuite file, `model_filename` or a temporary
-    one; `trainer_cls` is a subclass of `pycrfsuite.Trainer`.
+    docs/from-crfsuite.md tells what each parameter is in fastcrf.CRF. The model is a .crfsuite file, `model_filename`
+    or a temporary one; `trainer_cls` is a subclass of `pycrfsuite.Trainer`.
     """
 
     def __init__(

@@ -35,12 +35,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from fastcrf.core.solver_state import POINT, StateField
 from fastcrf.core.types import NOTHING, Floats, Step
+from fastcrf.objective.capabilities import GradientProblem, RoughProblem
 from fastcrf.objective.evaluation import Start, begin, evaluate
 from fastcrf.penalties.regularizer import sparsity
 from fastcrf.simd.vectors import dot
@@ -66,6 +67,10 @@ SMALLEST_PART = 500  # sequences that a thread needs to learn something in the p
 MOST_PARTS = 8  # threads of the pass: each sees so much less of the data
 SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
 WHEN = ("if long", "always", "never")
+
+
+class AutoProblem(Both, RoughProblem, Protocol):
+    """What `auto` makes use of: the gradient, and the rest where a problem provides it."""
 
 
 class Prepared(NamedTuple):
@@ -143,7 +148,10 @@ class Auto:
 
     def for_shards(self, c1: float) -> LBFGS | OWLQN:
         """Return quasi-Newton alone."""
-        options = {"max_linesearch": self.max_linesearch, **({"pairs": self.pairs} if self.pairs else {})}
+        options: dict[str, Any] = {
+            "max_linesearch": self.max_linesearch,
+            **({"pairs": self.pairs} if self.pairs else {}),
+        }
         return OWLQN(**options) if c1 > 0.0 else LBFGS(**options)
 
     def for_streams(self) -> Solver:
@@ -153,7 +161,7 @@ class Auto:
         return PSA(seed=self.seed)
 
     def iterate(
-        self, problem: Both, weights: Floats, state: Mapping[str, Any] | None = None
+        self, problem: AutoProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         settled = self.decided(problem)
         start = begin(self.name, problem, weights, state)
@@ -205,7 +213,7 @@ class Auto:
         return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
 
     def _roughly_first(
-        self, problem: Any, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
+        self, problem: AutoProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
     ) -> Generator[Step, None, str]:
         """Steps in single precision until the target is near; then exact ones, from there and with the same pairs."""
         recent = list(state.get("recent", ()))
@@ -221,7 +229,7 @@ class Auto:
         return (yield from self._quasi_newton(problem, exact, pairs, step.state))
 
     def _quasi_newton(
-        self, problem: Both, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
+        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
     ) -> Generator[Step, None, str]:
         if problem.c1 > 0.0:
             return prox_lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch, state)

@@ -42,7 +42,7 @@ def check_drawing(solver: Any, storages: tuple[str, ...]) -> None:
 @dataclass(frozen=True)
 class AverageGradient:
     """batch: sequences a draw (at most); seed: of the draws, and of what is drawn together. Several sequences a draw
-    need a few more passes, which are cheaper, and store less (schmidt2015, section 7); docs/benchmarks/batch-size.md has figures.
+    need a few more passes, which are cheaper, and store less (schmidt2015, section 7; docs/benchmarks/batch-size.md).
 
     storage: how gradients are kept, which has no effect on where the run goes: "mixed", "marginals", "sparse", "naive",
     or "auto", the smallest ("mixed" if that is hardly larger); precision: of what is kept, "double" or "single"

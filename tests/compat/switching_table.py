@@ -1,0 +1,111 @@
+"""The tables of docs/from-crfsuite.md that tell what CRFsuite's parameters are in fastcrf, and the other way round.
+
+`python tests/compat/switching_table.py` writes them into the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from fastcrf.compat.pycrfsuite._meanings import Criterion, Feature, Ignored, Meaning, Option, Penalty
+from fastcrf.compat.pycrfsuite._parameters import ALGORITHMS, ALIASES, FEATURES
+from fastcrf.compat.pycrfsuite._plan import SOLVERS
+from fastcrf.compat.sklearn_crfsuite.estimator import OF_THE_TRAINER
+from fastcrf.solvers import registry
+
+PAGE = Path(__file__).parents[2] / "docs" / "from-crfsuite.md"
+REGION = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+
+SHORT = {long: short for short, long in ALIASES.items()}
+NO_LIMIT = 2**31 - 1
+ALL = "all"
+CRITERIA = {  # what the numbers of CRFsuite's rules are in fastcrf
+    "max_iterations": "CRF(max_iterations=...)",
+    "period": "CRF(stopping=[RelativeDecrease(..., iterations=...)])",
+    "delta": "CRF(stopping=[RelativeDecrease(...)])",
+    "ratio": 'CRF(stopping=[GradientNorm(..., norm="l2")])',
+    "mean_loss": "CRF(callbacks=[...])",
+}
+REMARKS = {
+    "ratio": ", which does not divide by max(1, length of the weights)",
+    "mean_loss": ', a function that compares `row["training_loss"]`, the sum over the sequences',
+}
+
+
+def form(meaning: Meaning, algorithm: str) -> str:
+    """How fastcrf says it."""
+    if isinstance(meaning, Feature | Penalty):
+        return f"`CRF({meaning.name}=...)`"
+    if isinstance(meaning, Option):
+        return f"`CRF({registry.solver_class(SOLVERS[algorithm]).__name__}({meaning.name}=...))`"
+    if isinstance(meaning, Criterion):
+        return f"`{CRITERIA[meaning.name]}`{REMARKS.get(meaning.name, '')}"
+    assert isinstance(meaning, Ignored)
+    return "nothing: each solver has the line search that suits it"
+
+
+def shown(default: object) -> str:
+    return "no limit" if default == NO_LIMIT else f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def parameters() -> Iterator[tuple[str, str, str, str]]:
+    """(name, algorithm, default, form in fastcrf) of each parameter of each algorithm."""
+    for name, parameter in FEATURES.items():
+        yield name, ALL, shown(parameter.default), form(parameter.meaning, "")
+    for algorithm, known in ALGORITHMS.items():
+        for name, parameter in known.items():
+            word = SHORT.get(algorithm, algorithm)
+            yield name, word, shown(parameter.default), form(parameter.meaning, algorithm)
+
+
+def table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [header, ("---",) * len(header), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def from_crfsuite() -> str:
+    """A row for each name and meaning; algorithms that share them share the row."""
+    ours = {theirs: name for name, theirs in OF_THE_TRAINER.items()}
+    rows: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for name, algorithm, default, fastcrf in parameters():
+        rows.setdefault((name, fastcrf), []).append((algorithm, default))
+    return table(
+        ("python-crfsuite", "sklearn-crfsuite", "algorithm", "default", "fastcrf"),
+        [
+            (f"`{name}`", f"`{ours[name]}`", ", ".join(a for a, _ in of), defaults(of), fastcrf)
+            for (name, fastcrf), of in rows.items()
+        ],
+    )
+
+
+def defaults(of: list[tuple[str, str]]) -> str:
+    """One value where all agree, else those of the algorithms in order."""
+    values = [default for _, default in of]
+    return values[0] if len(set(values)) == 1 else ", ".join(values)
+
+
+def to_crfsuite() -> str:
+    """A row for each form in fastcrf."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for name, algorithm, _, fastcrf in parameters():
+        if fastcrf.startswith("`"):
+            rows.setdefault((fastcrf, name), []).append(algorithm)
+    return table(
+        ("fastcrf", "python-crfsuite", "algorithm"),
+        [(fastcrf, f"`{name}`", ", ".join(of)) for (fastcrf, name), of in sorted(rows.items())],
+    )
+
+
+def with_tables(page: str) -> str:
+    """The page with fresh tables in the places that are marked."""
+    tables = {"from_crfsuite": from_crfsuite(), "to_crfsuite": to_crfsuite()}
+    missing = tables.keys() - {name for _, name, _ in REGION.findall(page)}
+    if missing:
+        raise ValueError(f"the page has no place for the tables {', '.join(sorted(missing))}")
+    return REGION.sub(lambda found: found[1] + tables[found[2]] + found[3], page)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text()))
