@@ -5,7 +5,7 @@ a variable) means that some user waits for the compiler again. Only the type of 
 type of data that generic functions have a meaning for, and the precision of stored gradients (signatures.py).
 
 Hypothesis tries the same examples in every run, so that the same code has the same verdict; HYPOTHESIS_PROFILE=explore
-tries new ones.
+tries new ones. It has no time limits: the first example compiles.
 
 With `-n auto` the suite runs in as many processes as there are cores. Tests that need the same kernels go to the same
 process, so that nothing is compiled twice: those of a file or, of the contract, those of a solver.
@@ -23,8 +23,9 @@ import pytest
 from fastcrf.solvers import registry
 from signatures import forms, kinds
 
-hypothesis.settings.register_profile("same", derandomize=True)
-hypothesis.settings.register_profile("explore", derandomize=False)
+TIMELESS = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("same", derandomize=True, **TIMELESS)
+hypothesis.settings.register_profile("explore", derandomize=False, **TIMELESS)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 FORGIVEN = defaultdict(set)  # {kernel: signatures that a test caused on purpose}

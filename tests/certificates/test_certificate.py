@@ -37,7 +37,7 @@ def optimum(problem):
 
 
 @penalties
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 2**32), weighted=st.booleans(), values=st.booleans())
 def test_the_lower_bound_is_never_above_the_optimum_wherever_it_is_asked_for(c1, c2, seed, weighted, values):
     problem = random_problem(seed, c1, c2, weighted, values)

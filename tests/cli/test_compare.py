@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from functools import partial
 
 import pytest
 
@@ -15,6 +15,7 @@ from fastcrf.cli.commands.compare import find_dataset
 from fastcrf.cli.data_files import training_files
 from fastcrf.cli.solver_options import listed_solvers, read_solver
 from fastcrf.data.files.crfsuite_items import write_items
+from fastcrf.lab.resumable_run import minimize_resumably
 from fastcrf.solvers import registry
 
 
@@ -139,9 +140,8 @@ def test_a_command_that_is_killed_goes_on_from_what_it_had(corpus, tmp_path):
     command = [sys.executable, "-m", "fastcrf", "compare", str(corpus), "--solvers", "lbfgs,sag,sag-nus-star"]
     command += ["--passes", "400", "--tol", "1e-12", "--cache", str(cache), "--jobs", "1"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not list(cache.glob("*.jsonl")) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.002)
+    while "sag runs" not in process.stderr.readline() and process.poll() is None:
+        """Reading, compiling, lbfgs."""
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     kept = {path: path.read_text() for path in cache.glob("*.jsonl")}
@@ -152,17 +152,16 @@ def test_a_command_that_is_killed_goes_on_from_what_it_had(corpus, tmp_path):
     assert {"lbfgs", "sag", "sag-nus-star"} <= {line.split()[0] for line in done.stdout.splitlines() if line}
 
 
-def test_ctrl_c_keeps_what_was_measured_and_says_so(corpus, tmp_path):
-    command = [sys.executable, "-m", "fastcrf", "compare", str(corpus), "--solvers", "sgd", "--passes", "1e7"]
-    command += ["--tol", "0", "--cache", str(tmp_path / "cache"), "--jobs", "1"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while "sgd runs" not in process.stderr.readline() and process.poll() is None:
-        """Reading, compiling."""
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stdout) == (130, "")
-    assert "run the same command again to continue" in stderr
+def test_ctrl_c_keeps_what_was_measured_and_says_so(compare, corpus, tmp_path, monkeypatch):
+    def press_ctrl_c(row):
+        if row["step"] == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    interrupted = partial(minimize_resumably, callbacks=[press_ctrl_c])
+    monkeypatch.setattr("fastcrf.lab.runner.minimize_resumably", interrupted)
+    result = compare(corpus, "--solvers", "sag", "--passes", 9, "--tol", 0)
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert "run the same command again to continue" in result.stderr
     assert list((tmp_path / "cache").glob("*.state"))
 
 

@@ -34,7 +34,7 @@ def test_the_column_of_labels_may_be_missing(run, corpus, model, tmp_path):
     assert result.stdout == corpus.read_text().replace(" ", "\t")
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(lines=LINES, end=st.sampled_from(["", "\n"]))
 def test_line_n_of_the_output_belongs_to_line_n_of_the_input(model, tmp_path, monkeypatch, lines, end):
     monkeypatch.setattr("fastcrf.cli.tagged_lines.AT_ONCE", 2)

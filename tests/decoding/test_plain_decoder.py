@@ -65,7 +65,7 @@ def problems(draw):
     return corpus, features, weights
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(problems())
 def test_numpy_gives_what_kernels_give(problem):
     corpus, _, weights = problem

@@ -49,7 +49,7 @@ def named(features, attributes, labels, numbers):
     return dict(zip(states, numbers[:n], strict=True)), dict(zip(transitions, numbers[n:], strict=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(labeled_corpora(), OPTIONS)
 def test_there_are_as_many_features_as_in_crfsuite(data, options):
     X, y = data
@@ -60,7 +60,7 @@ def test_there_are_as_many_features_as_in_crfsuite(data, options):
     assert features.n_weights == crfsuite_count(X, y, **options)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(labeled_corpora(), OPTIONS, st.data())
 def test_features_and_gold_counts_are_those_of_the_definition(data, options, draw):
     X, y = data
@@ -73,7 +73,7 @@ def test_features_and_gold_counts_are_those_of_the_definition(data, options, dra
     assert found == plain_features.features(X, y, weights, **options)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(labeled_corpora(), OPTIONS)
 def test_features_are_ordered_by_attribute_and_label_then_by_label_pair(data, options):
     corpus, known, labels = encode_training(*data)

@@ -19,7 +19,7 @@ def random_model(X, y, seed, **options):
     return Model(labels, ids, features, np.random.default_rng(seed).normal(size=features.n_weights))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(labeled_corpora(), labeled_corpora(), st.booleans(), st.booleans())
 def test_shared_features_keep_their_weights_and_new_ones_start_at_0(old_data, new_data, old_all, new_all):
     X, y = new_data
@@ -35,7 +35,7 @@ def test_shared_features_keep_their_weights_and_new_ones_start_at_0(old_data, ne
     }
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(labeled_corpora())
 def test_the_same_features_give_back_the_same_weights(data):
     model = random_model(*data, seed=2)

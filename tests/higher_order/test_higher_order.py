@@ -35,7 +35,7 @@ from reference.enumerated_loss import EnumeratedLoss
 from reference.random_corpora import random_corpus, random_features
 
 SCALES = [0.0, 1.0, 40.0, 3000.0]  # the last two are too wide for the probability domain
-SOME = settings(max_examples=15, deadline=None)
+SOME = settings(max_examples=15)
 
 
 @st.composite

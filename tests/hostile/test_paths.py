@@ -118,14 +118,14 @@ def test_a_closed_standard_output_is_one_sentence(run, shell, data, tmp_path):
 
 
 WRITER = """
-import sys, time
+import sys
 from pathlib import Path
 from fastcrf.system.atomic_write import new_file
 with new_file(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()
     print("writing", flush=True)
-    time.sleep(60)
+    sys.stdin.read()  # until it is killed
 """
 
 
@@ -133,7 +133,8 @@ def test_the_part_of_a_killed_writer_is_removed_and_that_of_a_living_one_is_not(
     target = tmp_path / "model[1].crf"
     environment = {**os.environ, "PYTHONPATH": str(Path(fastcrf.__file__).parents[1])}
     command = [sys.executable, "-c", WRITER, str(target)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as writer:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment, text=True, **pipes) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "writing\n"
         (part,) = tmp_path.glob(".model*.part")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-import time
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -22,13 +22,16 @@ from fastcrf.data.templates.template import Operation
 
 
 @pytest.mark.parametrize("read", [read_columns, read_items])
-def test_a_line_without_end_is_an_error_with_its_number_and_costs_no_more_than_reading_it(read, tmp_path):
+def test_a_line_without_end_is_an_error_with_its_number_and_is_not_kept(read, tmp_path):
     path = tmp_path / "zeros.gz"
     path.write_bytes(gzip.compress(b"a b\nc d\n" + bytes(4 * LONGEST_LINE)))
-    began = time.process_time()
-    with pytest.raises(DataError, match=f"zeros.gz:3: the line is longer than {LONGEST_LINE:,} bytes"):
-        list(read(path))
-    assert time.process_time() - began < 5.0
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=f"zeros.gz:3: the line is longer than {LONGEST_LINE:,} bytes"):
+            list(read(path))
+        assert tracemalloc.get_traced_memory()[1] < 3 * LONGEST_LINE
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_line_of_the_greatest_length_is_read(tmp_path):
@@ -59,10 +62,9 @@ def test_carriage_returns_alone_are_no_line_ends_and_told_so(read, tmp_path):
 
 @pytest.mark.parametrize("regex", [".*a.*a.*a!", ".*.*.*.*.*.*!", "a?" * 30 + "a" * 30 + "!", "^.*\\a.*\\d$"])
 def test_no_expression_makes_matching_slow(regex):
-    began = time.process_time()
+    """An engine that goes back would not come to an end here."""
     for size in (200, 2000, 50_000):
         assert first_match(regex, b"a" * size) is None
-    assert time.process_time() - began < 3.0
 
 
 pieces = st.sampled_from(["a", "b", ".", "\\d", "\\A", "\\w", "é", "\\*", "a*", ".*", "b?", ".?", "\\l*", "\\U?"])

@@ -57,7 +57,7 @@ def assert_same_inference(peer, corpus, model, X, y):
             assert row == pytest.approx({k: peer.tagger.marginal(k, t) for k in peer.labels}, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(labeled_corpora(), PENALTIES, st.integers(1, 8))
 def test_loss_probabilities_and_labels_equal_crfsuite_on_its_weights(folder, data, penalty, iterations):
     """Weights after a few iterations are far from special: neither zero nor optimal."""

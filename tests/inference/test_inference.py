@@ -11,7 +11,7 @@ from fastcrf.objective.likelihood import Likelihood
 from reference import brute_force
 from reference.random_corpora import random_corpus, random_features
 
-COMMON = settings(max_examples=40, deadline=None)
+COMMON = settings(max_examples=40)
 
 
 def one_sequence(scores, transitions):

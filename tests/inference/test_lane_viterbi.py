@@ -23,7 +23,7 @@ def decoded(scores, transitions):
     return tuple(labels.tolist())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), T=st.integers(1, 4), K=st.sampled_from([2, 3, 4]), whole=st.booleans())
 def test_it_is_the_best_of_all_paths(seed, T, K, whole):
     """Whole numbers make ties."""

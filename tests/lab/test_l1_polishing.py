@@ -20,7 +20,7 @@ def somewhere(problem, seed):
 
 
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_on_a_face_the_objective_is_the_whole_one_and_its_gradient_is_right(seed):
     problem = ToyProblem(c1=0.7, c2=0.1)
     weights = somewhere(problem, seed)

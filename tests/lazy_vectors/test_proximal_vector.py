@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastcrf.lazy_vectors.lazy_vector import advance, read_cells, read_rows, settle
@@ -34,7 +34,6 @@ def caught_up(vector):
     return vector.rows[::2].ravel(), vector.cells[:, 0]
 
 
-@settings(deadline=None)  # the first call compiles
 @given(
     v=st.lists(numbers | st.just(0.0), min_size=4, max_size=4),
     d=st.lists(numbers | st.sampled_from([0.0, 1.0, -1.0]), min_size=4, max_size=4),

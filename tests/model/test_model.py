@@ -36,7 +36,7 @@ MODEL = model_of([SENTENCE, SENTENCE[:2]], [["D", "N", "V", "D"], ["N", "N"]], o
 CONTENT = MODEL.to_bytes()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(labeled_corpora(), st.lists(st.lists(few_items, max_size=4), max_size=3))
 def test_tags_and_marginals_are_those_of_enumeration(data, X):
     model = model_of(*data)
@@ -240,7 +240,6 @@ def test_attribute_names_that_are_no_utf8_are_refused():
         Model.from_bytes(container.to_bytes(arrays, header))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
     arrays, header = small_content()

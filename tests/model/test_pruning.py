@@ -37,7 +37,7 @@ def numbered(features):
     return ItemAttributes({f"a{a}": a for a in range(features.n_attributes)})
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000))
 def test_labels_and_probabilities_stay_the_same(seed):
     corpus, features = random_corpus(seed), random_features(seed)

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -166,7 +166,6 @@ def test_keys_that_point_nowhere_are_refused(name, forge, fault):
         Model.from_bytes(container.to_bytes(arrays, header))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
     arrays, header = content.pack(MODEL.content())

@@ -15,7 +15,7 @@ def largest_curvature(loss, i, w):
     return np.linalg.eigvalsh(loss.hessian(i, w)).max(initial=0.0)  # there may be no weights at all
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.booleans(), st.booleans(), st.sampled_from([0.2, 0.6, 1.0]), st.floats(0.0, 3.0))
 def test_no_hessian_bends_more_than_the_bound(seed, values, weights, density, size):
     corpus = random_corpus(seed, lengths=(3, 1, 2), values=values, weights=weights, n_attributes=3)

@@ -58,7 +58,7 @@ def occurrences_of(corpus, n_attributes):
     return [tuple(each) for each in found]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
 def test_groups_are_those_of_equal_occurrences(seed, values, piecewise):
     corpus, _ = with_copies(seed, values)

@@ -40,7 +40,7 @@ def quadratic(minimum=1.0, curvature=1.0):
     return Curve(lambda t: 0.5 * curvature * (t - minimum) ** 2, lambda t: curvature * (t - minimum))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     minimum=st.floats(1e-4, 1e4),
     first=st.floats(1e-4, 1e4),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastcrf.stochastic.sampling import (
@@ -31,7 +31,6 @@ def trees(values):
     return sums, maxima
 
 
-@settings(deadline=None)
 @given(numbers)
 def test_roots_are_the_sum_and_the_largest(values):
     sums, maxima = trees(values)
@@ -39,13 +38,11 @@ def test_roots_are_the_sum_and_the_largest(values):
     assert maxima[1] == max(values)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 1000))
 def test_a_tree_has_the_next_power_of_two_of_leaves(n):
     assert leaves_of(n) >= n > leaves_of(n) // 2 or n == 1
 
 
-@settings(deadline=None)
 @given(numbers.filter(any), uniforms)
 def test_a_leaf_is_found_as_in_the_cumulative_sums(values, u):
     sums, _ = trees(values)
@@ -53,14 +50,12 @@ def test_a_leaf_is_found_as_in_the_cumulative_sums(values, u):
     assert find_leaf(u * sums[1], sums) == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.just(0.0) | st.floats(1e-12, 1e12), min_size=1, max_size=40).filter(any), st.floats(0.0, 1.0))
 def test_a_leaf_of_zero_is_never_found_whatever_the_rounding(values, u):
     sums, _ = trees(values)
     assert values[find_leaf(u * sums[1], sums)] > 0.0
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0.0, 1e9), min_size=1, max_size=40), st.data())
 def test_a_tree_that_was_changed_leaf_by_leaf_equals_a_new_one_bit_for_bit(values, data):
     values = list(values)
@@ -88,7 +83,6 @@ def test_a_mixture_has_its_share_of_uniform_draws(share):
     np.testing.assert_allclose(found / 20_000, share / 5 + (1 - share) * values / 10.0, atol=0.015)
 
 
-@settings(deadline=None)
 @given(st.floats(0.0, 1.0, exclude_max=True), st.integers(1, 30))
 def test_without_leaves_a_mixture_is_uniform(u, n):
     sums, _ = trees([0.0] * n)
@@ -97,7 +91,6 @@ def test_without_leaves_a_mixture_is_uniform(u, n):
     assert draw_mixture(u, share, n, sums) == expected
 
 
-@settings(deadline=None)
 @given(st.floats(0.0, 1.0), st.integers(1, 10**9))
 def test_a_uniform_draw_is_one_of_n(u, n):
     assert 0 <= draw_uniform(u, n) < n
@@ -136,7 +129,6 @@ def test_an_unseen_sequence_has_the_probability_of_the_unseen_share():
         np.testing.assert_allclose(counts / 4000, [*np.multiply(of_seen, 0.5), 0.5, 0.0], atol=1e-3)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0.1, 9.0), min_size=1, max_size=12), st.floats(0.0, 0.99), st.data())
 def test_the_probability_of_an_unseen_first_draw_is_that_of_its_draws_over_all_orders(values, share, data):
     n, m = len(values), data.draw(st.integers(1, len(values)))
@@ -147,7 +139,6 @@ def test_the_probability_of_an_unseen_first_draw_is_that_of_its_draws_over_all_o
     assert total == pytest.approx(np.where(seen, m / n * among, 1 / n))
 
 
-@settings(deadline=None)
 @given(numbers, st.floats(0.0, 1.0))
 def test_the_probability_of_a_mixture_is_that_of_its_draws(values, share):
     n, (sums, _) = len(values), trees(values)

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ from fastcrf.training.trace import SPENT
 from reference.random_corpora import random_corpus, random_features
 
 TESTS = Path(__file__).parents[1]
-STEPS = 12
+STEPS, LAST = 12, 4  # of a run; before the kill
 TIMES = set(SPENT) - {"step", "passes"}
 
 
@@ -31,13 +30,12 @@ def small_problem(seed=0, c2=0.5, n_jobs=1, density=0.6):
     return Problem(corpus, random_features(seed, density=density), c2=c2, n_jobs=n_jobs)
 
 
-def run(solver, path=None, resume=False, steps=STEPS, problem=None, slowly=0.0, **options):
+def run(solver, path=None, resume=False, steps=STEPS, problem=None, **options):
     problem = problem or small_problem()
     checkpoint = Checkpoint(path, every=0.0, resume=resume) if path else None
-    pause = [lambda row: time.sleep(slowly)] if slowly else []
     watch = {"value": lambda w: -problem.value(w)}
     stop, solver = [MaxIterations(steps)], make(solver, **options)
-    return minimize(problem, solver, stop=stop, watch=watch, best="value", callbacks=pause, checkpoint=checkpoint)
+    return minimize(problem, solver, stop=stop, watch=watch, best="value", checkpoint=checkpoint)
 
 
 def rows_without_times(trace):
@@ -49,17 +47,19 @@ def test_a_run_killed_and_continued_gives_the_rows_of_an_uninterrupted_one_bit_f
     path = tmp_path / "run.state"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, "-W", "ignore", __file__, solver, str(path)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         for line in process.stdout:  # a number after each row
-            if int(line) >= 4:
+            if int(line) == LAST:
                 process.send_signal(signal.SIGKILL)
                 break
     assert process.returncode == -signal.SIGKILL
     saved = Checkpoint(path, resume=True)
     problem = small_problem()
     trace = saved.open(problem, make(solver), np.zeros(problem.n_weights)).numbers["trace"]
-    assert 0 < len(trace) < STEPS
+    assert len(trace) == LAST + 1
     continued, whole = run(solver, path, resume=True), run(solver)
     assert rows_without_times(continued.trace) == rows_without_times(whole.trace)
     np.testing.assert_array_equal(continued.weights, whole.weights)
@@ -122,13 +122,16 @@ def test_checkpoints_are_written_by_time(tmp_path):
     assert path.exists()  # at the end, so that the run can be continued
 
 
-if __name__ == "__main__":  # the process that is killed: prints the number of each row, slowly
+if __name__ == "__main__":  # the process that is killed: prints the number of each row, and waits at one
     solver_name, state = sys.argv[1:]
     original = Checkpoint.write
 
     def write_and_tell(self, saved):
         original(self, saved)
-        print(json.dumps(saved.numbers["trace"][-1]["step"]), flush=True)
+        step = saved.numbers["trace"][-1]["step"]
+        print(json.dumps(step), flush=True)
+        if step == LAST:
+            sys.stdin.read()  # until it is killed
 
     Checkpoint.write = write_and_tell
-    run(solver_name, state, slowly=0.05)
+    run(solver_name, state)

@@ -103,6 +103,10 @@ class SequenceProblem(Objective, Protocol):
     def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart: ...
 
 
+class SequenceGradientProblem(GradientProblem, SequenceProblem, Protocol):
+    """Capability "gradient", and "sequences" where a problem provides it too."""
+
+
 class PointOfCurvature(Protocol):
     """The smooth part at the point of the last gradient, which left behind what products there need."""
 

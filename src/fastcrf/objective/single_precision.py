@@ -7,11 +7,11 @@ by it: whoever wants a certificate evaluates in double precision.
 from __future__ import annotations
 
 import copy
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from fastcrf.core.types import Floats
+from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.features.layout import expand_weights
 from fastcrf.features.transitions import transition_matrix
 from fastcrf.inference.expectations import Expected, Sequences
@@ -23,15 +23,23 @@ from fastcrf.simd.widths import SINGLE_LANE, aligned_zeros, single_width
 
 LARGEST_VALUE = 1e3  # of an attribute: a score that is a multiple of a larger one has too few digits left
 
-AnyProblem = TypeVar("AnyProblem", bound=Any)
+
+class EvaluatedProblem(Protocol):
+    """A problem that evaluates its likelihood in this process."""
+
+    likelihood: Likelihood
+    features: FeatureMap
 
 
-def roughly(problem: AnyProblem) -> AnyProblem:
+Given = TypeVar("Given", bound=EvaluatedProblem)
+
+
+def roughly(problem: Given) -> Given:
     """The same problem, with gradients in single precision where the chain is of order 1 and no value is large."""
     values = problem.likelihood.corpus.values
     if problem.features.order > 1 or np.abs(values).max(initial=0.0) > LARGEST_VALUE:
         return problem
-    other = copy.copy(problem)
+    other: Any = copy.copy(problem)
     other.likelihood = RoughLikelihood(problem.likelihood)
     return other
 

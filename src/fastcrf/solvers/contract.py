@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
-from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.objective.capabilities import AnyProblem, SequenceGradientProblem
 
 GUARANTEES = {
     "optimum": "comes as close to the lowest objective as one has patience for",
@@ -65,7 +65,7 @@ class Policy(Solver, Protocol):
 
     merges_attributes: ClassVar[bool]  # attributes that always occur together become one where c2 > 0
 
-    def decided(self, problem: Any) -> Solver:
+    def decided(self, problem: SequenceGradientProblem) -> Solver:
         """Settle what depends on the size of `problem`, so that a smaller one takes the same way."""
         ...
 

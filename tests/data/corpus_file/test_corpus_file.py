@@ -29,7 +29,7 @@ def assert_equal(found, expected):
         np.testing.assert_array_equal(one, other, name)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(labeled_corpora(), st.integers(1, 4), st.integers(1, 3))
 def test_a_file_holds_what_encoding_in_memory_gives(tmp_path_factory, data, piece, n_parts):
     X, y = data

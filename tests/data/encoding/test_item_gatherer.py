@@ -81,7 +81,7 @@ def rows_of(gatherer, items):
     return rows
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(sequences, sequences)
 def test_values_that_are_equal_but_mean_different_things_are_told_apart(training, tagging):
     gatherer, learnt = ItemAttributes({}).learner()

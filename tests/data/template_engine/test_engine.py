@@ -59,13 +59,13 @@ def in_order(expanded):
     return list(dict.fromkeys(name for position in expanded for name in position))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(template_lines(crfpp_macro, "U"), corpora, st.integers(1, 40))
 def test_crfpp_templates_give_the_attributes_of_the_text(lines, X, block):
     check("crfpp", plain_templates.crfpp, lines, X, block)
 
 
-@settings(deadline=None, max_examples=250)
+@settings(max_examples=250)
 @given(template_lines(wapiti_macro, ["u", "U", "u"]), corpora, st.integers(1, 40))
 def test_wapiti_patterns_give_the_observations_of_the_text(lines, X, block):
     check("wapiti", plain_templates.wapiti, lines, X, block)
@@ -85,7 +85,7 @@ def check(kind, expand, lines, X, block):
     assert np.diff(again.starts).tolist() == [len(x) for x in X]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(template_lines(wapiti_macro, "u"), corpora, corpora)
 def test_what_training_has_not_seen_falls_out_in_tagging(lines, seen, X):
     _, attributes = encoded("\n".join(lines), "wapiti", seen)
@@ -99,7 +99,7 @@ def test_what_training_has_not_seen_falls_out_in_tagging(lines, seen, X):
         ]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(template_lines(wapiti_macro, "u"), corpora, st.integers(0, 99))
 def test_kept_attributes_are_the_same_with_less_around_them(lines, X, seed):
     corpus, attributes = encoded("\n".join(lines), "wapiti", X)
@@ -113,7 +113,7 @@ def test_kept_attributes_are_the_same_with_less_around_them(lines, X, seed):
     assert nothing.tables.sizes() == [0] * (nothing.program.n_alphabets - 1) + [1] + [0] * len(nothing.pairs)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(template_lines(crfpp_macro, "U"), corpora, corpora)
 def test_learning_goes_on_in_a_copy(lines, X, more):
     _, attributes = encoded("\n".join(lines), "crfpp", X)
@@ -124,7 +124,7 @@ def test_learning_goes_on_in_a_copy(lines, X, more):
     assert names_at(corpus, extended.names()) == expanded
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(corpora)
 def test_the_built_in_chunking_templates_are_those_of_crfsuite(X):
     template = load_template("crfsuite-chunking")

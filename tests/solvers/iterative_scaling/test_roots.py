@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastcrf.solvers.iterative_scaling.roots import grouped_root
@@ -20,7 +20,6 @@ def relative_residual(terms, target):
     return abs(sum(terms) - target) / max(*map(abs, terms), abs(target))
 
 
-@settings(deadline=None)
 @given(positive, positive, st.one_of(signed, st.just(0.0)))
 def test_a_penalized_root_solves_its_equation(expected, ridge, target):
     u = scaling_root(expected, ridge, target)
@@ -28,7 +27,6 @@ def test_a_penalized_root_solves_its_equation(expected, ridge, target):
     assert relative_residual(terms, target) < 1e-13 * max(1.0, abs(u))
 
 
-@settings(deadline=None)
 @given(positive, positive)
 def test_without_a_penalty_the_root_is_a_logarithm_within_limits(expected, target):
     wanted = min(max(math.log(target / expected), -LARGEST_CHANGE), LARGEST_CHANGE)
@@ -57,7 +55,6 @@ def test_what_neither_is_expected_nor_occurs_goes_where_the_penalty_wants_it():
 MASSES = np.array([2.0, 30.0, 400.0])
 
 
-@settings(deadline=None)
 @given(st.lists(positive, min_size=3, max_size=3), st.one_of(positive, st.just(0.0)), signed)
 def test_a_root_over_groups_solves_its_equation(expected, ridge, target):
     if ridge == 0.0 and (target < 0.0 or abs(math.log(target / sum(expected))) > 15):

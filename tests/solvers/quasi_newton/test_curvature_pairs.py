@@ -32,7 +32,7 @@ def plain_pairs(weights, gradients):
     return list(zip(np.diff(weights, axis=0), np.diff(gradients, axis=0), strict=True))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32), n_moves=st.integers(0, 13), capacity=st.integers(1, 6), scale=st.integers(-8, 8))
 def test_the_direction_equals_the_textbook_two_loop_recursion(seed, n_moves, capacity, scale):
     rng = np.random.default_rng(seed)

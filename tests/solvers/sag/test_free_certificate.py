@@ -25,7 +25,7 @@ def lowest(problem):
 
 
 @pytest.mark.parametrize(("name", "kind"), handled)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 10**6), weighted=st.booleans(), away=st.booleans())
 def test_no_step_claims_more_than_is_true(name, kind, seed, weighted, away):
     corpus = random_corpus(seed, lengths=(3, 1, 4, 2), values=weighted, weights=weighted)

@@ -41,7 +41,7 @@ import numpy as np
 
 from fastcrf.core.solver_state import POINT, StateField
 from fastcrf.core.types import NOTHING, Floats, Step
-from fastcrf.objective.capabilities import GradientProblem, RoughProblem
+from fastcrf.objective.capabilities import GradientProblem, RoughProblem, SequenceGradientProblem
 from fastcrf.objective.evaluation import Start, begin, evaluate
 from fastcrf.penalties.regularizer import sparsity
 from fastcrf.simd.vectors import dot
@@ -52,7 +52,7 @@ from fastcrf.solvers.options import check_choice, check_positive, check_whole
 from fastcrf.solvers.quasi_newton import curvature_pairs, lbfgs, prox_lbfgs, sparse_model
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
-from fastcrf.solvers.quasi_newton.metric import Both, counts_of, metric_of
+from fastcrf.solvers.quasi_newton.metric import counts_of, metric_of
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 
 LONG = 0.015  # seconds of a gradient on one core: a fit takes about a hundred of them
@@ -69,7 +69,7 @@ SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
 WHEN = ("if long", "always", "never")
 
 
-class AutoProblem(Both, RoughProblem, Protocol):
+class AutoProblem(SequenceGradientProblem, RoughProblem, Protocol):
     """What `auto` makes use of: the gradient, and the rest where a problem provides it."""
 
 
@@ -128,7 +128,7 @@ class Auto:
         if self.target is not None:
             check_positive(self.name, "target", self.target)
 
-    def decided(self, problem: Both) -> Auto:
+    def decided(self, problem: SequenceGradientProblem) -> Auto:
         """The same with what depends on the size of the problem settled, so that a smaller one takes the same way."""
         if "sequences" not in problem.provides:
             return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS, single_precision="never")
@@ -181,7 +181,9 @@ class Auto:
         return (yield from steps)
 
     @staticmethod
-    def carried(state: Mapping[str, Any], before: Both, now: Both) -> dict[str, Any]:
+    def carried(
+        state: Mapping[str, Any], before: SequenceGradientProblem, now: SequenceGradientProblem
+    ) -> dict[str, Any]:
         """The memory of a run on `before`, for one on `now`, the same data with another penalty: exactly what it would
         hold if all that it knows had been evaluated with that penalty. Costs no pass."""
         ridge = now.c2 - before.c2
@@ -195,7 +197,7 @@ class Auto:
             carried["recent"] = np.empty(0)  # objectives of another penalty; the point is still to be evaluated exactly
         return carried
 
-    def _prepare(self, problem: Both, start: Start) -> Prepared | None:
+    def _prepare(self, problem: SequenceGradientProblem, start: Start) -> Prepared | None:
         """Where to begin: after a pass of AdaGrad if that is due and pays. None if asked to stop before it is over."""
         if self.adaptive_pass == "never" or start.weights.any():
             return Prepared(start._replace(passes=0), metric_of(1.0 + counts_of(problem, start)))
@@ -209,7 +211,7 @@ class Auto:
             return Prepared(start._replace(passes=2), metric_of(1.0 + counts_of(problem, start)))
         return Prepared(Start(weights, value, gradient, 2), metric_of(squares))
 
-    def _pairs(self, problem: Both, metric: Floats) -> CurvaturePairs:
+    def _pairs(self, problem: SequenceGradientProblem, metric: Floats) -> CurvaturePairs:
         return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
 
     def _roughly_first(

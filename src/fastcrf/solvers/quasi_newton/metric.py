@@ -6,23 +6,17 @@ feature can have; the whole of it is wrong where features go together, so a root
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from fastcrf.core.types import Floats
 from fastcrf.features.feature_map import count_gold
-from fastcrf.objective.capabilities import GradientProblem, SequenceProblem
+from fastcrf.objective.capabilities import SequenceGradientProblem
 from fastcrf.objective.evaluation import Start
 
 POWER = -0.25  # D = G^POWER
 
 
-class Both(GradientProblem, SequenceProblem, Protocol):
-    """What the metric makes use of; the latter only where a problem provides it."""
-
-
-def counts_of(problem: Both, start: Start) -> Floats:
+def counts_of(problem: SequenceGradientProblem, start: Start) -> Floats:
     """Observed + expected counts of each feature; only their difference where the corpus is out of reach."""
     difference = start.gradient - 2.0 * problem.c2 * start.weights
     if "sequences" not in problem.provides:

@@ -11,11 +11,12 @@ import numpy as np
 
 from fastcrf.core.solver_state import POINT, StateField
 from fastcrf.core.types import NOTHING, Floats, Step
+from fastcrf.objective.capabilities import SequenceGradientProblem
 from fastcrf.objective.evaluation import Start, begin
 from fastcrf.solvers.options import check_choice, check_whole
 from fastcrf.solvers.quasi_newton import curvature_pairs
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.quasi_newton.metric import Both, counts_of, metric_of
+from fastcrf.solvers.quasi_newton.metric import counts_of, metric_of
 
 METRICS = ("none", "counts")
 
@@ -47,7 +48,7 @@ class QuasiNewton(ABC):
         check_choice(self.name, "metric", self.metric, METRICS)
 
     def iterate(
-        self, problem: Both, weights: Floats, state: Mapping[str, Any] | None = None
+        self, problem: SequenceGradientProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         start, given = begin(self.name, problem, weights, state), state or NOTHING
         metric = self._metric(problem, start, given)
@@ -56,7 +57,7 @@ class QuasiNewton(ABC):
             pairs.restore(self.name, state)
         return (yield from self._descend(problem, start, pairs, given))
 
-    def _metric(self, problem: Both, start: Start, state: Mapping[str, Any]) -> Floats | None:
+    def _metric(self, problem: SequenceGradientProblem, start: Start, state: Mapping[str, Any]) -> Floats | None:
         """D; with a memory, room for the one that it holds."""
         if self.metric == "counts" and not state:
             return metric_of(1.0 + counts_of(problem, start))
@@ -64,6 +65,6 @@ class QuasiNewton(ABC):
 
     @abstractmethod
     def _descend(
-        self, problem: Both, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any]
+        self, problem: SequenceGradientProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any]
     ) -> Generator[Step, None, str]:
         """The steps from an evaluated start, with the pairs that there are; `state` is what it goes on from."""
