@@ -32,7 +32,7 @@ from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.capabilities import TrainingProblem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.warm_up import warm_up
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-5)
@@ -70,7 +70,7 @@ def auto(problem: TrainingProblem, tol: float) -> tuple[Curve, float]:
         objective = row["objective_estimate"] if row["objective"] is None else row["objective"]
         curve.append((objective, row["seconds"], time.process_time() - processor))
 
-    result = minimize(problem, aiming_at(tol), stop=[CertifiedGap(tol), MaxSteps(2000)], callbacks=[keep])
+    result = minimize(problem, aiming_at(tol), stop=[CertifiedGap(tol), MaxIterations(2000)], callbacks=[keep])
     return curve, result.certificate.lower_bound
 
 

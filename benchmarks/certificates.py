@@ -35,7 +35,7 @@ from fastcrf.lab.tables import table
 from fastcrf.solvers.registry import make
 from fastcrf.system.cache_folder import lab_folder
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from fastcrf.training.trace import Point, Trace
 
 SETS, PENALTIES = "conll2000,conll2002-ned", "0/10,0/1,0/0.1,0/0.01,0.1/0.1,1/0"
@@ -82,7 +82,7 @@ def rows_of(objective: Objective, store: Store) -> Rows:
     if not rows:
         recorder = Recorder(optimum.value)
         with timed_certifier() as spent:
-            result = minimize(problem, planned.solver, stop=[recorder, MaxSteps(MAX_STEPS)])
+            result = minimize(problem, planned.solver, stop=[recorder, MaxIterations(MAX_STEPS)])
         whole = {"certifying": spent[0], "seconds": result.trace[-1]["seconds"], "reason": result.reason}
         rows = [row | whole for row in recorder.rows]
         store.keep(f"{planned.key}.certificates", rows, result.weights)
@@ -110,7 +110,7 @@ class Recorder:
 
     def reason(self, point: Point, trace: Trace) -> str | None:
         free = point.problem.c2 > 0.0
-        alone = point.own_certificate.relative if free or point.number % 10 == 0 else None
+        alone = point.own_certificate.relative_gap if free or point.number % 10 == 0 else None
         assert point.certifier is not None
         bound = point.certifier.lower_bound
         certified = (point.objective - bound) / bound if bound > 0.0 else math.inf
@@ -207,7 +207,7 @@ def fits(name: str) -> str:
             warnings.simplefilter("always")
             crf = CRF(c1=c1, c2=c2, n_jobs=1).fit(X, y)
         seconds = crf.history_[-1]["seconds"]
-        relative = f"{crf.certificate_.relative:.2e}"
+        relative = f"{crf.certificate_.relative_gap:.2e}"
         lines.append([name, f"{c1:g}", f"{c2:g}", str(crf.n_iter_), relative, f"{seconds:.1f}", str(len(caught))])
     return table(("CRF on", "c1", "c2", "steps", "certified", "seconds", "warnings"), lines)
 

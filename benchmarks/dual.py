@@ -26,7 +26,7 @@ from fastcrf.lab.tables import table
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
+from fastcrf.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
 from fastcrf.training.trace import Row, Trace
 from fastcrf.training.warm_up import first_sequences, warm_up
 

@@ -23,7 +23,7 @@ from fastcrf.lab.named_datasets import from_literature
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 
 SOLVERS = {"sag-nus-star": 0.0, "saga": 0.0, "prox-saga": 1.0}  # c1 over c2
 EVERY = 5
@@ -32,7 +32,7 @@ GOAL = 1e-3
 
 def lowest(problem: Problem) -> float:
     solver = make(quasi_newton(problem.c1), pairs=20)
-    return float(minimize(problem, solver, stop=[CertifiedGap(1e-8), MaxSteps(3000)]).certificate.objective)
+    return float(minimize(problem, solver, stop=[CertifiedGap(1e-8), MaxIterations(3000)]).certificate.objective)
 
 
 def by_epoch(name: str, problem: Problem, epochs: int) -> None:
@@ -44,12 +44,12 @@ def by_epoch(name: str, problem: Problem, epochs: int) -> None:
         if epoch and epoch % EVERY == 0:
             full = problem.certificate(step.weights)
             true, free = (full.objective - optimum) / full.objective, (full.objective - best) / full.objective
-            print(f"| {epoch} | {true:.1e} | {free:.1e} | {full.relative:.1e} | {free / max(true, 1e-16):.1f} |")
+            print(f"| {epoch} | {true:.1e} | {free:.1e} | {full.relative_gap:.1e} | {free / max(true, 1e-16):.1f} |")
 
 
 def fit(name: str, problem: Problem) -> None:
     began = time.perf_counter()
-    result = minimize(problem, make(name), stop=[CertifiedGap(GOAL), MaxSteps(200)])
+    result = minimize(problem, make(name), stop=[CertifiedGap(GOAL), MaxIterations(200)])
     wall, inside = time.perf_counter() - began, result.trace[-1]["seconds"]
     measured = sum(row["objective"] is not None for row in result.trace)
     print(

@@ -26,7 +26,7 @@ from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 
 BOUNDS = (1e-5, 1e-4, 1e-3, 1e-2)
 REPEATS = 7
@@ -48,7 +48,7 @@ def features_left(corpus: Any, features: Any, steps: int) -> str:
         factors: Any = 1.0
     else:
         corpus, features, factors = problem.merging.corpus, problem.features, problem.c1_factors
-    w = minimize(problem, make("auto"), stop=[MaxSteps(steps)]).weights
+    w = minimize(problem, make("auto"), stop=[MaxIterations(steps)]).weights
     alive = (w != 0.0) | (np.abs(problem.gradient(w)[1]) > 0.1 * factors)
     kept = np.add.reduceat(alive[: features.n_state], features.offsets[:-1]) > 0
     sizes = np.diff(features.offsets)
@@ -63,7 +63,7 @@ def features_left(corpus: Any, features: Any, steps: int) -> str:
 
 def sequences_left(corpus: Any, features: Any, steps: int) -> str:
     problem = Problem(corpus, features, 0.0, 0.1, n_jobs=2)
-    figures = problem.likelihood.sequence_figures(minimize(problem, make("auto"), stop=[MaxSteps(steps)]).weights)
+    figures = problem.likelihood.sequence_figures(minimize(problem, make("auto"), stop=[MaxIterations(steps)]).weights)
     loss, lengths = figures[:, 0] - figures[:, 2], np.diff(corpus.starts)
     shares = (f"{100 * lengths[loss < bound].sum() / lengths.sum():.1f} % below {bound:g}" for bound in BOUNDS)
     return ", ".join(shares) + f"; {100 * loss[loss < 1e-3].sum() / loss.sum():.2f} % of the loss below 1e-3"

@@ -42,7 +42,7 @@ from fastcrf.model.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps, Rule
+from fastcrf.stopping import CertifiedGap, MaxIterations, Rule
 
 CORPORA = ("conll2000", "jnlpba")
 ONE_PASS = ("psa", "staggered-aitken", "sgd", "asg", "adagrad")
@@ -81,7 +81,7 @@ class Task:
     @cached_property
     def converged(self) -> float:
         """Test F of the model with a certified gap of 1e-4."""
-        rules: list[Rule] = [CertifiedGap(1e-4), MaxSteps(1000)]
+        rules: list[Rule] = [CertifiedGap(1e-4), MaxIterations(1000)]
         return self.test_score(minimize(self.problem, registry.make("lbfgs"), stop=rules).weights)
 
     def after(self, name: str, seed: int, **options: Any) -> Iterator[tuple[float, Floats, dict[str, Any]]]:

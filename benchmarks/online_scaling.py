@@ -23,7 +23,7 @@ from fastcrf.solvers import registry
 from fastcrf.solvers.iterative_scaling.roots import scale_weights
 from fastcrf.stochastic.sampling import epoch_permutation
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps, Rule
+from fastcrf.stopping import CertifiedGap, MaxIterations, Rule
 
 BATCH, ETAS, FROM_OPTIMUM, WHOLE_BATCHES = 5, (0.1, 1.0, 10.0, 30.0, 100.0, 1000.0), (0.1, 1.0, 10.0), (50, 500, None)
 
@@ -59,7 +59,7 @@ def main() -> None:
         os.environ["FASTCRF_DATA"] = given.data
     task = Task("conll2000", given.sentences)
     zeros = np.zeros(task.problem.n_weights)
-    rules: list[Rule] = [CertifiedGap(1e-4), MaxSteps(1000)]
+    rules: list[Rule] = [CertifiedGap(1e-4), MaxIterations(1000)]
     optimum = minimize(task.problem, registry.make("lbfgs"), stop=rules).weights
     starts = {"zeros": zeros, "the optimum": optimum}
     rows = []

@@ -69,7 +69,7 @@ def quality(
             print(
                 f"order {order}, {with_ends:15}: F1 {100 * f1:.2f}, tokens {100 * accuracy:.2f} %, "
                 f"{last['passes']:.0f} passes, {last['seconds']:.1f} s, F {crf.certificate_.objective:.1f}, "
-                f"gap {crf.certificate_.relative:.1e}",
+                f"gap {crf.certificate_.relative_gap:.1e}",
                 flush=True,
             )
 

@@ -20,7 +20,7 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.plan import Plan, make_plan
 from fastcrf.objective.problem import Problem
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from fastcrf.training.trace import Point, Trace
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-5)
@@ -52,7 +52,7 @@ def encoded(name: str, c1: float) -> Problem:
 
 def show(name: str, c1: float, steps: int) -> None:
     watcher = Watcher(make_plan({"c1": c1, "c2": 0.0}))
-    result = minimize(encoded(name, c1), watcher.plan.solver, stop=[watcher, MaxSteps(steps)])
+    result = minimize(encoded(name, c1), watcher.plan.solver, stop=[watcher, MaxIterations(steps)])
     lowest = result.trace[-1]["objective"]
     before = watcher.rows[-1 - len(watcher.rows) // 10][1]
     print(f"{name}, c1={c1:g}: F={lowest:.3f}, still falling by {before / lowest - 1:.0e}")

@@ -24,7 +24,7 @@ from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps, Rule
+from fastcrf.stopping import CertifiedGap, MaxIterations, Rule
 from fastcrf.training.warm_up import warm_up
 
 GAPS = (1e-2, 1e-4, 1e-6)
@@ -67,7 +67,7 @@ def run(
         return row["seconds"] > seconds
 
     warm_up(problem, solver)
-    minimize(problem, solver, stop=[*stop, MaxSteps(MOST)], callbacks=[keep], measure=True)
+    minimize(problem, solver, stop=[*stop, MaxIterations(MOST)], callbacks=[keep], measure=True)
     return curve
 
 

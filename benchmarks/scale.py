@@ -43,7 +43,7 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxPasses
+from fastcrf.stopping import CertifiedGap, MaxPasses
 
 POSITIONS_BY_LABELS = 2_000_000  # over the number of labels: as many positions as a fraction of a second takes
 

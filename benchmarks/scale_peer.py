@@ -20,7 +20,7 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap
+from fastcrf.stopping import CertifiedGap
 from fastcrf.training.warm_up import warm_up
 
 NOTE = "FASTCRF_BENCHMARK "
@@ -56,7 +56,7 @@ def fastcrf_to(data: str, name: str, positions: int | None, c2: float, gap: floa
     )
     return {
         "positions": corpus.n_positions, "labels": len(labels), "weights": problem.n_weights, "optimum": optimum,
-        "known_to": result.certificate.relative, "reading": read, "objective": objective, "passes": passes,
+        "known_to": result.certificate.relative_gap, "reading": read, "objective": objective, "passes": passes,
         "seconds": seconds, "processor": processor,
     }  # fmt: skip
 

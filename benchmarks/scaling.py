@@ -23,7 +23,7 @@ from fastcrf.lab.named_datasets import from_literature
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps, Rule
+from fastcrf.stopping import CertifiedGap, MaxIterations, Rule
 from fastcrf.training.warm_up import first_sequences
 
 METHODS: dict[str, tuple[str, dict[str, object]]] = {
@@ -111,7 +111,7 @@ def main() -> None:
     os.environ["FASTCRF_DATA"] = str(corpora.data_folder(arguments.data))
     for dataset in arguments.sets.split(","):
         problem = problem_of(dataset, arguments.first, arguments.c2)
-        stop: list[Rule] = [CertifiedGap(1e-8), MaxSteps(3000)]
+        stop: list[Rule] = [CertifiedGap(1e-8), MaxIterations(3000)]
         lowest = float(minimize(problem, make("lbfgs", pairs=20), stop=stop).certificate.objective)
         masses = problem.feature_masses()
         print(

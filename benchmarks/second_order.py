@@ -41,7 +41,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxPasses, MaxSeconds, Rule
+from fastcrf.stopping import MaxPasses, MaxSeconds, Rule
 from fastcrf.training.warm_up import warm_up
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-8)

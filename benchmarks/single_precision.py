@@ -28,7 +28,7 @@ from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.warm_up import warm_up
 
 CASES = (
@@ -51,7 +51,7 @@ def problem_of(case: str) -> Problem | MergedProblem:
 
 
 def gradients(problem: Problem | MergedProblem) -> dict[str, Any]:
-    weights = minimize(problem, SOLVERS["double"], stop=[CertifiedGap(1e-2), MaxSteps(1000)]).weights
+    weights = minimize(problem, SOLVERS["double"], stop=[CertifiedGap(1e-2), MaxIterations(1000)]).weights
     sides = {"double": problem, "single": problem.roughly()}
     values = {name: side.gradient(weights) for name, side in sides.items()}
     spent: dict[str, list[float]] = {name: [] for name in sides}
@@ -72,7 +72,7 @@ def fits(problem: Problem | MergedProblem, repeats: int) -> dict[str, Any]:
     rows: dict[str, list[Any]] = {name: [] for name in SOLVERS}
     for _ in range(repeats):
         for name, solver in SOLVERS.items():
-            rows[name].append(minimize(problem, solver, stop=[CertifiedGap(1e-3), MaxSteps(2000)]).trace)
+            rows[name].append(minimize(problem, solver, stop=[CertifiedGap(1e-3), MaxIterations(2000)]).trace)
     return {
         name: {
             "seconds": median(trace[-1]["seconds"] for trace in traces),

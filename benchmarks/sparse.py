@@ -44,7 +44,7 @@ from fastcrf.metrics import segment_scores
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxPasses
+from fastcrf.stopping import MaxPasses
 from fastcrf.training.warm_up import warm_up
 
 C, ETA, DECAY = 0.7, 0.5, 0.85

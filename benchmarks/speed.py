@@ -29,7 +29,7 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 
 Figures = dict[str, Any]
 GAPS = (1e-2, 1e-3, 1e-5)
@@ -88,14 +88,14 @@ def seconds_to_gaps(problem: Problem, solver: str, optimum: float, most: int, **
 
     watch = {"loss": problem.value}
     warm_up = make(solver, **options)
-    minimize(problem, warm_up, stop=[MaxSteps(1)])
-    minimize(problem, make(solver, **options), stop=[MaxSteps(most)], watch=watch,
+    minimize(problem, warm_up, stop=[MaxIterations(1)])
+    minimize(problem, make(solver, **options), stop=[MaxIterations(most)], watch=watch,
              callbacks=[lambda row: look(row, row["loss"])])  # fmt: skip
     return reached
 
 
 def optimum_of(problem: Problem) -> float:
-    result = minimize(problem, make("lbfgs", pairs=10), stop=[CertifiedGap(1e-6), MaxSteps(2000)])
+    result = minimize(problem, make("lbfgs", pairs=10), stop=[CertifiedGap(1e-6), MaxIterations(2000)])
     return result.certificate.objective
 
 
@@ -129,7 +129,7 @@ def sag(folder: Path) -> Figures:
 
 def seconds_per_epoch(problem: Problem, solver: str, epochs: range) -> float:
     """The median epoch among the given ones."""
-    trace = minimize(problem, make(solver), stop=[MaxSteps(epochs.stop)]).trace
+    trace = minimize(problem, make(solver), stop=[MaxIterations(epochs.stop)]).trace
     return float(np.median(np.diff([trace[k]["seconds"] for k in (epochs.start - 1, *epochs)])))
 
 

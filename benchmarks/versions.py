@@ -118,7 +118,7 @@ def make_work(data: Path, sentences: int | None) -> dict[str, Callable[[], float
     from fastcrf import CRF
     from fastcrf.objective.problem import Problem
     from fastcrf.training.driver import minimize
-    from fastcrf.training.stopping import MaxSteps
+    from fastcrf.stopping import MaxIterations
 
     encode_training, make = find("encode_training"), find("make")
     viterbi, build_feature_map = find("viterbi"), find("build_feature_map")
@@ -132,7 +132,7 @@ def make_work(data: Path, sentences: int | None) -> dict[str, Callable[[], float
     crf = CRF(algorithm="lbfgs", c2=1.0, max_iterations=8).fit(X[:2000], y[:2000])
 
     def epoch() -> float:
-        trace = minimize(problem, make("sag-nus-star"), stop=[MaxSteps(7)]).trace
+        trace = minimize(problem, make("sag-nus-star"), stop=[MaxIterations(7)]).trace
         return float(np.median(np.diff([row["seconds"] for row in trace])[-5:]))
 
     return {

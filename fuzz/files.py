@@ -25,7 +25,7 @@ from fastcrf.solvers import registry
 from fastcrf.training import checkpoint_file
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from fuzz.json_changes import changed
 from fuzz.mutation import mutated
 
@@ -140,7 +140,7 @@ def signed_checkpoints(rng: random.Random, folder: Path) -> Work:
 def saved_state(solver: str, folder: Path) -> bytes:
     path = folder / "first"
     path.unlink(missing_ok=True)
-    minimize(problem(solver), registry.make(solver), stop=[MaxSteps(4)], checkpoint=Checkpoint(path, 0.0))
+    minimize(problem(solver), registry.make(solver), stop=[MaxIterations(4)], checkpoint=Checkpoint(path, 0.0))
     return path.read_bytes()
 
 
@@ -154,7 +154,7 @@ def problem(solver: str) -> Problem:
 def go_on(solver: str, path: Path) -> None:
     """Two steps more; what was accepted must lead on."""
     go_on_from = Checkpoint(path, 1e9, resume=True)
-    result = minimize(problem(solver), registry.make(solver), stop=[MaxSteps(6)], checkpoint=go_on_from)
+    result = minimize(problem(solver), registry.make(solver), stop=[MaxIterations(6)], checkpoint=go_on_from)
     assert np.isfinite(result.weights).all()
 
 

@@ -54,7 +54,7 @@ def test_the_lower_bound_is_never_above_the_optimum_wherever_it_is_asked_for(c1,
 @pytest.mark.parametrize("seed", [3, 4])
 def test_the_gap_closes_at_the_optimum(c1, c2, seed):
     problem = random_problem(seed, c1, c2, weighted=seed == 4)
-    assert problem.certificate(optimum(problem)).relative <= (1e-8 if c2 else 1e-4)
+    assert problem.certificate(optimum(problem)).relative_gap <= (1e-8 if c2 else 1e-4)
 
 
 @penalties
@@ -71,14 +71,18 @@ def test_the_objective_of_a_certificate_is_that_of_the_definition(c1, c2):
 
 @pytest.mark.parametrize("bound", [-1e7, 0.0, 3.0])
 def test_a_bound_that_proves_nothing_is_not_called_a_distance(bound):
-    assert str(Certificate(7.0, bound)) == (
-        "objective 7.0000; there is no useful bound on its distance to the optimum yet"
-    )
-    assert str(Certificate(7.0, 6.93)) == "objective 7.0000 is within 0.07 (1 %) of the optimum"
+    assert str(Certificate(7.0, bound)) == "objective 7; there is no useful bound on its distance to the optimum yet"
+    assert str(Certificate(7.0, 6.93)) == "objective 7 is within 1 % of the optimum"
+
+
+def test_a_certificate_shows_its_numbers():
+    certificate = Certificate(13366.2, 13353.9)
+    assert repr(certificate) == "Certificate(objective=13366.2, lower_bound=13353.9, gap=12.3, relative_gap=9.2e-04)"
+    assert str(certificate) == "objective 13,366.2 is within 0.092 % of the optimum"
 
 
 def test_without_a_penalty_nothing_is_proved_and_it_says_so():
     problem = random_problem(6, 0.0, 0.0)
     certificate = problem.certificate(np.zeros(problem.n_weights))
-    assert (certificate.gap, certificate.relative, certificate.lower_bound) == (np.inf, np.inf, -np.inf)
+    assert (certificate.gap, certificate.relative_gap, certificate.lower_bound) == (np.inf, np.inf, -np.inf)
     assert "no certificate" in str(certificate)

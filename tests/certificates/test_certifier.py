@@ -17,7 +17,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.trace import Point
 from reference.random_corpora import learnable_corpus, random_features
 from reference.toy_problem import ToyProblem
@@ -39,24 +39,24 @@ class NewestGap:
     status: ClassVar[str] = "converged"
 
     def reason(self, point, trace):
-        return "Near enough." if point.own_certificate.relative <= self.tol else None
+        return "Near enough." if point.own_certificate.relative_gap <= self.tol else None
 
 
 @pytest.mark.parametrize(("name", "c1"), [("lbfgs", 0.0), ("owlqn", 0.1)])
 def test_a_run_with_a_weak_penalty_is_certified_in_fewer_steps_than_by_its_newest_gradient(name, c1):
     problem = stiff_problem(c1, c2=0.001)
-    result = minimize(problem, make(name), stop=[CertifiedGap(1e-3), MaxSteps(500)])
-    alone = minimize(problem, make(name), stop=[NewestGap(1e-3), MaxSteps(500)])
+    result = minimize(problem, make(name), stop=[CertifiedGap(1e-3), MaxIterations(500)])
+    alone = minimize(problem, make(name), stop=[NewestGap(1e-3), MaxIterations(500)])
     assert result.status == "converged"
     assert result.n_steps < alone.n_steps
-    optimum = minimize(problem, make(name), stop=[CertifiedGap(1e-9), MaxSteps(1000)]).certificate.objective
+    optimum = minimize(problem, make(name), stop=[CertifiedGap(1e-9), MaxIterations(1000)]).certificate.objective
     assert result.certificate.lower_bound <= optimum <= result.certificate.objective
 
 
 @pytest.mark.parametrize(("name", "c1", "c2"), [("lbfgs", 0.0, 0.1), ("owlqn", 0.1, 0.1), ("owlqn", 0.5, 0.0)])
 def test_the_lower_bound_of_a_run_never_falls_and_is_never_above_the_optimum(name, c1, c2):
     problem = stiff_problem(c1, c2)
-    trace = minimize(problem, make(name), stop=[CertifiedGap(1e-10), MaxSteps(150)]).trace
+    trace = minimize(problem, make(name), stop=[CertifiedGap(1e-10), MaxIterations(150)]).trace
     bounds = [row["objective"] - row["gap"] for row in trace if row["gap"] is not None]
     optimum = min(row["objective"] for row in trace)
     assert all(after >= before - 1e-9 for before, after in pairwise(bounds))
@@ -66,10 +66,10 @@ def test_the_lower_bound_of_a_run_never_falls_and_is_never_above_the_optimum(nam
 
 def test_steps_that_were_evaluated_for_the_certificate_are_mixed_at_once():
     problem = stiff_problem()
-    result = minimize(problem, make("sag-nus-star"), stop=[CertifiedGap(1e-2), MaxSteps(60)])
-    alone = [problem.certificate(result.weights).relative]
+    result = minimize(problem, make("sag-nus-star"), stop=[CertifiedGap(1e-2), MaxIterations(60)])
+    alone = [problem.certificate(result.weights).relative_gap]
     assert result.status == "converged"
-    assert result.certificate.relative < alone[0]
+    assert result.certificate.relative_gap < alone[0]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def test_without_a_bundle_the_best_gradient_of_the_run_is_left():
 
 
 def test_without_a_penalty_there_is_no_bundle_and_no_bound(caplog):
-    result = minimize(stiff_problem(c2=0.0), make("lbfgs"), stop=[MaxSteps(20)])
+    result = minimize(stiff_problem(c2=0.0), make("lbfgs"), stop=[MaxIterations(20)])
     assert math.isinf(result.certificate.gap)
     assert not caplog.records
 
@@ -127,17 +127,17 @@ def test_a_checkpoint_without_a_certifier_is_continued_with_a_new_one(tmp_path, 
     problem, path = stiff_problem(), tmp_path / "run.state"
     monkeypatch.setattr(Certifier, "arrays", lambda self: {})
     monkeypatch.setattr(Certifier, "numbers", lambda self: None)
-    minimize(problem, make("lbfgs"), stop=[MaxSteps(10)], checkpoint=Checkpoint(path))
+    minimize(problem, make("lbfgs"), stop=[MaxIterations(10)], checkpoint=Checkpoint(path))
     monkeypatch.undo()
-    rules = [CertifiedGap(1e-3), MaxSteps(300)]
+    rules = [CertifiedGap(1e-3), MaxIterations(300)]
     result = minimize(problem, make("lbfgs"), stop=rules, checkpoint=Checkpoint(path, resume=True))
     assert result.status == "converged"
 
 
 def test_a_continued_run_proves_what_an_uninterrupted_one_does_bit_for_bit(tmp_path):
     problem, path = stiff_problem(0.01), tmp_path / "run.state"
-    minimize(problem, make("owlqn"), stop=[MaxSteps(43)], checkpoint=Checkpoint(path))
-    stop = [MaxSteps(90)]
+    minimize(problem, make("owlqn"), stop=[MaxIterations(43)], checkpoint=Checkpoint(path))
+    stop = [MaxIterations(90)]
     continued = minimize(problem, make("owlqn"), stop=stop, checkpoint=Checkpoint(path, resume=True))
     whole = minimize(problem, make("owlqn"), stop=stop)
     gaps = [[row["gap"] for row in result.trace[44:]] for result in (continued, whole)]

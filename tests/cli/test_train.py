@@ -213,8 +213,8 @@ def test_ctrl_c_ends_training_and_saves_what_was_learnt(tmp_path):
         told, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in errors
-    assert (told + errors).count("Interrupted by Ctrl-C after step") == 1
-    assert "status       interrupted: Interrupted by Ctrl-C after step" in told
+    assert (told + errors).count("Interrupted by Ctrl-C after iteration") == 1
+    assert "status       interrupted: Interrupted by Ctrl-C after iteration" in told
     assert Model.load(tmp_path / "m.crf").tag_one([["bias"]])
 
 

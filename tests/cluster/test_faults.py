@@ -20,7 +20,7 @@ from fastcrf.fitting.plan import make_plan
 from fastcrf.solvers.registry import make
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -51,7 +51,7 @@ def pause(pid):
 
 @pytest.mark.parametrize("harm", [kill, pause])
 def test_a_worker_that_is_killed_or_slow_in_mid_training_changes_nothing(path, client, harm):
-    undisturbed = minimize(problem_of(client, path), make("lbfgs"), stop=[MaxSteps(STEPS)])
+    undisturbed = minimize(problem_of(client, path), make("lbfgs"), stop=[MaxIterations(STEPS)])
     harmed = []
 
     def disturb(row):
@@ -61,7 +61,7 @@ def test_a_worker_that_is_killed_or_slow_in_mid_training_changes_nothing(path, c
             harmed.append(address)
 
     with connected("local:2") as processes:
-        result = minimize(problem_of(processes, path), make("lbfgs"), stop=[MaxSteps(STEPS)], callbacks=[disturb])
+        result = minimize(problem_of(processes, path), make("lbfgs"), stop=[MaxIterations(STEPS)], callbacks=[disturb])
     assert harmed
     assert result.n_steps == undisturbed.n_steps == STEPS
     np.testing.assert_array_equal(result.weights, undisturbed.weights)
@@ -98,15 +98,15 @@ def test_a_lost_scheduler_ends_the_run_with_a_checkpoint_that_goes_on_elsewhere(
 
         with pytest.raises(ClusterError, match=r"The cluster was lost: .* continue from the last checkpoint elsewhere"):
             minimize(
-                problem, make("lbfgs"), stop=[MaxSteps(STEPS)], callbacks=[close], checkpoint=Checkpoint(state, 0.0)
+                problem, make("lbfgs"), stop=[MaxIterations(STEPS)], callbacks=[close], checkpoint=Checkpoint(state, 0.0)
             )
     finally:
         other.close()
         cluster.close()
     resumed = minimize(
-        problem_of(client, path), make("lbfgs"), stop=[MaxSteps(STEPS)], checkpoint=Checkpoint(state, resume=True)
+        problem_of(client, path), make("lbfgs"), stop=[MaxIterations(STEPS)], checkpoint=Checkpoint(state, resume=True)
     )
-    undisturbed = minimize(problem_of(client, path), make("lbfgs"), stop=[MaxSteps(STEPS)])
+    undisturbed = minimize(problem_of(client, path), make("lbfgs"), stop=[MaxIterations(STEPS)])
     np.testing.assert_array_equal(resumed.weights, undisturbed.weights)
 
 

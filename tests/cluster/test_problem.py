@@ -22,7 +22,7 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import check, make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from reference.random_corpora import learnable_corpus
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -155,7 +155,7 @@ def test_the_mean_of_what_shards_learn_alone_is_weighted_by_what_they_saw(client
     total, seen = np.zeros(problem.n_weights), np.zeros(problem.n_weights)
     for shard in shards:
         alone = Problem(shard.corpus, problem.features, 0.0, problem.c2 / 3)
-        weights = minimize(alone, make("sag-nus-star"), stop=[MaxSteps(2)]).weights
+        weights = minimize(alone, make("sag-nus-star"), stop=[MaxIterations(2)]).weights
         counts = np.bincount(shard.corpus.attributes, minlength=6)
         n = np.concatenate(
             (

@@ -21,12 +21,12 @@ from fastcrf.solvers.margin.perceptron import Perceptron
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 from fastcrf.solvers.sgd.l2sgd import L2SGD
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from fastcrf.training.trace import Point
 from reference.random_corpora import learnable_corpus
 from reference.toy_problem import ToyProblem
 
-UNLIMITED = MaxSteps(2**31 - 1)
+UNLIMITED = MaxIterations(2**31 - 1)
 
 
 def plan(algorithm="lbfgs", **values):
@@ -56,11 +56,11 @@ def test_every_parameter_reaches_what_it_means(algorithm):
 
 def test_the_defaults_are_those_of_crfsuite():
     assert plan() == (LBFGS(), 0.0, 1.0, (UNLIMITED, Improvement(10, 1e-5), GradientRatio(1e-5)))
-    assert plan("l2sgd") == (L2SGD(seed=0), 0.0, 1.0, (MaxSteps(1000), Improvement(10, 1e-6)))
-    mistakes = 0.0, 0.0, (MaxSteps(100), MeanLoss(0.0))
+    assert plan("l2sgd") == (L2SGD(seed=0), 0.0, 1.0, (MaxIterations(1000), Improvement(10, 1e-6)))
+    mistakes = 0.0, 0.0, (MaxIterations(100), MeanLoss(0.0))
     assert plan("averaged-perceptron") == (Perceptron(seed=0), *mistakes)
     assert plan("passive-aggressive") == (PassiveAggressive(seed=0), *mistakes)
-    assert plan("arow") == (AROW(seed=0), 0.0, 0.0, (MaxSteps(100), MeanLoss(0.0, or_equal=True)))
+    assert plan("arow") == (AROW(seed=0), 0.0, 0.0, (MaxIterations(100), MeanLoss(0.0, or_equal=True)))
 
 
 def test_under_an_l1_penalty_lbfgs_is_owlqn():
@@ -75,13 +75,13 @@ def test_options_reach_the_solver_and_numbers_the_rules():
         LBFGS(pairs=3, max_linesearch=7),
         0.0,
         1.0,
-        (MaxSteps(9), Improvement(4, 0.1), GradientRatio(1e-5)),
+        (MaxIterations(9), Improvement(4, 0.1), GradientRatio(1e-5)),
     )
     calibration = {"eta": 0.2, "rate": 3.0, "samples": 50, "candidates": 4, "max_trials": 9}
     options = {f"calibration_{name}": value for name, value in calibration.items()}
     assert plan("l2sgd", c2=0.3, **options)[:3] == (L2SGD(**options, seed=0), 0.0, 0.3)
     given = plan("passive-aggressive", type=2, c=0.5, error_sensitive=False, averaging=0, epsilon=0.1)
-    assert given[::3] == (PassiveAggressive(2, 0.5, False, False, seed=0), (MaxSteps(100), MeanLoss(0.1)))
+    assert given[::3] == (PassiveAggressive(2, 0.5, False, False, seed=0), (MaxIterations(100), MeanLoss(0.1)))
     assert plan("arow", variance=2.0, gamma=0.1).solver == AROW(2.0, 0.1, seed=0)
 
 

@@ -143,7 +143,7 @@ def test_history_begins_at_the_start_and_ends_at_the_returned_weights(crf):
 
 def test_converged_says_that_the_goal_was_met(crf):
     assert crf.converged_
-    assert crf.certificate_.relative <= 1e-3
+    assert crf.certificate_.relative_gap <= 1e-3
     assert crf.stop_reason_.startswith("The certified relative gap")
 
 
@@ -158,7 +158,7 @@ def test_stopping_early_warns_once_at_each_place():
     assert {first.category, second.category} == {ConvergenceWarning}
     assert first.filename == second.filename == __file__
     assert first.lineno != second.lineno
-    assert crf.stop_reason_ == "Reached the limit of 2 steps."
+    assert crf.stop_reason_ == "Reached max_iterations=2."
     assert not crf.converged_
 
 

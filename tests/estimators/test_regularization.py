@@ -16,7 +16,7 @@ from fastcrf.fitting.regularization_path import follow_path, known_part, largest
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.auto.auto import Auto
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from reference.random_corpora import learnable_corpus, random_features
 
 TOKENS, LABELS = make_addresses(60, 0)
@@ -31,7 +31,7 @@ def small_problem():
 def test_the_path_ends_where_cold_fits_end(along):
     problem = small_problem()
     for point in follow_path(problem, along, tol=1e-7):
-        cold = minimize(problem.with_penalty(point.c1, point.c2), Auto(), stop=[CertifiedGap(1e-7), MaxSteps(1000)])
+        cold = minimize(problem.with_penalty(point.c1, point.c2), Auto(), stop=[CertifiedGap(1e-7), MaxIterations(1000)])
         assert point.relative_gap <= 1e-7
         assert point.objective == pytest.approx(cold.certificate.objective, rel=3e-7)
 
@@ -39,7 +39,7 @@ def test_the_path_ends_where_cold_fits_end(along):
 @pytest.mark.parametrize("to", [(0.0, 0.2), (0.7, 2.0), (0.7, 0.0)])
 def test_what_is_carried_over_is_what_would_have_been_evaluated(to):
     problem, solver = small_problem(), Auto()
-    state = minimize(problem, solver, stop=[MaxSteps(6)]).state
+    state = minimize(problem, solver, stop=[MaxIterations(6)]).state
     now = problem.with_penalty(*to)
     carried = solver.carried(state, problem, now)
     value, gradient = now.gradient(state["weights"])
@@ -71,7 +71,7 @@ def test_what_is_carried_over_counts_c1_as_often_as_attributes_are_merged():
     problem = problem_of_path(corpus, build_feature_map(corpus, len(attributes), len(labels)), 0.1, 1)
     assert len(problem.c1_factors)
     before, now = problem.with_penalty(1.0, 0.1), problem.with_penalty(0.3, 0.2)
-    state = minimize(before, Auto(), stop=[MaxSteps(6)]).state
+    state = minimize(before, Auto(), stop=[MaxIterations(6)]).state
     assert Auto().carried(state, before, now)["value"] == pytest.approx(now.value(state["weights"]), rel=1e-12)
 
 

@@ -35,7 +35,7 @@ def test_a_run_that_meets_its_goal_has_converged():
     fit = train(tol=1e-4)
     assert fit.converged
     assert not fit.asked
-    assert fit.result.certificate.relative <= 1e-4
+    assert fit.result.certificate.relative_gap <= 1e-4
 
 
 def test_a_run_cut_short_has_not_converged():

@@ -14,22 +14,13 @@ from fastcrf.solvers import registry
 from fastcrf.solvers.auto.auto import Auto
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
-from fastcrf.training.stopping import (
-    CertifiedGap,
-    Epochs,
-    GradientRatio,
-    LargestSlope,
-    MaxPasses,
-    MaxSteps,
-    MeanLoss,
-    MeanSlope,
-    RelativeDecrease,
-)
+from fastcrf.stopping import CertifiedGap, GradientNorm, MaxIterations, MaxPasses
+from fastcrf.training.stopping import Epochs, GradientRatio, Improvement, MeanLoss
 
-UNLIMITED = MaxSteps(2**31 - 1)
-OURS = MaxSteps(1000)
+UNLIMITED = MaxIterations(2**31 - 1)
+OURS = MaxIterations(1000)
 AIMING = Auto(target=1e-3)  # where a certified gap is the one goal
-CRFSUITE_GOALS = (RelativeDecrease(10, 1e-5), GradientRatio(1e-5))
+CRFSUITE_GOALS = (Improvement(10, 1e-5), GradientRatio(1e-5))
 
 
 def plan(**parameters):
@@ -103,20 +94,20 @@ def test_a_solver_object_is_taken_as_it_is_with_our_stopping_rules():
     [
         ({"tol": 1e-5}, [CertifiedGap(1e-5)]),
         ({"tol": 1e-5, "algorithm": "lbfgs"}, [CertifiedGap(1e-5)]),
-        ({"tol": 1e-5, "delta": 1e-7}, [CertifiedGap(1e-5), RelativeDecrease(10, 1e-7)]),
-        ({"tol": 1e-5, "period": 3}, [CertifiedGap(1e-5), RelativeDecrease(3, 1e-5)]),
+        ({"tol": 1e-5, "delta": 1e-7}, [CertifiedGap(1e-5), Improvement(10, 1e-7)]),
+        ({"tol": 1e-5, "period": 3}, [CertifiedGap(1e-5), Improvement(3, 1e-5)]),
         ({"tol": 1e-5, "epsilon": 1e-4}, [CertifiedGap(1e-5), GradientRatio(1e-4)]),
-        ({"delta": 1e-7}, [RelativeDecrease(10, 1e-7), GradientRatio(1e-5)]),
-        ({"epsilon": 1e-7, "algorithm": "lbfgs"}, [RelativeDecrease(10, 1e-5), GradientRatio(1e-7)]),
+        ({"delta": 1e-7}, [Improvement(10, 1e-7), GradientRatio(1e-5)]),
+        ({"epsilon": 1e-7, "algorithm": "lbfgs"}, [Improvement(10, 1e-5), GradientRatio(1e-7)]),
         ({"c2": 0.0}, [CertifiedGap(1e-3), *CRFSUITE_GOALS]),
         ({"c2": 0.0, "tol": 1e-5}, [CertifiedGap(1e-5), *CRFSUITE_GOALS]),
         ({"c2": 0.0, "c1": 1.0}, [CertifiedGap(1e-3), *CRFSUITE_GOALS]),  # L1 alone is proved loosely
         ({"c2": 0.0, "c1": 1.0, "tol": 1e-3}, [CertifiedGap(1e-3)]),
-        ({"gradient_tol": 0.05}, [LargestSlope(0.05)]),
-        ({"gradient_tol": 0.05, "algorithm": "lbfgs"}, [LargestSlope(0.05)]),
-        ({"mean_gradient_tol": 1e-4, "c2": 0.0}, [MeanSlope(1e-4)]),
-        ({"mean_gradient_tol": 1e-4, "tol": 1e-5}, [MeanSlope(1e-4), CertifiedGap(1e-5)]),
-        ({"gradient_tol": 0.05, "epsilon": 1e-4}, [LargestSlope(0.05), GradientRatio(1e-4)]),
+        ({"gradient_tol": 0.05}, [GradientNorm(0.05)]),
+        ({"gradient_tol": 0.05, "algorithm": "lbfgs"}, [GradientNorm(0.05)]),
+        ({"mean_gradient_tol": 1e-4, "c2": 0.0}, [GradientNorm(1e-4, per_sequence=True)]),
+        ({"mean_gradient_tol": 1e-4, "tol": 1e-5}, [GradientNorm(1e-4, per_sequence=True), CertifiedGap(1e-5)]),
+        ({"gradient_tol": 0.05, "epsilon": 1e-4}, [GradientNorm(0.05), GradientRatio(1e-4)]),
     ],
     ids=str,
 )
@@ -125,8 +116,8 @@ def test_tol_and_crfsuites_three_combine_as_documented(parameters, goals):
 
 
 def test_limits_are_those_given():
-    assert plan(max_iterations=7, max_passes=2.5).stop[:2] == (MaxSteps(7), MaxPasses(2.5))
-    assert plan(algorithm="lbfgs", max_iterations=7.0).stop[0] == MaxSteps(7)
+    assert plan(max_iterations=7, max_passes=2.5).stop[:2] == (MaxIterations(7), MaxPasses(2.5))
+    assert plan(algorithm="lbfgs", max_iterations=7.0).stop[0] == MaxIterations(7)
 
 
 @pytest.mark.parametrize("name", [*CRFSUITE, "averaged-perceptron", "passive-aggressive"])
@@ -136,7 +127,7 @@ def test_crfsuites_algorithms_are_there(name):
 
 def test_a_stopping_rule_that_crfsuite_does_not_have_is_refused():
     """l2sgd knows no epsilon, ap no period: as in CRFsuite, they say so."""
-    assert RelativeDecrease(10, 1e-6) in plan(algorithm="l2sgd").stop
+    assert Improvement(10, 1e-6) in plan(algorithm="l2sgd").stop
     assert plan(algorithm="AP", c2=0).stop == (Epochs(100), MeanLoss(0.0))
     with pytest.raises(ValueError, match="does not know the parameter epsilon=1"):
         plan(algorithm="l2sgd", epsilon=1)

@@ -16,7 +16,7 @@ from fastcrf.training import checkpoint, checkpoint_file
 from fastcrf.training import checkpoint_signature as seal
 from fastcrf.training.checkpoint import Checkpoint, CheckpointError
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from reference.random_corpora import random_corpus, random_features
 
 CORPUS, FEATURES = random_corpus(0, lengths=[3, 1, 5, 2, 4]), random_features(0)
@@ -24,7 +24,7 @@ CORPUS, FEATURES = random_corpus(0, lengths=[3, 1, 5, 2, 4]), random_features(0)
 
 def run(path, solver="lbfgs", resume=True, steps=6):
     problem = Problem(CORPUS, FEATURES, c1=float(solver == "owlqn"), c2=0.5)
-    return minimize(problem, make(solver), stop=[MaxSteps(steps)], checkpoint=Checkpoint(path, 0.0, resume))
+    return minimize(problem, make(solver), stop=[MaxIterations(steps)], checkpoint=Checkpoint(path, 0.0, resume))
 
 
 @pytest.fixture(params=["lbfgs", "owlqn"])

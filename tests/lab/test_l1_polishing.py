@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fastcrf.lab.l1_polishing import Face, polish
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxPasses
+from fastcrf.stopping import MaxPasses
 from reference.toy_problem import ToyProblem
 
 
@@ -50,7 +50,7 @@ def test_it_takes_what_owlqn_found_to_the_optimum(c1, c2):
     problem = ToyProblem(c1=c1, c2=c2)
     rough = minimize(problem, make("owlqn"), stop=[MaxPasses(30)])
     weights, certificate = polish(problem, rough.weights, 1e-8)
-    assert certificate.relative <= 1e-8
+    assert certificate.relative_gap <= 1e-8
     assert problem.value(weights) <= rough.certificate.objective
 
 

@@ -14,7 +14,7 @@ from fastcrf.lab.runner import run_experiment
 from fastcrf.lab.store import Store
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from reference.toy_sequences import toy_sequences
 
 PENALTIES = [Penalty(0.0, 0.5), Penalty(0.5, 0.0), Penalty(0.3, 0.2)]
@@ -43,7 +43,7 @@ def test_it_brackets_the_optimum_of_a_long_run(dataset, tmp_path, penalty):
     objective = Objective(dataset, penalty)
     rows = short_rows(dataset, penalty, Store(tmp_path))
     found = find_optimum(objective, rows, Store(tmp_path), 1e-7, 1, silent)
-    long_run = minimize(objective.problem(1), make(solver_for(penalty), pairs=15), stop=[MaxSteps(500)])
+    long_run = minimize(objective.problem(1), make(solver_for(penalty), pairs=15), stop=[MaxIterations(500)])
     truth = long_run.certificate.objective
     assert found.accuracy <= 1e-7
     assert found.lower_bound <= truth * (1 + 1e-12)

@@ -15,7 +15,7 @@ from fastcrf.objective.merging import equal_attributes, merge_equal
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap
+from fastcrf.stopping import CertifiedGap
 from reference.random_corpora import random_corpus
 
 COPIES = (1, 3, 1, 2, 4)  # how many attributes each of five becomes
@@ -130,7 +130,7 @@ def test_auto_comes_to_the_optimum_of_the_whole(when, c1):
     assert ends[0].trace[-1]["objective"] == pytest.approx(ends[1].trace[-1]["objective"], rel=2e-9)
     weights = merged.model_weights(ends[0].weights)
     np.testing.assert_allclose(weights, ends[1].weights, atol=1e-4)
-    assert plain.certificate(weights).relative <= 1e-6  # by the whole problem's own rules
+    assert plain.certificate(weights).relative_gap <= 1e-6  # by the whole problem's own rules
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -190,7 +190,7 @@ def test_a_model_has_a_weight_for_each_attribute_of_the_data():
     for name, weight in plain.state_features_.items():
         assert auto.state_features_[name] == pytest.approx(weight, abs=1e-3)
     assert auto.state_features_["word:Rome", "C"] == auto.state_features_["lower:rome", "C"]
-    assert auto.certificate_.relative <= 1e-8
+    assert auto.certificate_.relative_gap <= 1e-8
 
 
 def test_held_out_scores_and_warm_starts_are_those_of_the_model():

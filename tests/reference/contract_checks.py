@@ -20,7 +20,7 @@ from fastcrf.fitting.solver_choice import quasi_newton
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.trace import COLUMNS
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
@@ -120,7 +120,7 @@ def optimum(kind):
     """The weights with the lowest objective of the small problem, and that objective."""
     problem = small_problem(kind).problem
     solver = registry.make(quasi_newton(problem.c1), pairs=20)
-    result = minimize(problem, solver, stop=[CertifiedGap(1e-9), MaxSteps(3000)])
+    result = minimize(problem, solver, stop=[CertifiedGap(1e-9), MaxIterations(3000)])
     return result.weights, problem.value(result.weights)
 
 
@@ -247,7 +247,7 @@ def assert_it_stays_at_the_optimum(solver, kind):
 
 
 def assert_it_notices_divergence(solver, kind):
-    result = minimize(poisoned_problem(kind), solver, stop=[MaxSteps(30)])
+    result = minimize(poisoned_problem(kind), solver, stop=[MaxIterations(30)])
     assert result.status == "diverged"
     assert np.isfinite(result.weights).all()
 
@@ -281,7 +281,7 @@ def assert_a_spoilt_state_raises(solver, kind):
 def error_of(problem, solver, state):
     """The text of the ValueError that a state causes."""
     try:
-        minimize(problem, solver, state=state, stop=[MaxSteps(1)])
+        minimize(problem, solver, state=state, stop=[MaxIterations(1)])
     except ValueError as error:
         return str(error)
     raise AssertionError("a spoilt state was taken")

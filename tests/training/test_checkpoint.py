@@ -16,7 +16,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.checkpoint import Checkpoint, CheckpointError
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from fastcrf.training.trace import SPENT
 from reference.random_corpora import random_corpus, random_features
 
@@ -34,7 +34,7 @@ def run(solver, path=None, resume=False, steps=STEPS, problem=None, **options):
     problem = problem or small_problem()
     checkpoint = Checkpoint(path, every=0.0, resume=resume) if path else None
     watch = {"value": lambda w: -problem.value(w)}
-    stop, solver = [MaxSteps(steps)], make(solver, **options)
+    stop, solver = [MaxIterations(steps)], make(solver, **options)
     return minimize(problem, solver, stop=stop, watch=watch, best="value", checkpoint=checkpoint)
 
 
@@ -117,7 +117,7 @@ def test_checkpoints_are_written_by_time(tmp_path):
     path, problem = tmp_path / "run.state", small_problem()
     seen = []
     look = [lambda row: seen.append(path.exists())]
-    minimize(problem, make("lbfgs"), stop=[MaxSteps(4)], callbacks=look, checkpoint=Checkpoint(path, every=1e6))
+    minimize(problem, make("lbfgs"), stop=[MaxIterations(4)], callbacks=look, checkpoint=Checkpoint(path, every=1e6))
     assert not any(seen)
     assert path.exists()  # at the end, so that the run can be continued
 

@@ -15,7 +15,7 @@ from fastcrf.core.types import Diverged, Step
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, GradientNorm, HeldOut, MaxPasses, MaxSteps, RelativeDecrease
+from fastcrf.stopping import CertifiedGap, GradientNorm, EarlyStopping, MaxIterations, MaxPasses, RelativeDecrease
 from fastcrf.training.trace import COLUMNS
 from reference.toy_problem import ToyProblem
 
@@ -55,7 +55,7 @@ def first(weights):
 def test_the_trace_begins_with_the_start_and_ends_with_the_returned_weights():
     toy = ToyProblem()
     start = np.full(toy.n_weights, 0.5)
-    result = minimize(toy, LBFGS(), start, stop=[MaxSteps(7)])
+    result = minimize(toy, LBFGS(), start, stop=[MaxIterations(7)])
     assert [row["step"] for row in result.trace] == list(range(8))
     assert result.n_steps == 7
     assert result.trace[0]["objective"] == pytest.approx(toy.value(start))
@@ -66,7 +66,7 @@ def test_the_trace_begins_with_the_start_and_ends_with_the_returned_weights():
 
 def test_every_row_has_every_column_and_cumulative_costs_never_fall():
     toy = ToyProblem()
-    trace = minimize(toy, LBFGS(), stop=[MaxSteps(9)]).trace
+    trace = minimize(toy, LBFGS(), stop=[MaxIterations(9)]).trace
     for row in trace:
         assert set(COLUMNS) <= set(row)
     for column in ("passes", "seconds", "wall"):
@@ -78,7 +78,7 @@ def test_every_row_has_every_column_and_cumulative_costs_never_fall():
 
 def test_nothing_that_a_step_carries_is_evaluated_again():
     toy = ToyProblem(c2=1.0)
-    rules = [CertifiedGap(1e-6), GradientNorm(1e-9), RelativeDecrease(), MaxSteps(50)]
+    rules = [CertifiedGap(1e-6), GradientNorm(1e-9), RelativeDecrease(1e-5), MaxIterations(50)]
     result = minimize(toy, LBFGS(), stop=rules)
     assert result.status == "converged"
     assert toy.evaluations == result.trace[-1]["passes"]
@@ -86,7 +86,7 @@ def test_nothing_that_a_step_carries_is_evaluated_again():
 
 def test_the_default_start_is_zero():
     toy = ToyProblem()
-    assert minimize(toy, LBFGS(), stop=[MaxSteps(0)]).weights.tolist() == [0.0] * toy.n_weights
+    assert minimize(toy, LBFGS(), stop=[MaxIterations(0)]).weights.tolist() == [0.0] * toy.n_weights
 
 
 def test_weights_of_another_length_are_refused():
@@ -102,7 +102,7 @@ def test_a_penalty_that_the_solver_does_not_handle_is_refused_before_the_start()
 
 
 def test_the_returned_weights_are_a_copy_although_the_solver_writes_its_own():
-    result = minimize(ToyProblem(), Script([0.0, 1.0, 2.0, 3.0]), stop=[MaxSteps(2)])
+    result = minimize(ToyProblem(), Script([0.0, 1.0, 2.0, 3.0]), stop=[MaxIterations(2)])
     assert (result.weights == 2.0).all()
 
 
@@ -110,7 +110,7 @@ def test_the_returned_weights_are_a_copy_although_the_solver_writes_its_own():
 def test_the_generator_is_always_closed(acts):
     script = Script(acts)
     try:
-        minimize(ToyProblem(), script, stop=[MaxSteps(1)])
+        minimize(ToyProblem(), script, stop=[MaxIterations(1)])
     except ValueError as bug:
         assert str(bug) == "bug"  # noqa: PT017
     assert script.closed
@@ -147,7 +147,7 @@ def test_an_objective_that_a_rule_finds_to_be_infinite_is_divergence():
             value, gradient = super().gradient(w)
             return (np.inf if w[0] > 1.5 else value), gradient
 
-    result = minimize(Cliff(), Script([0.0, 1.0, 2.0, 3.0]), stop=[RelativeDecrease(1, delta=0.0)])
+    result = minimize(Cliff(), Script([0.0, 1.0, 2.0, 3.0]), stop=[RelativeDecrease(0.0, iterations=1)])
     assert result.status == "diverged"
     assert (result.weights == 1.0).all()
 
@@ -162,18 +162,18 @@ def test_a_start_that_is_not_finite_is_divergence_with_a_row_of_its_own():
 
 def test_a_limit_and_convergence_at_the_same_step_count_as_convergence():
     toy = ToyProblem()
-    result = minimize(toy, LBFGS(), stop=[MaxSteps(0), GradientNorm(1e9)])
+    result = minimize(toy, LBFGS(), stop=[MaxIterations(0), GradientNorm(1e9)])
     assert result.status == "converged"
 
 
 def test_a_limit_stops_with_its_sentence():
     result = minimize(ToyProblem(), LBFGS(), stop=[MaxPasses(5)])
     assert result.status == "stopped"
-    assert result.reason.startswith("Spent 5")
+    assert result.reason.startswith("Reached max_passes=5")
 
 
 def test_rules_may_be_used_again():
-    rules = [CertifiedGap(1e-5), MaxSteps(100)]
+    rules = [CertifiedGap(1e-5), MaxIterations(100)]
     first_run, second_run = (minimize(ToyProblem(), LBFGS(), stop=rules) for _ in range(2))
     assert first_run.n_steps == second_run.n_steps > 2
 
@@ -214,12 +214,12 @@ def test_callbacks_see_every_row_and_true_ends_the_run():
 
     result = minimize(ToyProblem(), LBFGS(), callbacks=[stop_at_two, lambda row: None])
     assert seen == [0, 1, 2]
-    assert (result.status, result.reason) == ("stopped", "A callback asked to stop at step 2.")
+    assert (result.status, result.reason) == ("requested", "A callback returned True at iteration 2.")
 
 
 def test_callbacks_see_the_row_at_which_a_rule_fires():
     seen = []
-    minimize(ToyProblem(), LBFGS(), stop=[MaxSteps(3)], callbacks=[seen.append])
+    minimize(ToyProblem(), LBFGS(), stop=[MaxIterations(3)], callbacks=[seen.append])
     assert [row["step"] for row in seen] == [0, 1, 2, 3]
 
 
@@ -241,12 +241,12 @@ def test_best_must_name_a_watched_score():
 def test_the_best_weights_are_returned_with_a_last_row_of_their_own():
     toy = ToyProblem()
     script = Script([0.0, 3.0, 1.0, 2.0, 2.5])
-    result = minimize(toy, script, watch={"first": first}, best="first", stop=[HeldOut("first", patience=3)])
-    assert result.status == "finished"
+    result = minimize(toy, script, watch={"dev_first": first}, best="dev_first", stop=[EarlyStopping(3, score="first")])
+    assert result.status == "requested"
     assert (result.weights == 3.0).all()
     assert result.n_steps == 4
     last = result.trace[-1]
-    assert (last["step"], last["restored_step"], last["first"], last["passes"]) == (4, 1, 3.0, 2.5)
+    assert (last["step"], last["restored_step"], last["dev_first"], last["passes"]) == (4, 1, 3.0, 2.5)
     assert last["objective"] == pytest.approx(toy.value(result.weights))
     assert result.certificate.gap == pytest.approx(toy.certificate(result.weights).gap)
 
@@ -266,23 +266,23 @@ def test_the_first_of_equally_good_weights_are_returned_and_nan_is_never_the_bes
 @pytest.mark.parametrize(("solver", "c1"), [(LBFGS(), 0.0), (OWLQN(), 0.7)])
 def test_two_runs_joined_by_memory_equal_one_run(solver, c1):
     toy = ToyProblem(c1=c1, c2=0.1)
-    whole = minimize(toy, solver, stop=[MaxSteps(12)])
-    half = minimize(toy, solver, stop=[MaxSteps(5)])
-    rest = minimize(toy, solver, state=half.state, stop=[MaxSteps(7)])
+    whole = minimize(toy, solver, stop=[MaxIterations(12)])
+    half = minimize(toy, solver, stop=[MaxIterations(5)])
+    rest = minimize(toy, solver, state=half.state, stop=[MaxIterations(7)])
     np.testing.assert_array_equal(rest.weights, whole.weights)
     assert half.trace[-1]["passes"] + rest.trace[-1]["passes"] == whole.trace[-1]["passes"]
 
 
 def test_every_result_is_certified_even_when_nobody_asked():
     toy = ToyProblem(c1=1.0, c2=0.0)
-    result = minimize(toy, OWLQN(), stop=[MaxSteps(5)])
+    result = minimize(toy, OWLQN(), stop=[MaxIterations(5)])
     assert result.trace[-2]["gap"] is None
     assert result.trace[-1]["gap"] == result.certificate.gap > 0
 
 
 def test_a_run_from_the_answer_stays_there():
     toy = ToyProblem()
-    rules = [CertifiedGap(1e-8), MaxSteps(200)]
+    rules = [CertifiedGap(1e-8), MaxIterations(200)]
     result = minimize(toy, LBFGS(), stop=rules)
     again = minimize(toy, LBFGS(), result.weights, stop=rules)
     assert again.n_steps == 0

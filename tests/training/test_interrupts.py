@@ -10,7 +10,7 @@ import pytest
 
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import GradientNorm, MaxSteps
+from fastcrf.stopping import GradientNorm, MaxIterations
 from reference.toy_problem import ToyProblem
 
 
@@ -37,25 +37,25 @@ def _handler_is_put_back():
 
 def test_the_first_ctrl_c_finishes_the_step_and_returns_a_usable_result():
     toy = Interrupted(at=[5], c2=0.1)
-    result = minimize(toy, LBFGS(), stop=[MaxSteps(100)])
-    undisturbed = minimize(ToyProblem(c2=0.1), LBFGS(), stop=[MaxSteps(result.n_steps)])
+    result = minimize(toy, LBFGS(), stop=[MaxIterations(100)])
+    undisturbed = minimize(ToyProblem(c2=0.1), LBFGS(), stop=[MaxIterations(result.n_steps)])
     assert result.status == "interrupted"
-    assert result.reason == f"Interrupted by Ctrl-C after step {result.n_steps}."
+    assert result.reason == f"Interrupted by Ctrl-C after iteration {result.n_steps}."
     assert 0 < result.n_steps < 6
     np.testing.assert_array_equal(result.weights, undisturbed.weights)
     assert np.isfinite(result.certificate.gap)
 
 
 def test_an_interrupted_run_goes_on_from_its_memory():
-    result = minimize(Interrupted(at=[5]), LBFGS(), stop=[MaxSteps(100)])
-    rest = minimize(ToyProblem(), LBFGS(), state=result.state, stop=[MaxSteps(10 - result.n_steps)])
-    np.testing.assert_array_equal(rest.weights, minimize(ToyProblem(), LBFGS(), stop=[MaxSteps(10)]).weights)
+    result = minimize(Interrupted(at=[5]), LBFGS(), stop=[MaxIterations(100)])
+    rest = minimize(ToyProblem(), LBFGS(), state=result.state, stop=[MaxIterations(10 - result.n_steps)])
+    np.testing.assert_array_equal(rest.weights, minimize(ToyProblem(), LBFGS(), stop=[MaxIterations(10)]).weights)
 
 
 def test_the_second_ctrl_c_interrupts_at_once():
     toy = Interrupted(at=[5, 5])
     with pytest.raises(KeyboardInterrupt):
-        minimize(toy, LBFGS(), stop=[MaxSteps(100)])
+        minimize(toy, LBFGS(), stop=[MaxIterations(100)])
     assert toy.evaluations == 5
 
 
@@ -64,7 +64,7 @@ def test_ctrl_c_in_a_callback_ends_the_run_too():
         if row["step"] == 2:
             signal.raise_signal(signal.SIGINT)
 
-    result = minimize(ToyProblem(), LBFGS(), callbacks=[press], stop=[MaxSteps(100)])
+    result = minimize(ToyProblem(), LBFGS(), callbacks=[press], stop=[MaxIterations(100)])
     assert (result.status, result.n_steps) == ("interrupted", 2)
 
 
@@ -86,7 +86,7 @@ def test_in_another_thread_signals_are_left_alone():
 
     def run():
         watch = {"score": lambda w: during.append(signal.getsignal(signal.SIGINT)) or 0.0}
-        results.append(minimize(ToyProblem(), LBFGS(), stop=[MaxSteps(3)], watch=watch))
+        results.append(minimize(ToyProblem(), LBFGS(), stop=[MaxIterations(3)], watch=watch))
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -105,6 +105,6 @@ def test_a_solver_in_the_middle_of_a_long_step_can_ask_whether_to_stop():
             return found
 
     toy = Listening(at=[3])
-    minimize(toy, LBFGS(), stop=[MaxSteps(100)])
+    minimize(toy, LBFGS(), stop=[MaxIterations(100)])
     assert heard == [False, False, True]
     assert not toy.asked_to_stop()

@@ -10,14 +10,14 @@ from rich.console import Console
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.training.driver import minimize
 from fastcrf.training.progress import Progress, line
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from fastcrf.training.trace import COLUMNS
 from reference.toy_problem import ToyProblem
 
 
 def shown(terminal, **options):
     console = Console(file=io.StringIO(), force_terminal=terminal, width=200)
-    result = minimize(ToyProblem(), LBFGS(), stop=[MaxSteps(4)], progress=Progress(console, **options))
+    result = minimize(ToyProblem(), LBFGS(), stop=[MaxIterations(4)], progress=Progress(console, **options))
     return console.file.getvalue(), result
 
 
@@ -50,7 +50,7 @@ def test_a_live_line_stays_on_one_line_and_says_nothing_of_the_solver(width):
             lines.append(console.render_lines(self._status.renderable))
             lines[-1] = ["".join(segment.text for segment in each) for each in lines[-1]]
 
-    minimize(ToyProblem(), LBFGS(), stop=[MaxSteps(4)], watch={"f1": lambda w: 0.5}, progress=Watching(console))
+    minimize(ToyProblem(), LBFGS(), stop=[MaxIterations(4)], watch={"f1": lambda w: 0.5}, progress=Watching(console))
     assert all(len(each) == 1 for each in lines)
     assert "step 4" in lines[-1][0]
     assert "f1 0.5" in lines[-1][0] or width == 40
@@ -106,5 +106,5 @@ def test_the_display_is_finished_when_the_run_breaks():
 
 
 def test_a_run_is_silent_by_default(capfd):
-    minimize(ToyProblem(), LBFGS(), stop=[MaxSteps(4)])
+    minimize(ToyProblem(), LBFGS(), stop=[MaxIterations(4)])
     assert capfd.readouterr() == ("", "")

@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 
 from fastcrf.core.types import Step
-from fastcrf.training.stopping import (
-    CertifiedGap,
-    GradientNorm,
-    GradientRatio,
-    HeldOut,
-    MaxPasses,
-    MaxSeconds,
-    MaxSteps,
-    RelativeDecrease,
-)
+from fastcrf.stopping import CertifiedGap, GradientNorm, EarlyStopping, MaxIterations, MaxPasses, MaxSeconds, RelativeDecrease
+from fastcrf.training.stopping import GradientRatio
 from fastcrf.training.trace import Point
 from reference.toy_problem import ToyProblem
 
@@ -38,7 +30,7 @@ def rows(*objectives):
 @pytest.mark.parametrize(
     ("rule", "below", "at"),
     [
-        (MaxSteps(3), point(number=2), point(number=3)),
+        (MaxIterations(3), point(number=2), point(number=3)),
         (MaxPasses(2.5), point(passes=2.4), point(passes=2.5)),
         (MaxSeconds(0.5), point(seconds=0.4), point(seconds=0.5)),
     ],
@@ -53,7 +45,7 @@ def test_the_gradient_norm_is_that_of_the_shortest_sub_gradient():
     problem = ToyProblem(c1=2.0, c2=0.0)
     inside = point(problem=problem, gradient=np.full(problem.n_weights, 1.9))
     outside = point(problem=problem, gradient=np.full(problem.n_weights, 2.1))
-    assert "gradient norm 0" in GradientNorm(1e-9).reason(inside, [])
+    assert "gradient is 0, at most" in GradientNorm(1e-9).reason(inside, [])
     assert GradientNorm(1e-9).reason(outside, []) is None
 
 
@@ -67,25 +59,22 @@ def test_crfsuites_epsilon_compares_the_gradient_with_the_weights_if_they_are_lo
     assert GradientRatio(3.0).reason(point(gradient=gradient, weights=short), []) is not None
 
 
-def test_crfsuites_delta_compares_with_the_objective_a_period_ago():
-    rule = RelativeDecrease(period=2, delta=0.1)
+def test_the_relative_decrease_compares_with_the_objective_some_iterations_ago():
+    rule = RelativeDecrease(0.1, iterations=2)
     assert rule.reason(point(number=1, objective=100.0), rows(100.0)) is None
-    assert rule.reason(point(number=2, objective=100.0), rows(110.0, 104.0)) is None  # exactly delta is not below it
+    assert rule.reason(point(number=2, objective=99.9), rows(110.0, 104.0)) is None
+    assert rule.reason(point(number=2, objective=100.0), rows(110.0, 104.0)) is not None  # exactly at the limit
     assert "0.0909" in rule.reason(point(number=2, objective=100.83), rows(110.0, 104.0))
     assert rule.reason(point(number=3, objective=100.0), rows(1.0, 150.0, 101.0)) is None
 
 
-def test_crfsuites_delta_takes_an_increase_for_the_end():
-    reason = RelativeDecrease(period=1, delta=1e-5).reason(point(number=1, objective=2.0), rows(1.0))
-    assert reason == "The objective rose by a relative 0.5 in 1 steps."
+def test_the_relative_decrease_takes_an_increase_for_the_end():
+    reason = RelativeDecrease(1e-5, iterations=1).reason(point(number=1, objective=2.0), rows(1.0))
+    assert reason == "The objective rose by a relative 0.5 in 1 iterations."
 
 
-def test_a_period_of_zero_switches_crfsuites_delta_off():
-    assert RelativeDecrease(period=0).reason(point(number=5, objective=1.0), rows(*[1.0] * 5)) is None
-
-
-def test_crfsuites_delta_compares_online_objectives_where_the_solver_has_them():
-    problem, rule = ToyProblem(), RelativeDecrease(period=1, delta=0.1)
+def test_the_relative_decrease_compares_online_objectives_where_the_solver_has_them():
+    problem, rule = ToyProblem(), RelativeDecrease(0.1, iterations=1)
     earlier = [{"objective": 1e9, "online_objective": 120.0}]
     for online, fires in [(109.2, True), (109.0, False)]:
         step = Step(np.zeros(problem.n_weights), 1.0, info={"online_objective": online})
@@ -99,7 +88,7 @@ def test_an_objective_that_the_solver_did_not_evaluate_is_evaluated_once():
     problem = ToyProblem()
     there = Point(problem, Step(np.zeros(problem.n_weights), 1.0), 0, 1.0, 0.0, 0.0)
     assert there.row()["objective"] is None
-    RelativeDecrease().reason(there, [])
+    RelativeDecrease(1e-5).reason(there, [])
     GradientNorm(1e-3).reason(there, [])
     CertifiedGap(1e-3).reason(there, [])
     assert problem.evaluations == 1
@@ -110,10 +99,10 @@ def test_the_certified_gap_is_relative_to_the_lower_bound():
     problem = ToyProblem(c2=30.0)
     w = np.zeros(problem.n_weights)
     value, gradient = problem.gradient(w)
-    relative = problem.certificate(w).relative
+    relative = problem.certificate(w).relative_gap
     there = point(problem=problem, objective=value, gradient=gradient)
     assert CertifiedGap(relative * 0.999).reason(there, []) is None
-    assert f"{relative:.3g}" in CertifiedGap(relative * 1.001).reason(there, [])
+    assert f"{relative:.1e}" in CertifiedGap(relative * 1.001).reason(there, [])
 
 
 class CertificateCounter(ToyProblem):
@@ -138,14 +127,14 @@ def test_where_a_certificate_costs_a_pass_it_is_asked_for_after_small_gains_and_
 
 
 def test_the_held_out_score_may_rest_for_as_long_as_patience_lasts():
-    rule = HeldOut("f1", patience=2)
-    trace = [{"f1": 0.5}, {"f1": 0.7}, {"f1": 0.7}]
-    assert rule.reason(point(number=3, scores={"f1": 0.71}), trace) is None
-    assert "it was 0.7 at step 1" in rule.reason(point(number=3, scores={"f1": 0.7}), trace)
-    assert rule.reason(point(number=2, scores={"f1": 0.6}), trace[:2]) is None
-    assert rule.status == "finished"
+    rule = EarlyStopping(2, score="f1")
+    trace = [{"dev_f1": 0.5}, {"dev_f1": 0.7}, {"dev_f1": 0.7}]
+    assert rule.reason(point(number=3, scores={"dev_f1": 0.71}), trace) is None
+    assert "it was 0.7 at iteration 1" in rule.reason(point(number=3, scores={"dev_f1": 0.7}), trace)
+    assert rule.reason(point(number=2, scores={"dev_f1": 0.6}), trace[:2]) is None
+    assert rule.status == "requested"
 
 
 def test_a_score_that_is_not_a_number_is_never_the_best():
-    trace = [{"f1": math.nan}, {"f1": 0.5}, {"f1": math.nan}]
-    assert "it was 0.5 at step 1" in HeldOut("f1", patience=2).reason(point(number=3, scores={"f1": math.nan}), trace)
+    trace = [{"dev_f1": math.nan}, {"dev_f1": 0.5}, {"dev_f1": math.nan}]
+    assert "it was 0.5 at iteration 1" in EarlyStopping(2, score="f1").reason(point(number=3, scores={"dev_f1": math.nan}), trace)

@@ -17,7 +17,7 @@ Without a penalty there is no such bound, and the certificate says so with an in
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,36 +25,56 @@ from fastcrf.core.types import Floats
 from fastcrf.jit.kernel import kernel
 
 
-class Certificate(NamedTuple):
-    """F(w) - F* <= gap; relative = gap / |lower bound|."""
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """A proven bound on the distance to the optimum F*: F(w) - F* <= gap.
+
+    Attributes
+    ----------
+    objective : float
+        F(w), penalties included. NaN where the algorithm minimizes something else.
+    lower_bound : float
+        A number that F* is not below; minus infinity where none is known.
+    gap : float
+        objective - lower_bound.
+    relative_gap : float
+        gap / lower_bound, a bound on (F(w) - F*) / F*; infinite where the lower bound proves nothing.
+    applies : bool
+        Whether the weights were to minimize the objective at all.
+    """
 
     objective: float
     lower_bound: float
 
     @property
     def gap(self) -> float:
+        """Bound F(w) - F* from above."""
         return max(self.objective - self.lower_bound, 0.0)
 
     @property
-    def relative(self) -> float:
-        """(F(w) - F*) / F* is at most this; infinite when the bound proves nothing."""
+    def relative_gap(self) -> float:
+        """Bound (F(w) - F*) / F* from above; infinite when the lower bound proves nothing."""
         if self.gap == 0.0:
             return 0.0
         return self.gap / self.lower_bound if self.lower_bound > 0 else math.inf
 
     @property
     def applies(self) -> bool:
-        """Whether there is an objective at all that the weights were to minimize."""
+        """Whether the weights were to minimize the objective at all."""
         return not math.isnan(self.objective)
+
+    def __repr__(self) -> str:
+        bounds = f"objective={self.objective:.6g}, lower_bound={self.lower_bound:.6g}"
+        return f"Certificate({bounds}, gap={self.gap:.3g}, relative_gap={self.relative_gap:.1e})"
 
     def __str__(self) -> str:
         if not self.applies:
             return "not applicable: this algorithm does not minimize the objective"
         if math.isinf(self.gap):
             return "no certificate: without a penalty no distance to the optimum can be proved"
-        if self.relative > 1.0:  # the optimum may be less than half of this: true of most starts, and of no use
-            return f"objective {self.objective:.4f}; there is no useful bound on its distance to the optimum yet"
-        return f"objective {self.objective:.4f} is within {self.gap:.4g} ({100 * self.relative:.2g} %) of the optimum"
+        if self.relative_gap > 1.0:  # the optimum may be less than half of this: true of most starts, and of no use
+            return f"objective {self.objective:,.6g}; there is no useful bound on its distance to the optimum yet"
+        return f"objective {self.objective:,.6g} is within {100 * self.relative_gap:.2g} % of the optimum"
 
 
 NOT_APPLICABLE = Certificate(math.nan, -math.inf)  # of weights that were not meant to minimize F

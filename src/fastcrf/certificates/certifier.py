@@ -129,7 +129,7 @@ class Certifier:
             self.mix(point)
         certificate = Certificate(point.evaluation[0], self.lower_bound)
         if point.estimated_gap:
-            self.optimism = min(1.0, certificate.relative / point.estimated_gap)
+            self.optimism = min(1.0, certificate.relative_gap / point.estimated_gap)
         return certificate
 
     def mix(self, point: RunPoint) -> None:

@@ -33,7 +33,7 @@ def outcome_of(fit: Fit, plan: Plan) -> dict[str, Any]:
         "converged": fit.converged,
         "objective": result.certificate.objective,
         "gap": result.certificate.gap,
-        "relative_gap": result.certificate.relative,
+        "relative_gap": result.certificate.relative_gap,
         "certificate": str(result.certificate),
         "steps": result.n_steps,
         "passes": last["passes"],

@@ -24,7 +24,7 @@ from fastcrf.cluster.sums import Part, Traveling
 from fastcrf.core.types import Floats
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 
 
 def averaged_start(problem: ClusterProblem, epochs: int, seed: int = 0) -> Floats:
@@ -39,7 +39,7 @@ def averaged_start(problem: ClusterProblem, epochs: int, seed: int = 0) -> Float
 def learn_alone(shard: Shard, c2: float, epochs: int, seed: int) -> tuple[Traveling, Traveling]:
     """(n_kf w_kf, n_kf) of a shard."""
     problem = shard.problem.with_penalty(0.0, c2)
-    weights = minimize(problem, make("sag-nus-star", seed=seed), stop=[MaxSteps(epochs)]).weights
+    weights = minimize(problem, make("sag-nus-star", seed=seed), stop=[MaxIterations(epochs)]).weights
     n = occurrences(shard)
     return shard.part(0.0, n * weights), shard.part(0.0, n)
 

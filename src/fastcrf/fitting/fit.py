@@ -27,7 +27,7 @@ from fastcrf.objective.capabilities import TrainingProblem
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.progress import Display
-from fastcrf.training.stopping import HeldOut, Rule
+from fastcrf.stopping import EarlyStopping, Rule
 from fastcrf.training.trace import Row
 from fastcrf.training.warm_up import warm_up
 
@@ -188,7 +188,7 @@ def fit_problem(
         progress=progress,
         checkpoint=checkpoint,
     )
-    done = result.status == "finished" and (bool(patience_rules) or not result.certificate.applies)
+    done = result.status == "requested" or (result.status == "finished" and not result.certificate.applies)
     asked = asking.asked or result.status == "interrupted" or done
     if result.status == "interrupted" and progress is None:  # a display has said it
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
@@ -203,13 +203,13 @@ def early_stop(patience: int | None, has_dev: bool) -> list[Rule]:
         return []
     if not has_dev:
         raise ValueError(f"patience={patience!r} needs held-out data; pass X_dev and y_dev to fit, or leave it None.")
-    return [HeldOut(DEV_SCORE, whole("patience", patience, 1))]
+    return [EarlyStopping(whole("patience", patience, 1))]
 
 
 def has_converged(result: Result, tol: float) -> bool:
     """Whether the run reached its goal, by a rule or by the certificate."""
     enough = max(tol, NEGLIGIBLE) if result.status == "finished" else tol
-    return result.status == "converged" or result.certificate.relative <= enough
+    return result.status == "converged" or result.certificate.relative_gap <= enough
 
 
 def summary(result: Result) -> dict[str, Any]:
@@ -217,6 +217,6 @@ def summary(result: Result) -> dict[str, Any]:
     last, certificate = result.trace[-1], result.certificate
     return {
         "stop_reason": result.reason,
-        **({"objective": certificate.objective, "relative_gap": certificate.relative} if certificate.applies else {}),
+        **({"objective": certificate.objective, "relative_gap": certificate.relative_gap} if certificate.applies else {}),
         **{name: last[name] for name in ("step", "passes", "seconds", DEV_SCORE) if name in last},
     }

@@ -7,6 +7,7 @@ is described in `docs/parameters.md`. None always means "the default", and a wro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from fastcrf.core.checks import above, at_least, one_of, seed_of, whole
@@ -14,18 +15,8 @@ from fastcrf.features.histories import check_order
 from fastcrf.fitting.solver_choice import AUTO, resolve_solver
 from fastcrf.solvers import registry
 from fastcrf.solvers.contract import Policy, Solver
-from fastcrf.training.stopping import (
-    CertifiedGap,
-    Epochs,
-    GradientRatio,
-    LargestSlope,
-    MaxPasses,
-    MaxSteps,
-    MeanLoss,
-    MeanSlope,
-    RelativeDecrease,
-    Rule,
-)
+from fastcrf.stopping import CertifiedGap, GradientNorm, MaxIterations, MaxPasses, Rule
+from fastcrf.training.stopping import Epochs, GradientRatio, Improvement, MeanLoss
 
 Given = Mapping[str, Any]  # parameters that are not None
 
@@ -58,7 +49,10 @@ CALIBRATION = tuple(f"calibration_{name}" for name in ("eta", "rate", "samples",
 MARGIN = ("pa_type", "c", "error_sensitive", "averaging", "variance", "gamma")
 SOLVER_PARAMETERS = ("num_memories", "max_linesearch", *CALIBRATION, *MARGIN)
 RENAMED = {"num_memories": "pairs"}
-SLOPES: dict[str, Callable[[float], Rule]] = {"gradient_tol": LargestSlope, "mean_gradient_tol": MeanSlope}
+SLOPES: dict[str, Callable[[float], Rule]] = {
+    "gradient_tol": GradientNorm,
+    "mean_gradient_tol": partial(GradientNorm, per_sequence=True),
+}
 STOPPING = ("tol", "max_iterations", "max_passes", "epsilon", "period", "delta", *SLOPES)
 PARAMETERS = frozenset({"c1", "c2", "linesearch", *STOPPING, *SOLVER_PARAMETERS})  # besides algorithm and random_state
 
@@ -120,11 +114,11 @@ def _plan_without_objective(solver: Solver, penalty: tuple[float, float], given:
     goals: list[Rule] = []
     if limits.delta is not None:
         period, delta = given.get("period", limits.period), given.get("delta", limits.delta)
-        goals.append(RelativeDecrease(whole("period", period, 0), at_least("delta", delta, 0.0)))
+        goals.append(Improvement(whole("period", period, 0), at_least("delta", delta, 0.0)))
     if limits.epsilon is not None:
         epsilon = at_least("epsilon", given.get("epsilon", limits.epsilon), 0.0)
         goals.append(MeanLoss(epsilon, or_equal=solver.name == "arow"))
-    if isinstance(first, MaxSteps) and not {"period", "delta", "epsilon"} & given.keys():
+    if isinstance(first, MaxIterations) and not {"period", "delta", "epsilon"} & given.keys():
         first = Epochs(first.limit)
     return Plan(solver, *penalty, (first, *others, *goals), 0.0)
 
@@ -194,7 +188,7 @@ def _unknown(name: str, parameter: str, given: Given) -> ValueError:
 
 
 def _limits(given: Given, limits: StoppingDefaults) -> list[Rule]:
-    rules: list[Rule] = [MaxSteps(whole("max_iterations", given.get("max_iterations", limits.max_iterations), 1))]
+    rules: list[Rule] = [MaxIterations(whole("max_iterations", given.get("max_iterations", limits.max_iterations), 1))]
     if "max_passes" in given:
         rules.append(MaxPasses(above("max_passes", given["max_passes"], 0.0)))
     return rules
@@ -216,7 +210,7 @@ def _goals(given: Given, limits: StoppingDefaults, certifiable: bool) -> list[Ru
         goals.append(CertifiedGap(at_least("tol", given.get("tol", DEFAULT_TOL), 0.0)))
     period, delta, epsilon = (given.get(name, getattr(limits, name)) for name in ("period", "delta", "epsilon"))
     if delta is not None and (all_three or three - {"epsilon"}):
-        goals.append(RelativeDecrease(whole("period", period, 0), at_least("delta", delta, 0.0)))
+        goals.append(Improvement(whole("period", period, 0), at_least("delta", delta, 0.0)))
     if epsilon is not None and (all_three or "epsilon" in three):
         goals.append(GradientRatio(at_least("epsilon", epsilon, 0.0)))
     return goals

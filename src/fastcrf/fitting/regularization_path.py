@@ -23,7 +23,7 @@ from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.auto.auto import Auto
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.warm_up import warm_up
 
 MAX_STEPS = 1000
@@ -141,11 +141,11 @@ def follow_path(
             warm_up(now, solver)
         else:
             state = solver.carried(state, before, now)
-        result = minimize(now, solver, state=state, stop=[CertifiedGap(tol), MaxSteps(MAX_STEPS)])
+        result = minimize(now, solver, state=state, stop=[CertifiedGap(tol), MaxIterations(MAX_STEPS)])
         before, state = now, result.state
         last, certificate = result.trace[-1], result.certificate
         weights = now.model_weights(result.weights)
         scores = held_out.of(weights, wanted) if held_out else {}
-        numbers = certificate.objective, certificate.relative, int(np.count_nonzero(weights))
+        numbers = certificate.objective, certificate.relative_gap, int(np.count_nonzero(weights))
         points.append(PathPoint(c1, c2, weights, *numbers, last["passes"], last["seconds"], scores))
     return points

@@ -18,7 +18,7 @@ from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import changed, check
-from fastcrf.training.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
+from fastcrf.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
 
 SEED = "seed"  # the option of solvers that draw
 

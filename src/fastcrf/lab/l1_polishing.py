@@ -22,7 +22,7 @@ from fastcrf.objective.capabilities import RunProblem
 from fastcrf.penalties.regularizer import NO_FACTORS
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import GradientNorm, MaxPasses, Rule
+from fastcrf.stopping import GradientNorm, MaxPasses, Rule
 
 ROUNDS = 20
 PASSES_A_ROUND = 60.0
@@ -75,7 +75,7 @@ def polish(problem: RunProblem, weights: Floats, tol: float) -> tuple[Floats, Ce
         smooth, gradient = problem.gradient(weights)
         objective = smooth + problem.c1 * float(np.abs(weights).sum())
         certificate = problem.certificate(weights, objective, gradient)
-        if certificate.relative <= tol:
+        if certificate.relative_gap <= tol:
             break
         face = Face(problem, weights, gradient)
         better = step_towards(problem, face, weights, best_on(face, weights), objective)
@@ -89,7 +89,7 @@ def best_on(face: Face, weights: Floats) -> Floats:
     """The minimum over a face, about; signs may be violated."""
     start = weights[face.free]
     goal = SHRINKAGE * float(np.linalg.norm(face.gradient(start)[1]))
-    rules: list[Rule] = [GradientNorm(goal), MaxPasses(PASSES_A_ROUND)]
+    rules: list[Rule] = [GradientNorm(goal, norm="l2"), MaxPasses(PASSES_A_ROUND)]
     return face.embedded(minimize(face, make("lbfgs", pairs=PAIRS), start, stop=rules).weights)
 
 

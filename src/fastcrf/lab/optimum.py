@@ -18,7 +18,7 @@ from fastcrf.lab.l1_polishing import polish
 from fastcrf.lab.resumable_run import minimize_resumably
 from fastcrf.lab.store import Row, Rows, Store
 from fastcrf.solvers.registry import make
-from fastcrf.training.stopping import CertifiedGap, MaxPasses
+from fastcrf.stopping import CertifiedGap, MaxPasses
 
 MAX_PASSES = 1000.0  # then it gives up; without an L2 penalty that may well happen
 ROUNDS = 5  # of OWL-QN and faces
@@ -107,7 +107,7 @@ def search(objective: Objective, store: Store, start: Floats | None, tol: float,
         rules = [CertifiedGap(tol), MaxPasses(MAX_PASSES / ROUNDS if sparse else MAX_PASSES)]
         result = minimize_resumably(problem, solver, path, weights=weights, stop=rules)
         weights, certificate = result.weights, result.certificate
-        if sparse and certificate.relative > tol:
+        if sparse and certificate.relative_gap > tol:
             weights, certificate = polish(problem, weights, tol)
         found = found.joined(Optimum(certificate.objective, certificate.lower_bound))
         path.unlink(missing_ok=True)

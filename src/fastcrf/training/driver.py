@@ -25,7 +25,7 @@ from fastcrf.solvers.registry import check
 from fastcrf.training.checkpoint import Checkpoint, Saved
 from fastcrf.training.interrupts import Interrupt, catch_interrupt
 from fastcrf.training.progress import Display, Silent
-from fastcrf.training.stopping import Rule
+from fastcrf.stopping import Rule
 from fastcrf.training.trace import COLUMNS, ESTIMATE, EVALUATED, SPENT, Point, Row, Trace
 
 Steps = Generator[Step, None, str | None]
@@ -37,8 +37,8 @@ Callback = Callable[[Row], bool | None]
 class Result:
     """Where a run ended. The arrays are the caller's own.
 
-    status: `converged` (a rule that measures the optimum fired), `stopped` (a limit or a callback), `finished` (the
-    solver or the held-out score has nothing left to gain), `interrupted` (Ctrl-C) or `diverged` (weights are the last
+    status: `converged` (a rule that measures the optimum was met), `stopped` (a limit), `requested` (a callback, or a
+    held-out score that no longer improves), `finished` (the solver has nothing left to gain), `interrupted` (Ctrl-C) or `diverged` (weights are the last
     finite ones).
     """
 
@@ -249,8 +249,8 @@ class Run:
     def _asked_to_stop(self, row: Row, interrupt: Interrupt) -> Ending | None:
         asking = [callback for callback in self.callbacks if callback(row)]
         if interrupt.asked:
-            return Ending("interrupted", f"Interrupted by Ctrl-C after step {row['step']}.")
-        return Ending("stopped", f"A callback asked to stop at step {row['step']}.") if asking else None
+            return Ending("interrupted", f"Interrupted by Ctrl-C after iteration {row['step']}.")
+        return Ending("requested", f"A callback returned True at iteration {row['step']}.") if asking else None
 
     def conclude(self) -> Certificate:
         """Settle which weights are returned, complete their row (the last), and certify them. Outside the clock."""

@@ -54,6 +54,25 @@ class Point:
         return self.step.weights
 
     @property
+    def info(self) -> Mapping[str, float]:
+        """What the solver reports of itself."""
+        return self.step.info
+
+    @property
+    def n_sequences(self) -> int:
+        return int(self.problem.n_sequences)
+
+    @property
+    def has_objective(self) -> bool:
+        """Whether the solver reports the objective."""
+        return self.step.objective is not None
+
+    @property
+    def certifies_free(self) -> bool:
+        """Whether a certificate costs nothing once the gradient is known."""
+        return bool(self.problem.c2 > 0.0)
+
+    @property
     def is_evaluated(self) -> bool:
         """Whether objective and gradient are known."""
         return self._evaluation is not None
@@ -135,7 +154,7 @@ class Point:
             "objective": self.objective if evaluated else self.step.objective,
             "gradient_norm": self.gradient_norm if evaluated else None,
             "gap": self.certificate.gap if certified else None,
-            "relative_gap": self.certificate.relative if certified else None,
+            "relative_gap": self.certificate.relative_gap if certified else None,
             **self.scores,
             **self.step.info,
         }

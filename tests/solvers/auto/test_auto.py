@@ -18,7 +18,7 @@ from fastcrf.solvers.auto.decisions import STRETCH, affordable_pairs, gradient_s
 from fastcrf.stochastic.sampling import epoch_permutation
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.warm_up import first_sequences
 from reference.plain_adaptive import adagrad_pass
 from reference.random_corpora import learnable_corpus, random_features
@@ -70,7 +70,7 @@ def test_the_pass_takes_the_steps_of_its_twin(n_parts, c1):
 @pytest.mark.parametrize("when", ["always", "never"])
 def test_it_reaches_the_optimum_with_and_without_the_pass(c1, when):
     problem = small_problem(c1=c1)
-    result = minimize(problem, Auto(adaptive_pass=when), stop=[CertifiedGap(1e-6), MaxSteps(300)])
+    result = minimize(problem, Auto(adaptive_pass=when), stop=[CertifiedGap(1e-6), MaxIterations(300)])
     assert result.status == "converged"
     objectives = [row["objective"] for row in result.trace]
     assert objectives == sorted(objectives, reverse=True)
@@ -95,7 +95,7 @@ def test_a_pass_that_does_not_pay_is_dropped():
 
 def test_a_start_that_is_not_zero_is_not_left_for_the_pass():
     problem = small_problem()
-    best = minimize(problem, Auto(), stop=[CertifiedGap(1e-8), MaxSteps(300)])
+    best = minimize(problem, Auto(), stop=[CertifiedGap(1e-8), MaxIterations(300)])
     for step in islice(Auto(adaptive_pass="always").iterate(problem, best.weights.copy()), 4):
         assert step.objective <= best.trace[-1]["objective"] * (1 + 1e-9)
 
@@ -129,7 +129,7 @@ def test_a_pass_that_is_broken_off_begins_again(monkeypatch):
 def test_single_precision_comes_first_and_proves_nothing(c1, when):
     problem = small_problem(c1=c1, c2=0.02)
     solver = Auto(single_precision="always", target=1e-3, adaptive_pass=when)
-    result = minimize(problem, solver, stop=[CertifiedGap(1e-5), MaxSteps(300)])
+    result = minimize(problem, solver, stop=[CertifiedGap(1e-5), MaxIterations(300)])
     assert result.status == "converged"
     rough = [row for row in result.trace if "objective_estimate" in row]
     assert len(rough) > 2 * STRETCH
@@ -138,7 +138,7 @@ def test_single_precision_comes_first_and_proves_nothing(c1, when):
     assert numbers == list(range(numbers[0], numbers[-1] + 1))  # and never again
     first_exact = result.trace[numbers[-1] + 1]
     assert first_exact["objective"] == pytest.approx(rough[-1]["objective_estimate"], rel=1e-6)
-    exact = minimize(problem, Auto(), stop=[CertifiedGap(1e-7), MaxSteps(300)])
+    exact = minimize(problem, Auto(), stop=[CertifiedGap(1e-7), MaxIterations(300)])
     assert result.certificate.lower_bound <= exact.certificate.objective
     assert result.certificate.objective <= exact.certificate.objective * (1 + 1e-5)
     assert result.certificate.objective == pytest.approx(evaluate(problem, result.weights)[0], rel=1e-12)
@@ -174,7 +174,7 @@ def test_a_run_in_two_precisions_goes_on_bit_for_bit_from_any_step(c1):
 def test_a_run_that_was_stopped_among_its_rough_steps_goes_on_from_a_checkpoint(tmp_path):
     problem, solver = small_problem(c2=0.02), Auto(single_precision="always", target=1e-3)
     whole = minimize(problem, solver, stop=[CertifiedGap(1e-4)])
-    stopped = minimize(problem, solver, stop=[MaxSteps(6)], checkpoint=Checkpoint(tmp_path / "run", every=0.0))
+    stopped = minimize(problem, solver, stop=[MaxIterations(6)], checkpoint=Checkpoint(tmp_path / "run", every=0.0))
     assert "objective_estimate" in stopped.trace[-1]
     assert stopped.certificate.objective == pytest.approx(evaluate(problem, stopped.weights)[0], rel=1e-12)
     checkpoint = Checkpoint(tmp_path / "run", resume=True)
@@ -247,7 +247,7 @@ def test_many_weights_leave_room_for_few_pairs(monkeypatch):
 def test_a_metric_that_leads_nowhere_is_dropped(monkeypatch):
     problem = small_problem()
     monkeypatch.setattr(auto, "metric_of", np.zeros_like)
-    result = minimize(problem, Auto(), stop=[CertifiedGap(1e-4), MaxSteps(400)])
+    result = minimize(problem, Auto(), stop=[CertifiedGap(1e-4), MaxIterations(400)])
     assert result.status == "converged"
     np.testing.assert_array_equal(result.state["scale"], 1.0)
 

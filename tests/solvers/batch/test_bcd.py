@@ -11,7 +11,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers.batch.bcd import BCD
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from reference import plain_blocks
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
@@ -46,7 +46,7 @@ def learnable_problem(c1, c2):
 @pytest.mark.parametrize(("c1", "c2"), [(0.5, 0.0), (0.3, 0.2)])
 def test_it_has_the_optimum_and_the_zeros_of_owlqn(c1, c2):
     problem = learnable_problem(c1, c2)
-    ours, theirs = (minimize(problem, make(name), stop=[MaxSteps(400)]).weights for name in ("bcd", "owlqn"))
+    ours, theirs = (minimize(problem, make(name), stop=[MaxIterations(400)]).weights for name in ("bcd", "owlqn"))
     assert problem.value(ours) == pytest.approx(problem.value(theirs), rel=1e-9)
     np.testing.assert_array_equal(ours == 0.0, theirs == 0.0)
 

@@ -12,7 +12,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.iterative_scaling.gis import GIS
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from reference import plain_scaling
 from reference.plain_scaling import PlainScaling
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
@@ -94,7 +94,7 @@ def test_a_negative_value_is_refused_with_a_sentence():
     problem = Problem(random_corpus(0, values=True), random_features(0), c2=1.0)
     for name in FAMILY:
         with pytest.raises(ValueError, match=r"needs attribute values of at least 0, and one is -\d.*use lbfgs\.$"):
-            minimize(problem, registry.make(name), stop=[MaxSteps(1)])
+            minimize(problem, registry.make(name), stop=[MaxIterations(1)])
 
 
 def test_the_papers_rule_is_its_formula_where_that_exists_and_the_exact_step_elsewhere():
@@ -171,8 +171,8 @@ def test_the_objective_never_rises(name, c2):
 @pytest.mark.parametrize("name", FAMILY)
 def test_all_end_where_lbfgs_ends(name):
     problem, _ = make()
-    best = minimize(problem, registry.make("lbfgs"), stop=[CertifiedGap(1e-10), MaxSteps(300)]).weights
-    ours = minimize(problem, registry.make(name), stop=[CertifiedGap(1e-9), MaxSteps(5000)])
+    best = minimize(problem, registry.make("lbfgs"), stop=[CertifiedGap(1e-10), MaxIterations(300)]).weights
+    ours = minimize(problem, registry.make(name), stop=[CertifiedGap(1e-9), MaxIterations(5000)])
     assert ours.status == "converged"
     np.testing.assert_allclose(ours.weights, best, atol=1e-3)
 

@@ -19,7 +19,8 @@ from fastcrf.solvers.margin.arow import AROW
 from fastcrf.solvers.margin.mira import MIRA
 from fastcrf.solvers.margin.passive_aggressive import PassiveAggressive
 from fastcrf.solvers.margin.perceptron import Perceptron
-from fastcrf.training.stopping import Epochs, MaxSteps, MeanLoss
+from fastcrf.stopping import MaxIterations
+from fastcrf.training.stopping import Epochs, MeanLoss
 from reference import crfsuite_model, crfsuite_shuffles
 from reference.toy_sequences import toy_sequences
 
@@ -125,7 +126,7 @@ def test_objective_and_certificate_are_not_applicable(toy):
     assert all(row[name] is None for row in crf.history_ for name in ("objective", "gap", "relative_gap"))
     assert crf.certificate_ is NOT_APPLICABLE
     assert str(crf.certificate_) == "not applicable: this algorithm does not minimize the objective"
-    assert math.isinf(crf.certificate_.relative)
+    assert math.isinf(crf.certificate_.relative_gap)
     assert crf.stop_reason_ == "Went through the data 3 times, as asked."
     assert not crf.converged_
 
@@ -151,7 +152,7 @@ def test_crfsuites_parameters_reach_the_solver_and_its_rule_to_stop():
     assert plan.solver == PassiveAggressive(2, 0.5, False, False)
     assert plan[1:] == (0.0, 0.0, (Epochs(100), MeanLoss(0.0)), 0.0)
     plan = make_plan({"algorithm": "AROW", "variance": 2.0, "gamma": 0.1, "epsilon": 0.01, "random_state": 3})
-    assert plan[:4] == (AROW(2.0, 0.1, 3), 0.0, 0.0, (MaxSteps(100), MeanLoss(0.01, or_equal=True)))
+    assert plan[:4] == (AROW(2.0, 0.1, 3), 0.0, 0.0, (MaxIterations(100), MeanLoss(0.01, or_equal=True)))
     assert make_plan({"algorithm": "perceptron"}).stop == make_plan({"algorithm": "ap"}).stop
     assert make_plan({"algorithm": MIRA(), "max_iterations": 7}).stop == (Epochs(7), MeanLoss(0.0))
     assert make_plan({"algorithm": "averaged-perceptron"}).solver == Perceptron()

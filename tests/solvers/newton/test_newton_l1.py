@@ -12,7 +12,7 @@ from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.solvers.newton.newton_l1 import NewtonL1
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from reference.plain_newton import proximal_quasi_newton
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 from reference.toy_problem import ToyProblem
@@ -49,7 +49,7 @@ def test_the_optimality_conditions_hold_with_exact_zeros(c1, c2, steady):
 def test_on_sequences_it_has_the_optimum_and_the_zeros_of_owlqn(c1, c2):
     corpus = learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 3)
     problem = Problem(corpus, random_features(0), c1, c2)
-    ours, theirs = (minimize(problem, make(name), stop=[MaxSteps(400)]).weights for name in ("newton-l1", "owlqn"))
+    ours, theirs = (minimize(problem, make(name), stop=[MaxIterations(400)]).weights for name in ("newton-l1", "owlqn"))
     assert problem.value(ours) == pytest.approx(problem.value(theirs), rel=1e-9)
     np.testing.assert_array_equal(ours == 0.0, theirs == 0.0)
 

@@ -160,4 +160,4 @@ def test_it_ends_by_itself_when_nothing_is_left_to_gain():
     problem = Problem(random_corpus(1, lengths=[3, 1, 5, 2] * 3), random_features(1), c2=1.0)
     run = steps(problem, n=500)
     assert len(run) < 100
-    assert problem.certificate(run[-1].weights).relative < 1e-12
+    assert problem.certificate(run[-1].weights).relative_gap < 1e-12

@@ -11,7 +11,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import MaxSteps
+from fastcrf.stopping import MaxIterations
 from reference.random_corpora import learnable_corpus, random_features
 
 
@@ -46,14 +46,14 @@ def test_the_metric_of_counts_is_a_change_of_variables():
 @pytest.mark.parametrize(("name", "c1"), [("lbfgs", 0.0), ("owlqn", 0.5), ("prox-lbfgs", 0.5)])
 def test_the_optimum_is_the_same_in_either_metric_and_after_a_break(name, c1):
     problem = corpus_problem(c1, 0.1)
-    plain = minimize(problem, make(name), stop=[MaxSteps(300)]).weights
+    plain = minimize(problem, make(name), stop=[MaxIterations(300)]).weights
     solver = make(name, metric="counts")
-    ours = minimize(problem, solver, stop=[MaxSteps(300)]).weights
+    ours = minimize(problem, solver, stop=[MaxIterations(300)]).weights
     np.testing.assert_allclose(ours, plain, atol=1e-4)
     np.testing.assert_array_equal(ours == 0.0, plain == 0.0)
-    begun = minimize(problem, solver, stop=[MaxSteps(4)])
-    resumed = minimize(problem, solver, state=begun.state, stop=[MaxSteps(5)])
-    np.testing.assert_array_equal(resumed.weights, minimize(problem, solver, stop=[MaxSteps(9)]).weights)
+    begun = minimize(problem, solver, stop=[MaxIterations(4)])
+    resumed = minimize(problem, solver, state=begun.state, stop=[MaxIterations(5)])
+    np.testing.assert_array_equal(resumed.weights, minimize(problem, solver, stop=[MaxIterations(9)]).weights)
 
 
 def test_an_unknown_metric_is_a_sentence():

@@ -11,7 +11,7 @@ from fastcrf.fitting.solver_choice import quasi_newton
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize
-from fastcrf.training.stopping import CertifiedGap, MaxSteps
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
 SOLVERS = ("sag", "sag-nus", "sag-nus-star", "saga", "saga-two-samples", "prox-saga")
@@ -21,7 +21,7 @@ handled = [(name, kind) for name in SOLVERS for kind in PENALTIES if kind == "l2
 
 def lowest(problem):
     solver = make(quasi_newton(problem.c1), pairs=20)
-    return minimize(problem, solver, stop=[CertifiedGap(1e-9), MaxSteps(2000)]).certificate.objective
+    return minimize(problem, solver, stop=[CertifiedGap(1e-9), MaxIterations(2000)]).certificate.objective
 
 
 @pytest.mark.parametrize(("name", "kind"), handled)
@@ -62,7 +62,7 @@ class Counted(Problem):
 def test_the_objective_is_measured_only_when_the_goal_is_near():
     corpus = learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 6)
     problem, Counted.gradients = Counted(corpus, random_features(0), c2=0.5), 0
-    result = minimize(problem, make("sag-nus-star"), stop=[CertifiedGap(1e-5), MaxSteps(500)])
+    result = minimize(problem, make("sag-nus-star"), stop=[CertifiedGap(1e-5), MaxIterations(500)])
     assert result.status == "converged"
     assert Counted.gradients <= result.n_steps / 4
     estimates = [row["objective_estimate"] for row in result.trace if "objective_estimate" in row]
@@ -74,5 +74,5 @@ def test_the_objective_is_measured_only_when_the_goal_is_near():
 
 def test_a_run_that_is_to_be_measured_is_measured_everywhere():
     problem = Problem(learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 6), random_features(0), c2=0.5)
-    result = minimize(problem, make("sag-nus-star"), stop=[CertifiedGap(1e-3), MaxSteps(100)], measure=True)
+    result = minimize(problem, make("sag-nus-star"), stop=[CertifiedGap(1e-3), MaxIterations(100)], measure=True)
     assert all(row["objective"] is not None for row in result.trace)

@@ -119,7 +119,7 @@ def curved_problem():
 def optimum(problem):
     for step in islice(LBFGS().iterate(problem, np.zeros(problem.n_weights)), 30):
         best = step.weights.copy()
-    assert problem.certificate(best).relative < 1e-10
+    assert problem.certificate(best).relative_gap < 1e-10
     return best
 
 
@@ -209,6 +209,6 @@ def test_it_converges_linearly_to_the_optimum(solver):
     corpus = learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 6)
     problem = Problem(corpus, random_features(0), c2=0.5)
     steps = solver.iterate(problem, np.zeros(problem.n_weights))
-    gaps = [problem.certificate(step.weights).relative for step in islice(steps, 101)]
+    gaps = [problem.certificate(step.weights).relative_gap for step in islice(steps, 101)]
     assert gaps[50] < 1e-4 * gaps[5]
     assert gaps[100] < max(1e-4 * gaps[50], 1e-14)

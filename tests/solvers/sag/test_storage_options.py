@@ -80,7 +80,7 @@ def test_single_precision_takes_half_the_memory_and_comes_as_close():
     for precision in ("double", "single"):
         steps = SAGNUSStar(precision=precision).iterate(problem, np.zeros(problem.n_weights))
         step = next(islice(steps, 100, None))
-        gaps[precision], sizes[precision] = problem.certificate(step.weights).relative, step.info["memory_bytes"]
+        gaps[precision], sizes[precision] = problem.certificate(step.weights).relative_gap, step.info["memory_bytes"]
     assert sizes["double"] == 2 * sizes["single"]
     assert gaps["double"] < 1e-12
     assert gaps["single"] < 1e-12

@@ -17,7 +17,8 @@ from fastcrf.fitting.plan import make_plan
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd import run as sgd_run
 from fastcrf.solvers.sgd.l2sgd import L2SGD
-from fastcrf.training.stopping import MaxSteps, RelativeDecrease
+from fastcrf.stopping import MaxIterations
+from fastcrf.training.stopping import Improvement
 from reference import crfsuite_model, crfsuite_shuffles
 from reference.random_corpora import learnable_corpus, random_features
 from reference.toy_sequences import toy_sequences
@@ -130,7 +131,7 @@ def test_crfsuites_parameters_reach_the_solver_and_its_rule_to_stop():
     calibration = {"eta": 0.2, "rate": 3.0, "samples": 50, "candidates": 4, "max_trials": 9}
     parameters = {f"calibration_{name}": value for name, value in calibration.items()}
     plan = make_plan({"algorithm": "l2sgd", "c2": 0.3, "max_iterations": 30, "random_state": 8, **parameters})
-    assert plan == (L2SGD(**parameters, seed=8), 0.0, 0.3, (MaxSteps(30), RelativeDecrease(10, 1e-6)), 0.0)
+    assert plan == (L2SGD(**parameters, seed=8), 0.0, 0.3, (MaxIterations(30), Improvement(10, 1e-6)), 0.0)
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds:
     from fastcrf.core.checks import above
     from fastcrf.fitting.plan import make_plan
     from fastcrf.solvers.registry import changed
-    from fastcrf.training.stopping import MaxSeconds
+    from fastcrf.stopping import MaxSeconds
 
     plan = make_plan(parameters)
     solver = changed(plan.solver, **options) if options else plan.solver

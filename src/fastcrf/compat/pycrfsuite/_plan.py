@@ -10,7 +10,7 @@ from fastcrf.compat.pycrfsuite._stopping import GradientRatio, Improvement, Mean
 from fastcrf.core.checks import at_least, one_of, whole
 from fastcrf.solvers import registry
 from fastcrf.solvers.contract import Solver
-from fastcrf.training.stopping import MaxSteps, Rule
+from fastcrf.stopping import MaxIterations, Rule
 
 SOLVERS = {
     "lbfgs": "lbfgs",
@@ -67,7 +67,7 @@ def _solver(parameters: Parameters, c1: float) -> Solver:
 
 def _rules(parameters: Parameters) -> tuple[Rule, ...]:
     criteria = parameters.meaning(Criterion)
-    rules: list[Rule] = [MaxSteps(whole("max_iterations", criteria["max_iterations"], 1))]
+    rules: list[Rule] = [MaxIterations(whole("max_iterations", criteria["max_iterations"], 1))]
     if "period" in criteria:
         rules.append(Improvement(whole("period", criteria["period"], 0), at_least("delta", criteria["delta"], 0.0)))
     if "ratio" in criteria:

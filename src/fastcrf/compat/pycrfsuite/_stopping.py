@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.simd.vectors import norm
-from fastcrf.training.trace import Point, Trace
-
-ONLINE = "online_objective"  # column of l2sgd, which sums up losses while the weights move
-LOSS = "training_loss"  # column of the algorithms that learn from mistakes
+from fastcrf.stopping import LOSS, ONLINE, Point, Row
 
 
 @dataclass(frozen=True)
@@ -24,10 +22,10 @@ class Improvement:
     status: ClassVar[str] = "converged"
     exact: ClassVar[bool] = True
 
-    def reason(self, point: Point, history: Trace) -> str | None:
+    def reason(self, point: Point, history: Sequence[Row]) -> str | None:
         if not 0 < self.period <= point.number:
             return None
-        online = point.step.info.get(ONLINE)
+        online = point.info.get(ONLINE)
         column, objective = ("objective", point.objective) if online is None else (ONLINE, online)
         before = history[point.number - self.period].get(column)
         if before is None or not before - objective < self.delta * objective:
@@ -44,7 +42,7 @@ class GradientRatio:
     status: ClassVar[str] = "converged"
     exact: ClassVar[bool] = True
 
-    def reason(self, point: Point, history: Trace) -> str | None:
+    def reason(self, point: Point, history: Sequence[Row]) -> str | None:
         ratio = point.gradient_norm / max(1.0, norm(point.weights))
         return f"The gradient ratio {ratio:.3g} is at most epsilon={self.epsilon:g}." if ratio <= self.epsilon else None
 
@@ -58,11 +56,11 @@ class MeanLoss:
     status: ClassVar[str] = "converged"
     exact: ClassVar[bool] = False
 
-    def reason(self, point: Point, history: Trace) -> str | None:
-        loss = point.step.info.get(LOSS)
+    def reason(self, point: Point, history: Sequence[Row]) -> str | None:
+        loss = point.info.get(LOSS)
         if loss is None:
             return None
-        mean = loss / point.problem.n_sequences
+        mean = loss / point.n_sequences
         if not (mean < self.epsilon or (self.or_equal and mean == self.epsilon)):
             return None
         return f"The mean loss {mean:.3g} is {'at most' if self.or_equal else 'below'} epsilon={self.epsilon:g}."

@@ -69,7 +69,7 @@ def test_emgd_converges_linearly_to_the_optimum():
     problem = Problem(learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 6), random_features(0), c2=0.5)
     for step in islice(iterations(problem, EMGD()), 60):
         gap = problem.certificate(step.weights, step.objective, step.gradient)
-    assert gap.relative < 1e-10
+    assert gap.relative_gap < 1e-10
 
 
 def test_with_the_paper_s_number_of_draws_each_period_halves_the_bound_on_the_gap():

@@ -65,7 +65,7 @@ def test_svrg_converges_linearly_to_the_optimum_from_any_first_lipschitz_constan
     solver = SVRG(sampling, first_lipschitz=first_lipschitz)
     for step in islice(solver.iterate(problem, np.zeros(problem.n_weights)), 40):
         gap = problem.certificate(step.weights, step.objective, step.gradient)
-    assert gap.relative < 1e-10
+    assert gap.relative_gap < 1e-10
 
 
 def test_a_sampling_that_does_not_exist_is_one_sentence():

@@ -18,7 +18,8 @@ from fastcrf.solvers import registry
 from fastcrf.solvers.sgd.ngd import bregman_updates, convex_functions
 from fastcrf.solvers.sgd.ngd.ngd import NAMES, NGD
 from fastcrf.stochastic.sampling import epoch_permutation
-from fastcrf.training.stopping import CertifiedGap, Epochs, MaxSteps, RelativeDecrease
+from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.stopping import Epochs, Improvement
 from reference import dense_ngd
 from reference.enumerated_loss import EnumeratedLoss
 from reference.random_corpora import learnable_corpus, random_features
@@ -108,8 +109,8 @@ def test_with_the_euclidean_function_it_is_sgd(update):
 def test_it_promises_the_objective_only_where_it_is_sgd():
     assert NGD().guarantee == registry.make("ngd", update="u2.p", p=1.5).guarantee == "no objective"
     assert registry.make("ngd", update="u2.p").guarantee == "neighborhood"
-    assert make_plan({"algorithm": NGD()}).stop == (Epochs(1000), RelativeDecrease(10, 1e-6))
-    assert make_plan({"algorithm": "ngd", "period": 3}).stop == (MaxSteps(1000), RelativeDecrease(3, 1e-6))
+    assert make_plan({"algorithm": NGD()}).stop == (Epochs(1000), Improvement(10, 1e-6))
+    assert make_plan({"algorithm": "ngd", "period": 3}).stop == (MaxIterations(1000), Improvement(3, 1e-6))
     assert CertifiedGap(1e-3) in make_plan({"algorithm": NGD(update="u2.p")}).stop
 
 
