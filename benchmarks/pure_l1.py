@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -19,9 +20,9 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.plan import Plan, make_plan
 from fastcrf.objective.problem import Problem
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
-from fastcrf.training.trace import Point, Trace
+from fastcrf.training.driver import minimize
+from fastcrf.training.trace import Row
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-5)
 
@@ -34,10 +35,11 @@ class Watcher:
     rows: list[tuple[int, float, float]] = field(default_factory=list)  # step, objective, lower bound
     ends: list[tuple[int, str]] = field(default_factory=list)
     status: ClassVar[str] = "stopped"
+    exact: ClassVar[bool] = True
 
-    def reason(self, point: Point, trace: Trace) -> str | None:
+    def reason(self, point: Any, history: Sequence[Row]) -> str | None:
         if not self.ends:
-            reasons = (rule.reason(point, trace) for rule in self.plan.stop)
+            reasons = (rule.reason(point, history) for rule in self.plan.stop)
             self.ends.extend((point.number, reason) for reason in reasons if reason)
         assert point.certifier is not None
         self.rows.append((point.number, point.objective, point.certifier.lower_bound))

@@ -120,10 +120,12 @@ class StreamGatherer:
     def _continue(self, begun: Corpus) -> None:
         self.starts = array("q", begun.starts.tobytes())
         self.state[PLACE], self.state[POSITION] = len(begun.attributes), len(begun.offsets) - 1
-        padded = [np.concatenate((begun.attributes, self.output.attributes)), np.empty(0)]
-        if len(begun.values):
-            padded[1] = np.concatenate((begun.values, np.ones(len(self.output.attributes))))
-        self.output = Output(*padded, np.concatenate((begun.offsets, self.output.offsets)))
+        attributes, _, offsets = self.output
+        self.output = Output(
+            np.concatenate((begun.attributes, attributes)),
+            np.concatenate((begun.values, np.ones(len(attributes)))) if len(begun.values) else np.empty(0),
+            np.concatenate((begun.offsets, offsets)),
+        )
 
     def _add_items(self, items: list[Any] | tuple[Any, ...]) -> None:
         """Append items together; from the first odd one on, one by one."""
