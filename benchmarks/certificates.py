@@ -15,7 +15,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +108,7 @@ class Recorder:
     status: ClassVar[str] = "finished"
     exact: ClassVar[bool] = True
 
-    def reason(self, point: Any, history: Sequence[Row]) -> str | None:
+    def reason(self, point: Any, history: Any) -> str | None:
         free = point.problem.c2 > 0.0
         alone = point.own_certificate.relative_gap if free or point.number % 10 == 0 else None
         assert point.certifier is not None

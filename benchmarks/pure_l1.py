@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -22,7 +21,6 @@ from fastcrf.fitting.plan import Plan, make_plan
 from fastcrf.objective.problem import Problem
 from fastcrf.stopping import MaxIterations
 from fastcrf.training.driver import minimize
-from fastcrf.training.trace import Row
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-5)
 
@@ -37,7 +35,7 @@ class Watcher:
     status: ClassVar[str] = "stopped"
     exact: ClassVar[bool] = True
 
-    def reason(self, point: Any, history: Sequence[Row]) -> str | None:
+    def reason(self, point: Any, history: Any) -> str | None:
         if not self.ends:
             reasons = (rule.reason(point, history) for rule in self.plan.stop)
             self.ends.extend((point.number, reason) for reason in reasons if reason)
