@@ -11,7 +11,19 @@ import pytest
 
 import fastcrf
 
-PUBLIC = ["CRF", "CRFCV", "Model", "__version__", "displays", "load", "metrics", "open_corpus", "path", "scorers"]
+PUBLIC = [
+    "CRF",
+    "CRFCV",
+    "Model",
+    "__version__",
+    "displays",
+    "exceptions",
+    "load",
+    "metrics",
+    "open_corpus",
+    "path",
+    "scorers",
+]
 
 
 def run(code: str) -> str:

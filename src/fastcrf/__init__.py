@@ -20,7 +20,7 @@ from fastcrf.system.moved_modules import MovedModules
 if TYPE_CHECKING:
     import os
 
-    from fastcrf import displays, metrics, scorers
+    from fastcrf import displays, exceptions, metrics, scorers
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimators.crf import CRF
     from fastcrf.estimators.regularization import CRFCV, path
@@ -32,6 +32,7 @@ __all__ = [
     "Model",
     "__version__",
     "displays",
+    "exceptions",
     "load",
     "metrics",
     "open_corpus",

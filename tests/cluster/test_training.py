@@ -12,7 +12,7 @@ from fastcrf.cli.main import app
 from fastcrf.cluster.placement import from_files
 from fastcrf.cluster.training import fit_on_cluster
 from fastcrf.data.encoding.encoder import NO_ITEMS
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 from fastcrf.fitting.fit import fit_model
 from fastcrf.fitting.plan import make_plan
 

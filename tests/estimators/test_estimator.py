@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from fastcrf import CRF, load
-from fastcrf.data.errors import DataError
 from fastcrf.estimators import sklearn_conventions as sklearn_conventions
+from fastcrf.exceptions import DataError
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from reference.toy_sequences import toy_sequences
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fastcrf.certificates.certificate import Certificate
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 from fastcrf.fitting.crfsuite_log import training_log
 from fastcrf.fitting.fit import fit_model, has_converged
 from fastcrf.fitting.plan import make_plan

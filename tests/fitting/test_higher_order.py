@@ -13,8 +13,8 @@ import pytest
 
 from fastcrf import CRF
 from fastcrf.data.model_file import container
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import pack
+from fastcrf.exceptions import ModelFileError
 from fastcrf.features.feature_union import merge
 from fastcrf.fitting.plan import make_plan
 from fastcrf.fitting.warm_start import starting_weights

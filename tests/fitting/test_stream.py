@@ -10,6 +10,7 @@ import pytest
 
 from fastcrf import CRF
 from fastcrf.data.encoding.encoder import NO_ITEMS, encode_training
+from fastcrf.exceptions import CheckpointError
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.features.feature_union import NO_FEATURES, merge
 from fastcrf.fitting.growth import extended, extended_memory
@@ -17,7 +18,6 @@ from fastcrf.fitting.stream import Stream, check_streams
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.online.psa import PSA
-from fastcrf.training.checkpoint_file import CheckpointError
 
 QUICK = {"eta": 0.4, "alpha": 0.95, "beta": 0.6, "period": 2}
 

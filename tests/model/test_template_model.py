@@ -13,9 +13,9 @@ from sklearn.base import clone
 from fastcrf import CRF
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.data.model_file import container, content
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
+from fastcrf.exceptions import ModelFileError
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.fit import fit_model
 from fastcrf.fitting.plan import make_plan

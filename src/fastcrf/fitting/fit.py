@@ -13,8 +13,8 @@ from fastcrf.core.types import NOTHING, Corpus, FeatureMap, Floats
 from fastcrf.data.corpus.rare_attributes import without_rare
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
-from fastcrf.data.errors import DataError
 from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.exceptions import DataError
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.plan import Plan
 from fastcrf.fitting.prior import check_numbers, check_plan, known_attributes, with_features_of
@@ -24,10 +24,10 @@ from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model
 from fastcrf.model.pruning import prune
 from fastcrf.objective.capabilities import TrainingProblem
+from fastcrf.stopping import EarlyStopping, Rule
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.progress import Display
-from fastcrf.stopping import EarlyStopping, Rule
 from fastcrf.training.trace import Row
 from fastcrf.training.warm_up import warm_up
 
@@ -217,6 +217,10 @@ def summary(result: Result) -> dict[str, Any]:
     last, certificate = result.trace[-1], result.certificate
     return {
         "stop_reason": result.reason,
-        **({"objective": certificate.objective, "relative_gap": certificate.relative_gap} if certificate.applies else {}),
+        **(
+            {"objective": certificate.objective, "relative_gap": certificate.relative_gap}
+            if certificate.applies
+            else {}
+        ),
         **{name: last[name] for name in ("step", "passes", "seconds", DEV_SCORE) if name in last},
     }

@@ -22,7 +22,7 @@ import numpy as np
 from fastcrf.core.types import Diverged, FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.features.feature_union import NO_FEATURES, every_state, merge
 from fastcrf.fitting.growth import extended, extended_memory

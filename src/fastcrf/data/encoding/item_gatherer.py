@@ -18,7 +18,7 @@ import numpy as np
 from fastcrf.core.types import Corpus
 from fastcrf.data.encoding.input_shapes import items_of
 from fastcrf.data.encoding.items import ItemError, flatten
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 
 PairIds = dict[tuple[Any, ...], int]  # (keys..., value) -> attribute id, or UNKNOWN, for attributes whose value is 1
 
