@@ -21,8 +21,8 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import check, make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
+from fastcrf.training.driver import minimize
 from reference.random_corpora import learnable_corpus
 
 pytestmark = pytest.mark.filterwarnings("ignore")
