@@ -41,8 +41,8 @@ from fastcrf.metrics import flat_accuracy_score, segment_scores
 from fastcrf.model.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations, Rule
+from fastcrf.training.driver import minimize
 
 CORPORA = ("conll2000", "jnlpba")
 ONE_PASS = ("psa", "staggered-aitken", "sgd", "asg", "adagrad")
@@ -183,10 +183,10 @@ def chunks(tasks: list[Task], seeds: int) -> None:
 
 
 def learn(task: Task, solver: str, parts: list[np.ndarray], crf: CRF | None = None) -> tuple[CRF, list[int]]:
-    crf = crf or CRF(solver, expected_sequences=len(task.y))
+    crf = crf or CRF(solver)
     labels = []
     for part in parts:
-        crf.partial_fit([task.X[i] for i in part], [task.y[i] for i in part])
+        crf.partial_fit([task.X[i] for i in part], [task.y[i] for i in part], total_sequences=len(task.y))
         labels.append(crf.history_[-1]["labels"])
     return crf, labels
 

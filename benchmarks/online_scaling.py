@@ -22,8 +22,8 @@ from fastcrf.lab.tables import table
 from fastcrf.solvers import registry
 from fastcrf.solvers.iterative_scaling.roots import scale_weights
 from fastcrf.stochastic.sampling import epoch_permutation
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations, Rule
+from fastcrf.training.driver import minimize
 
 BATCH, ETAS, FROM_OPTIMUM, WHOLE_BATCHES = 5, (0.1, 1.0, 10.0, 30.0, 100.0, 1000.0), (0.1, 1.0, 10.0), (50, 500, None)
 

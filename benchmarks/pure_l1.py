@@ -51,7 +51,7 @@ def encoded(name: str, c1: float) -> Problem:
 
 
 def show(name: str, c1: float, steps: int) -> None:
-    watcher = Watcher(make_plan({"c1": c1, "c2": 0.0}))
+    watcher = Watcher(make_plan(c1=c1, c2=0.0))
     result = minimize(encoded(name, c1), watcher.plan.solver, stop=[watcher, MaxIterations(steps)])
     lowest = result.trace[-1]["objective"]
     before = watcher.rows[-1 - len(watcher.rows) // 10][1]

@@ -34,7 +34,7 @@ def test_the_table_shows_how_each_ended_and_who_was_first(compare, corpus):
     assert result.exit_code == 0, result.stderr
     assert "train.txt: 32 sequences" in result.stdout
     assert "certified to" in result.stdout
-    assert "owlqn skipped: owlqn is for the penalties l1" in result.stdout
+    assert "owlqn skipped: owlqn requires an L1 penalty" in result.stdout
     assert "seconds (passes) to a relative gap of" in result.stdout
     for solver in ("lbfgs", "sag"):
         assert f"\n{solver} " in result.stdout

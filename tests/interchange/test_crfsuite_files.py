@@ -11,7 +11,7 @@ import pytest
 
 from fastcrf.core.types import FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.crfsuite_reader import read_crfsuite
 from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
 from fastcrf.interchange.lookup3 import hashes

@@ -16,12 +16,12 @@ import numpy as np
 
 from fastcrf import __version__
 from fastcrf.core.solver_state import COUNT, StateField, StateMismatch, check_state
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import CheckpointError, ModelFileError
 from fastcrf.fitting.stream import Stream
 from fastcrf.model.model import Model
 from fastcrf.solvers import registry
 from fastcrf.system.atomic_write import replace_file
-from fastcrf.training.checkpoint_file import CheckpointError, read, to_bytes
+from fastcrf.training.checkpoint_file import read, to_bytes
 
 KIND = "stream"
 NUMBERS = {

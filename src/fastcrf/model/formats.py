@@ -11,8 +11,8 @@ import os
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.model_file import container
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent, pack, unpack
+from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.crfsuite_format import MAGIC
 
 CRFSUITE = ".crfsuite"

@@ -166,17 +166,10 @@ def check_needs(solver: Solver, provides: frozenset[str]) -> None:
 
 
 def check_penalty(solver: Solver, c1: float, c2: float) -> None:
-    """Raise one sentence if `solver` cannot handle the penalty; needs no data, so that nothing is read in vain."""
-    from fastcrf.penalties.regularizer import Regularizer
+    """Raise PenaltyError if `solver` cannot handle the penalty; needs no data."""
+    from fastcrf.solvers import penalty_check  # loads Numba
 
-    penalty = Regularizer(c1, c2).kind
-    if penalty not in solver.handles:
-        handled = _listed(known for known in PENALTIES if known in solver.handles)
-        able = _listed(name for name in names() if penalty in solver_class(name).handles)
-        raise ValueError(
-            f"{solver.name} is for the penalties {handled}, but here the penalty is {penalty} (c1={c1:g}, "
-            f"c2={c2:g}); change c1 or c2, or use {able or 'another solver'}."
-        )
+    penalty_check.check_penalty(solver, c1, c2)
 
 
 def describe(name: str) -> dict[str, Any]:

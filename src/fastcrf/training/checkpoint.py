@@ -27,10 +27,11 @@ from fastcrf import __version__
 from fastcrf.core.checks import at_least
 from fastcrf.core.solver_state import StateMismatch
 from fastcrf.core.types import Floats, Step
+from fastcrf.exceptions import CheckpointError
 from fastcrf.objective.capabilities import RunProblem, SavedProblem
 from fastcrf.solvers.contract import Solver
 from fastcrf.system.atomic_write import replace_file
-from fastcrf.training.checkpoint_file import CheckpointError, read_sealed, to_bytes
+from fastcrf.training.checkpoint_file import read_sealed, to_bytes
 from fastcrf.training.checkpoint_validation import check_first_step, check_restored
 
 logger = logging.getLogger("fastcrf")

@@ -12,7 +12,7 @@ from fastcrf.core.types import Corpus, FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.boundaries import NAMES, BoundedAttributes, with_boundaries
 from fastcrf.data.encoding.encoder import Encoder, encode_training
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import ModelFileError
 from fastcrf.model.model import Model
 from fastcrf.model.pruning import prune
 from reference.random_corpora import random_corpus

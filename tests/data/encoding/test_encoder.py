@@ -15,7 +15,7 @@ from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.encoding.input_shapes import SHAPE
 from fastcrf.data.encoding.items import flatten
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 from reference.raw_corpora import items, labeled_corpora
 
 

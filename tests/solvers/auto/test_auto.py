@@ -16,9 +16,9 @@ from fastcrf.solvers.auto.adaptive_pass import adaptive_pass
 from fastcrf.solvers.auto.auto import Auto
 from fastcrf.solvers.auto.decisions import STRETCH, affordable_pairs, gradient_seconds, is_near, kept, remaining_gap
 from fastcrf.stochastic.sampling import epoch_permutation
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.warm_up import first_sequences
 from reference.plain_adaptive import adagrad_pass
 from reference.random_corpora import learnable_corpus, random_features

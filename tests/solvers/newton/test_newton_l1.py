@@ -11,8 +11,8 @@ from fastcrf.objective.problem import Problem
 from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.solvers.newton.newton_l1 import NewtonL1
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
+from fastcrf.training.driver import minimize
 from reference.plain_newton import proximal_quasi_newton
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 from reference.toy_problem import ToyProblem

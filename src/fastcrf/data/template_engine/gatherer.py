@@ -17,12 +17,12 @@ from fastcrf.core.types import Corpus, Ints, Longs
 from fastcrf.data.encoding.input_shapes import items_of
 from fastcrf.data.encoding.items import describe
 from fastcrf.data.encoding.vocabulary import growing
-from fastcrf.data.errors import DataError
 from fastcrf.data.template_engine.blocks import NONE, Pairing, Slots
 from fastcrf.data.template_engine.engines import engine_for
 from fastcrf.data.template_engine.program import MarkTrack, PairTrack, StreamTrack
 from fastcrf.data.template_engine.tables import Tables
 from fastcrf.data.templates.template import Padding
+from fastcrf.exceptions import DataError
 from fastcrf.system.memory_budget import require_room
 
 BLOCK = 1 << 15  # slots that are worked on together: tracks stay in the cache, and calls of kernels do not count
