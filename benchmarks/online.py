@@ -2,7 +2,7 @@
 
     python benchmarks/online.py pass                 after one pass, each solver against the converged model
     python benchmarks/online.py claims               yang2012: F after 0.1, 0.35 and 1 pass
-    python benchmarks/online.py variants             gamma 1, 2, 3, batches of 1, 5, 10, 50 and 0.5 |D| / 1000, gis
+    python benchmarks/online.py variants             gamma 1, 2, 3, batches of 1, 5, 10, 50 and 0.5 |D| / 1000
     python benchmarks/online.py chunks               partial_fit over 20 chunks; and broken off half-way
     python benchmarks/online.py killed               train --online over 20 chunks, killed three times and continued
     python benchmarks/online.py memory               a stream of 5 million positions
@@ -41,8 +41,8 @@ from fastcrf.metrics import flat_accuracy_score, segment_scores
 from fastcrf.model.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations, Rule
+from fastcrf.training.driver import minimize
 
 CORPORA = ("conll2000", "jnlpba")
 ONE_PASS = ("psa", "staggered-aitken", "sgd", "asg", "adagrad")
@@ -50,7 +50,6 @@ VARIANTS: tuple[dict[str, Any], ...] = (
     *({"gamma": gamma, "batch": 5} for gamma in (1, 2, 3)),
     *({"gamma": 3, "batch": batch} for batch in (1, 10, 50, None)),
     *({"gamma": 3, "batch": batch, "scope": "component"} for batch in (1, 5)),
-    *({"gamma": 3, "batch": 5, "direction": "gis", "eta": eta} for eta in (0.1, 100.0)),
 )
 
 

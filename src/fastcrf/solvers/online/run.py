@@ -14,7 +14,6 @@ from fastcrf.core.types import NOTHING, Diverged, Floats, Step
 from fastcrf.objective.blocks import make_workspace
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.online import rated_places
-from fastcrf.solvers.online.directions import make_direction
 from fastcrf.solvers.online.loop import State, rated_updates
 from fastcrf.solvers.online.periods import ByComponent, ByProducts, Discount, make_discount
 from fastcrf.solvers.online.rated_places import RatedWeights, new_state, settled
@@ -39,7 +38,6 @@ class Method(NamedTuple):
 
     name: str  # of the solver, for messages
     rule: ByComponent | ByProducts  # how step sizes adapt at the end of a double period
-    direction: str  # where updates go, one of directions.py
     eta: float  # the first step size
     batch: int  # sequences an update
     seed: int
@@ -68,7 +66,7 @@ class PeriodicRun:
         self.state = State(
             blocks,
             vector=self.vector,
-            direction=make_direction(method.direction, problem, blocks),
+            charge=(2.0 * problem.c2 + problem.c1) / problem.n_sequences,  # one of them is 0
             rule=method.rule,
             space=make_workspace(blocks),
             residuals=make_residuals(blocks, self.batch),
@@ -165,10 +163,6 @@ class PeriodicStepSizes:
     def rule(self) -> ByComponent | ByProducts:
         """How step sizes adapt at the end of a double period."""
 
-    def goes(self) -> str:
-        """Where updates go, one of directions.py."""
-        return "gradient"
-
     def discount(self) -> Discount:
         return make_discount(self.kappa, self.alpha, self.beta)
 
@@ -176,7 +170,7 @@ class PeriodicStepSizes:
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         batch = max(1, problem.n_sequences // 2000) if self.batch is None else self.batch
-        method = Method(self.name, self.rule(), self.goes(), self.eta, batch, self.seed, self.steps_per_epoch)
+        method = Method(self.name, self.rule(), self.eta, batch, self.seed, self.steps_per_epoch)
         run = PeriodicRun(method, problem, weights, state)
         yield run.step()
         while True:

@@ -14,15 +14,10 @@ PSA (psa.py) with one gamma for all weights, of D1 = theta^b - theta^0 and D2 = 
 
 With scope="component" each weight has a gamma by itself: then 1 and 3 are PSA's ratio, and 2 its size.
 
-With direction="gis" an update is not along the gradient: w_j <- w_j + eta_j d_j, d_j the step of iterative scaling on
-each of its sequences (eq. 4.1; directions.py). It is there to be compared: such a step goes by the logarithm of
-observed over expected counts, whose mean over sequences is not 0 at the optimum, so that no eta leads there
-(docs/online.md has rows).
-
 Differs from the paper: the inner products are over the weights that the double period looked at (the others move by
-their penalty alone); the direction is by default the gradient of the batch, which the software that the paper extends
-takes, too; of iterative scaling, each sequence of a batch has a step of its own, with its own mass; and what psa.py
-says of penalties.
+their penalty alone); the direction is the gradient of the batch, as in the software that the paper extends, not the
+step of iterative scaling on each sequence (eq. 4.1): its mean over sequences is not 0 at the optimum, so that no eta
+leads there (docs/notes/iterative-scaling-by-sequence.md); and what psa.py says of penalties.
 """
 
 from __future__ import annotations
@@ -30,7 +25,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fastcrf.solvers.online.directions import DIRECTIONS
 from fastcrf.solvers.online.periods import GAMMAS, ByComponent, ByProducts
 from fastcrf.solvers.online.run import PeriodicStepSizes
 from fastcrf.solvers.options import check_choice
@@ -40,19 +34,17 @@ SCOPES = ("global", "component")
 
 @dataclass(frozen=True)
 class StaggeredAitken(PeriodicStepSizes):
-    __doc__ = f"""gamma: the estimate, 1, 2 or 3; scope: of gamma, global or component; direction: gradient or gis.
+    __doc__ = f"""gamma: the estimate, 1, 2 or 3; scope: of gamma, global or component.
     {PeriodicStepSizes.__doc__}"""
 
     name: ClassVar[str] = "staggered-aitken"
 
     gamma: int = 3
     scope: str = "global"
-    direction: str = "gradient"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice(self.name, "scope", self.scope, SCOPES)
-        check_choice(self.name, "direction", self.direction, DIRECTIONS)
         if isinstance(self.gamma, bool) or self.gamma not in GAMMAS:
             raise ValueError(f"{self.name}: gamma must be 1, 2 or 3; got gamma={self.gamma!r}.")
 
@@ -60,6 +52,3 @@ class StaggeredAitken(PeriodicStepSizes):
         if self.scope == "component":
             return ByComponent(self.period, self.discount(), negative=1.0 if self.gamma == 2 else -1.0)
         return ByProducts(self.period, self.discount(), self.gamma)
-
-    def goes(self) -> str:
-        return self.direction
