@@ -137,7 +137,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
         (["-a", "nothing"], 1, "There is no algorithm 'nothing'"),
         (["-o", "c2=1", "--c2", "2"], 2, "c2: is given twice, by --c2 and by --option; remove one of them."),
         (["-o", "delta=x"], 1, "delta must be a finite number of at least 0; got delta='x'."),
-        (["-o", "pair=3"], 1, "auto has no option 'pair'; its options are adaptive_pass, pairs"),
+        (["-o", "pair=3"], 1, "auto has no option 'pair'; did you mean 'pairs'?"),
         (["-o", "pairs=none"], 1, "pairs must be a whole number"),
         (["-o", "pairs"], 2, "'pairs' is not NAME=VALUE"),
         (["--c2", "-1"], 1, "c2 must be a finite number of at least 0"),

@@ -396,8 +396,8 @@ class Unread:
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"algorithm": "sag", "c1": 1.0}, r"^sag is for the penalties none, l2, but here .* l1\+l2 \(c1=1, c2=1\)"),
-        ({"algorithm": "owlqn", "c1": 0.0, "c2": 1.0}, r"^owlqn is for the penalties l1, l1\+l2, but here .* l2 "),
+        ({"algorithm": "sag", "c1": 1.0}, "^sag has no L1 penalty, but c1=1: set c1=0"),
+        ({"algorithm": "owlqn", "c1": 0.0, "c2": 1.0}, "^owlqn requires an L1 penalty, but c1=0: set c1 > 0"),
     ],
     ids=["sag", "owlqn"],
 )

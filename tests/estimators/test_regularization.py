@@ -31,7 +31,9 @@ def small_problem():
 def test_the_path_ends_where_cold_fits_end(along):
     problem = small_problem()
     for point in follow_path(problem, along, tol=1e-7):
-        cold = minimize(problem.with_penalty(point.c1, point.c2), Auto(), stop=[CertifiedGap(1e-7), MaxIterations(1000)])
+        cold = minimize(
+            problem.with_penalty(point.c1, point.c2), Auto(), stop=[CertifiedGap(1e-7), MaxIterations(1000)]
+        )
         assert point.relative_gap <= 1e-7
         assert point.objective == pytest.approx(cold.certificate.objective, rel=3e-7)
 

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from fastcrf.core.types import Step
-from fastcrf.stopping import CertifiedGap, GradientNorm, EarlyStopping, MaxIterations, MaxPasses, MaxSeconds, RelativeDecrease
+from fastcrf.stopping import (
+    CertifiedGap,
+    GradientNorm,
+    EarlyStopping,
+    MaxIterations,
+    MaxPasses,
+    MaxSeconds,
+    RelativeDecrease,
+)
 from fastcrf.training.stopping import GradientRatio
 from fastcrf.training.trace import Point
 from reference.toy_problem import ToyProblem
@@ -137,4 +145,6 @@ def test_the_held_out_score_may_rest_for_as_long_as_patience_lasts():
 
 def test_a_score_that_is_not_a_number_is_never_the_best():
     trace = [{"dev_f1": math.nan}, {"dev_f1": 0.5}, {"dev_f1": math.nan}]
-    assert "it was 0.5 at iteration 1" in EarlyStopping(2, score="f1").reason(point(number=3, scores={"dev_f1": math.nan}), trace)
+    assert "it was 0.5 at iteration 1" in EarlyStopping(2, score="f1").reason(
+        point(number=3, scores={"dev_f1": math.nan}), trace
+    )

@@ -83,7 +83,9 @@ def _plan_for_any_order(given: Given) -> Plan:
         solver, penalty = _named(name, algorithm, given)
         limits = LIMITS.get(name, OURS)
     else:
-        solver, penalty = _checked(algorithm, given), _penalty(given, registry.default_penalty(algorithm))
+        solver = _checked(algorithm, given)
+        penalty = _penalty(given, registry.default_penalty(solver))
+        solver = registry.for_penalty(solver, *penalty)
         limits = OURS
     if "engine" in given and isinstance(solver, Policy):
         solver = solver.for_shards(penalty[0])
@@ -141,12 +143,10 @@ def _named(name: str, algorithm: str, given: Given) -> tuple[Solver, tuple[float
 
 def _checked(algorithm: Any, given: Given) -> Solver:
     """A Solver object, which comes with its own options."""
-    if isinstance(algorithm, type) or not isinstance(algorithm, Solver):
-        raise ValueError(f"algorithm must be a name or a Solver object, such as LBFGS(pairs=10); got {algorithm!r}.")
     for name in (*SOLVER_PARAMETERS, "linesearch"):
         if name in given:
             raise ValueError(f"{name}={given[name]!r} has no effect on a Solver object; set its own option instead.")
-    return algorithm
+    return registry.with_seed(registry.as_solver(algorithm), seed_of(given.get("random_state")))
 
 
 def _penalty(given: Given, default: tuple[float, float]) -> tuple[float, float]:

@@ -149,19 +149,20 @@ def test_the_command_line_says_so_too(tmp_path):
 
 def test_crfsuites_parameters_reach_the_solver_and_its_rule_to_stop():
     plan = make_plan({"algorithm": "pa", "pa_type": 2, "c": 0.5, "error_sensitive": False, "averaging": False})
-    assert plan.solver == PassiveAggressive(2, 0.5, False, False)
+    assert plan.solver == PassiveAggressive(pa_type=2, c=0.5, error_sensitive=False, averaging=False, seed=0)
     assert plan[1:] == (0.0, 0.0, (Epochs(100), MeanLoss(0.0)), 0.0)
     plan = make_plan({"algorithm": "AROW", "variance": 2.0, "gamma": 0.1, "epsilon": 0.01, "random_state": 3})
-    assert plan[:4] == (AROW(2.0, 0.1, 3), 0.0, 0.0, (MaxIterations(100), MeanLoss(0.01, or_equal=True)))
+    rules = (MaxIterations(100), MeanLoss(0.01, or_equal=True))
+    assert plan[:4] == (AROW(variance=2.0, gamma=0.1, seed=3), 0.0, 0.0, rules)
     assert make_plan({"algorithm": "perceptron"}).stop == make_plan({"algorithm": "ap"}).stop
     assert make_plan({"algorithm": MIRA(), "max_iterations": 7}).stop == (Epochs(7), MeanLoss(0.0))
-    assert make_plan({"algorithm": "averaged-perceptron"}).solver == Perceptron()
+    assert make_plan({"algorithm": "averaged-perceptron"}).solver == Perceptron(seed=0)
 
 
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"algorithm": "ap", "c2": 1.0}, "ap is for the penalties none, but here the penalty is l2"),
+        ({"algorithm": "ap", "c2": 1.0}, "ap has no penalty, but c2=1: set c2=0"),
         ({"algorithm": "ap", "tol": 1e-3}, "tol=0.001 has no meaning for ap, which does not minimize the objective"),
         ({"algorithm": "pa", "gradient_tol": 1.0}, "gradient_tol=1.0 has no meaning for pa"),
         ({"algorithm": "ap", "pa_type": 1}, "ap does not know the parameter pa_type=1"),

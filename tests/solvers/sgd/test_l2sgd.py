@@ -137,8 +137,8 @@ def test_crfsuites_parameters_reach_the_solver_and_its_rule_to_stop():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"c2": 0.0}, "l2sgd is for the penalties l2, but here the penalty is none"),
-        ({"c1": 1.0}, "l2sgd is for the penalties l2, but here the penalty is l1+l2"),
+        ({"c2": 0.0}, "l2sgd requires an L2 penalty, but c2=0: set c2 > 0"),
+        ({"c1": 1.0}, "l2sgd has no L1 penalty, but c1=1: set c1=0"),
         ({"epsilon": 1e-3}, "l2sgd does not know the parameter epsilon=0.001"),
         ({"num_memories": 3}, "l2sgd does not know the parameter num_memories=3"),
         ({"calibration_eta": 0}, "l2sgd: calibration_eta must be a number above 0; got calibration_eta=0."),

@@ -20,7 +20,6 @@ and v have the same sign. A weight that only the penalty pulls back then stays f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,23 +29,38 @@ from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.evaluation import begin, evaluate
 from fastcrf.penalties.orthant import pseudo_gradient, step_within_orthant
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_positive, check_truth
 
 
-@dataclass(frozen=True)
+@solver
 class RPROP:
-    """backtrack: whether a weight whose slope changed its sign
-    returns (rprop+); first_step: of every weight; shortest, longest: step; shrink, grow: its factors.
+    """Train with RPROP, step sizes from the signs of the gradient.
+
+    Parameters
+    ----------
+    backtrack
+        Whether a weight returns when its gradient component changes sign (RPROP+).
+    first_step
+        First step of every weight.
+    shortest
+        Shortest step.
+    longest
+        Longest step.
+    shrink
+        Factor of a step after a change of sign.
+    grow
+        Factor of a step without one.
     """
 
     name: ClassVar[str] = "rprop"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
-    guarantee: ClassVar[str] = "neighborhood"
+    guarantee: ClassVar[str] = "near the optimum"
     state_fields: ClassVar[Mapping[str, StateField]] = {
         **POINT,
         "weights_before": WEIGHTS,
-        "slopes_before": WEIGHTS,
+        "gradient_before": WEIGHTS,
         "steps": StateField("weights", low=0.0),
     }
 
@@ -68,10 +82,10 @@ class RPROP:
         w, value, g, passes = begin(self.name, problem, weights, state)
         before, slopes, steps = w.copy(), np.zeros_like(w), np.full_like(w, self.first_step)
         if state:
-            before, slopes, steps = (np.array(state[item]) for item in ("weights_before", "slopes_before", "steps"))
+            before, slopes, steps = (np.array(state[item]) for item in ("weights_before", "gradient_before", "steps"))
         while True:
             reached = {"weights": w, "value": value, "gradient": g}
-            reached |= {"weights_before": before, "slopes_before": slopes, "steps": steps}
+            reached |= {"weights_before": before, "gradient_before": slopes, "steps": steps}
             yield Step(w, passes, value, g, {"mean_step": float(steps.mean())}, reached)
             w, before, slopes, steps = self._moved(w, g, before, slopes, steps, float(problem.c1))
             (value, g), passes = evaluate(problem, w), 1

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from fastcrf.objective.capabilities import HessianProblem, PointOfCurvature
 from fastcrf.objective.evaluation import begin_with_curvature
 from fastcrf.penalties.orthant import pseudo_gradient
 from fastcrf.simd.vectors import dot, norm
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.newton import proximal_model
 from fastcrf.solvers.newton.proximal_model import ProximalModel
 from fastcrf.solvers.options import check_positive, check_whole
@@ -49,10 +49,19 @@ class Point(NamedTuple):
     gradient: Floats
 
 
-@dataclass(frozen=True)
+@solver
 class NewtonL1:
-    """pairs: how many curvature pairs are kept; sweeps: of coordinate descent over the free weights, at most, and
-    tolerance: what a sweep may still move, relative to the first one."""
+    """Train with a proximal quasi-Newton method and coordinate descent, for c1 > 0.
+
+    Parameters
+    ----------
+    pairs
+        Curvature pairs.
+    sweeps
+        Limit on sweeps of coordinate descent over the free weights per step.
+    tolerance
+        Largest move of a sweep, relative to the first one, at which the sweeps end.
+    """
 
     name: ClassVar[str] = "newton-l1"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient", "hessian"})

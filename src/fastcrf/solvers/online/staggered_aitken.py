@@ -22,9 +22,10 @@ leads there (docs/notes/iterative-scaling-by-sequence.md); and what psa.py says 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from fastcrf.exceptions import OptionError
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.online.periods import GAMMAS, ByComponent, ByProducts
 from fastcrf.solvers.online.run import PeriodicStepSizes
 from fastcrf.solvers.options import check_choice
@@ -32,10 +33,17 @@ from fastcrf.solvers.options import check_choice
 SCOPES = ("global", "component")
 
 
-@dataclass(frozen=True)
+@solver
 class StaggeredAitken(PeriodicStepSizes):
-    __doc__ = f"""gamma: the estimate, 1, 2 or 3; scope: of gamma, global or component.
-    {PeriodicStepSizes.__doc__}"""
+    """Train online by staggered Aitken acceleration.
+
+    Parameters
+    ----------
+    gamma
+        Which estimate of the ratio of two moves: 1, 2 or 3 (equations 4.8 to 4.10).
+    scope
+        "global", one ratio for all weights, or "component", one for each.
+    """
 
     name: ClassVar[str] = "staggered-aitken"
 
@@ -46,7 +54,8 @@ class StaggeredAitken(PeriodicStepSizes):
         super().__post_init__()
         check_choice(self.name, "scope", self.scope, SCOPES)
         if isinstance(self.gamma, bool) or self.gamma not in GAMMAS:
-            raise ValueError(f"{self.name}: gamma must be 1, 2 or 3; got gamma={self.gamma!r}.")
+            message = f"{self.name}: gamma must be 1, 2 or 3; got gamma={self.gamma!r}."
+            raise OptionError(message, self.name, "gamma", self.gamma)
 
     def rule(self) -> ByComponent | ByProducts:
         if self.scope == "component":

@@ -108,7 +108,7 @@ def test_with_the_euclidean_function_it_is_sgd(update):
 
 def test_it_promises_the_objective_only_where_it_is_sgd():
     assert NGD().guarantee == registry.make("ngd", update="u2.p", p=1.5).guarantee == "no objective"
-    assert registry.make("ngd", update="u2.p").guarantee == "neighborhood"
+    assert registry.make("ngd", update="u2.p").guarantee == "near the optimum"
     assert make_plan({"algorithm": NGD()}).stop == (Epochs(1000), Improvement(10, 1e-6))
     assert make_plan({"algorithm": "ngd", "period": 3}).stop == (MaxIterations(1000), Improvement(3, 1e-6))
     assert CertifiedGap(1e-3) in make_plan({"algorithm": NGD(update="u2.p")}).stop
