@@ -99,8 +99,8 @@ def test_several_data_are_compared_one_after_another(compare, corpus):
 
 
 def test_solvers_may_have_options():
-    label, solver = read_solver("sgd:batch=10:schedule=sqrt")
-    assert (label, solver.batch, solver.schedule) == ("sgd:batch=10:schedule=sqrt", 10, "sqrt")
+    label, solver = read_solver("sgd:batch_size=10:schedule=sqrt")
+    assert (label, solver.batch_size, solver.schedule) == ("sgd:batch_size=10:schedule=sqrt", 10, "sqrt")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from fastcrf.data.encoding.plain_gatherer import PlainGatherer
 from fastcrf.data.encoding.reader_loading import Loading
 from fastcrf.data.encoding.stream_gatherer import StreamGatherer
 from fastcrf.data.encoding.vocabulary import growing, pack_names, unpack_names
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 
 
 class Text(str):

@@ -12,7 +12,7 @@ import numpy as np
 from fastcrf.core.types import Corpus
 from fastcrf.data.encoding.input_shapes import items_of
 from fastcrf.data.encoding.items import ItemError, flatten
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 
 UNKNOWN = -1  # an attribute that the model does not know: it adds nothing to any score
 

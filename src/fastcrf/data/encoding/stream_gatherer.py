@@ -37,7 +37,7 @@ from fastcrf.data.encoding.item_stream import (
 from fastcrf.data.encoding.items import ItemError, flatten
 from fastcrf.data.encoding.name_table import BLOCK, ROW, SPARE, NameTable, U, grown
 from fastcrf.data.encoding.plain_gatherer import Mark
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 
 VERSION = 4  # of marshal's format
 PIECE = 1000  # items that are written at a time
