@@ -41,8 +41,9 @@ def lab_folder() -> Path:
 
 @functools.cache
 def version_folder(base: Path, module: str, version: str) -> Path:
-    """Where the machine code of a version of a module is kept."""
-    folder = base / module / version
+    """Where the machine code of a version of a module is kept; code that checks bounds never meets code that doesn't."""
+    checks_bounds = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
+    folder = base / module / (f"{version}-checked" if checks_bounds else version)
     with suppress(OSError):
         if not folder.is_dir():
             folder.mkdir(parents=True)
