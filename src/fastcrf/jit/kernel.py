@@ -77,7 +77,7 @@ def strict_kernel(function: Function) -> Function:
 def gil_kernel(function: Function) -> Function:
     """A kernel that keeps the GIL, for calls of microseconds: a thread that lets go of it beside a busy one waits
     milliseconds to have it back."""
-    return make_kernel(function, outlined=False, _nrt=False, **flags(set()) | {"nogil": False})
+    return MODE.make_kernel(function, **flags(set()) | {"nogil": False})
 
 
 def lazy_kernel(returns: Any) -> Callable[[Function], Function]:
