@@ -100,7 +100,7 @@ def test_path_has_scores_and_models_from_the_strongest_penalty_to_the_weakest():
     for k, c2 in enumerate(path.c2):
         crf = CRF(c2=c2, tol=1e-6).fit(X[:40], LABELS[:40])
         assert path.scores["accuracy"][k] == pytest.approx(crf.score(X[40:], LABELS[40:]), abs=0.03)
-        assert path.model(k).tag(X[40:42]) == crf.predict(X[40:42])
+        assert path.model(k).predict(X[40:42]) == crf.predict(X[40:42])
     assert path.scores["likelihood"].max() < 0.0
     assert ((path.scores["segment_f1"] > 0.0) & (path.scores["segment_f1"] <= 1.0)).all()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -321,16 +321,6 @@ class CRF(WithSolverParameters, TrainedEstimator):
         estimator._stream, estimator.history_, estimator.n_iter_ = stream, History(), stream.chunks
         return estimator
 
-    @classmethod
-    def load(cls, path: PathLike) -> CRF:
-        """Load a fitted CRF from a file that `save`, CRFsuite, CRF++ or Wapiti wrote, with the parameters in it."""
-        return cls._around(Model.load(path))
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> CRF:
-        """Load a fitted CRF from the content of a file."""
-        return cls._around(Model.from_bytes(data))
-
     @property
     def model_(self) -> Model:
         """The trained model."""
@@ -395,7 +385,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
         self.certificate_ = result.certificate
 
     @classmethod
-    def _around(cls, model: Model) -> CRF:
+    def _around(cls, model: Model) -> Self:
         estimator = cls(**restored(model.options.get("parameters"), cls._get_param_names()))
         attributes = without_boundaries(model.attributes)
         if isinstance(attributes, TemplateAttributes):
