@@ -24,7 +24,7 @@ from fastcrf.estimators.training import (
     model_of,
     no_attributes,
     open_checkpoint,
-    reading_rows,
+    with_input,
 )
 from fastcrf.features.histories import check_order
 from fastcrf.fitting.fit import Fit
@@ -258,7 +258,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
             fit = fit_encoded(X, plan, self.boundaries, self.engine, how)
         else:
             attributes = no_attributes(template, self.boundaries)
-            fit = fit_sequences(X, y, sample_weight, plan, template, attributes, self.engine, how)
+            fit = fit_sequences(X, y, sample_weight, plan, attributes, self.engine, how)
         self._keep(fit)
         if fit.ended_early:
             warn_early_end(fit)
@@ -327,8 +327,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(NOT_FITTED)
         if not hasattr(self, "_model"):
-            model = self._stream.model({"parameters": saved(self.get_params(deep=False))})
-            self._model = model if self.template is None else reading_rows(model)
+            self._model = with_input(self._stream.model({"parameters": saved(self.get_params(deep=False))}))
         return self._model
 
     def __getattr__(self, name: str) -> Any:
@@ -342,8 +341,9 @@ class CRF(WithSolverParameters, TrainedEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.__dict__.keys() & {"_model", "_stream"})
 
-    def _plan(self) -> Plan:
-        return make_plan(self.algorithm, **{name: getattr(self, name) for name in PLANNED})
+    def _plan(self, **other: Any) -> Plan:
+        """Return the plan of the parameters, or of others in their place."""
+        return make_plan(self.algorithm, **{name: getattr(self, name) for name in PLANNED} | other)
 
     def _template(self) -> TemplateFile | None:
         return None if self.template is None else template_of(self.template)
