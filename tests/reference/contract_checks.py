@@ -19,8 +19,8 @@ from fastcrf.core.solver_state import AXES, check_state
 from fastcrf.fitting.solver_choice import quasi_newton
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 from fastcrf.training.trace import COLUMNS
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 

@@ -12,8 +12,8 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
         w ← w + s  if actual > 1e-4 predicted
         D ← longer or shorter, by actual / predicted                                              trust_region.py
 
-or, with globalization="line-search", the paper's form: no ball, and then the first of s, s/2, s/4, ... that gains 1e-4
-of what the slope predicts. A trial in a ball that is not accepted is a step, too: w stays, and the ball shrinks.
+or, with globalization="line-search", for comparison: no ball, and then the first of s, s/2, s/4, ... that gains 1e-4 of
+what the slope predicts. A trial in a ball that is not accepted is a step, too: w stays, and the ball shrinks.
 
 Differs from the papers: xi is min(forcing, sqrt(|g| / n)), so that the end is superlinear; forcing alone with
 superlinear=False. Gradient and objective of a trial are evaluated together, since most trials are accepted; after one
