@@ -173,6 +173,7 @@ def ascend(state, order, backtracks, lanes):
         gather(following.vector, blocks.support, i, space.weights, space.edges.scores, lanes)
         score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, trial.goal, lanes)
         for _ in range(1 + backtracks):
+            # alpha' of Collins et al. (2008), in logarithms: (1 - rate) log alpha_i + rate log p(. | x_i, w)
             c = blend(alpha, blocks, i, rates[i], space.edges.scores, trial, space.lattice.scores, lanes)
             entropy = infer_chain(blocks, i, c, trial, space, lanes)
             evaluations += 1
@@ -183,8 +184,8 @@ def ascend(state, order, backtracks, lanes):
                 keep_trial(alpha, blocks, i, c, trial.labels, trial, lanes)
                 entropies[i] = entropy
                 break
-            rates[i] *= 0.5
-        rates[i] = min(GROWTH * rates[i], 1.0)
+            rates[i] *= 0.5  # Schmidt et al. (2015), footnote 9
+        rates[i] = min(GROWTH * rates[i], 1.0)  # footnote 9: 1.05 times as long at the next visit
     return evaluations
 
 
