@@ -182,10 +182,10 @@ def chunks(tasks: list[Task], seeds: int) -> None:
 
 
 def learn(task: Task, solver: str, parts: list[np.ndarray], crf: CRF | None = None) -> tuple[CRF, list[int]]:
-    crf = crf or CRF(solver, expected_sequences=len(task.y))
+    crf = crf or CRF(solver)
     labels = []
     for part in parts:
-        crf.partial_fit([task.X[i] for i in part], [task.y[i] for i in part])
+        crf.partial_fit([task.X[i] for i in part], [task.y[i] for i in part], total_sequences=len(task.y))
         labels.append(crf.history_[-1]["labels"])
     return crf, labels
 

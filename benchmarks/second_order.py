@@ -40,8 +40,8 @@ from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxPasses, MaxSeconds, Rule
+from fastcrf.training.driver import minimize
 from fastcrf.training.warm_up import warm_up
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-8)
@@ -83,11 +83,12 @@ class SlopeLog:
     """A rule that notes the largest slope of every step, and ends a run where it is at most `goal`."""
 
     status: ClassVar[str] = "converged"
+    exact: ClassVar[bool] = True
 
     def __init__(self, goal: float) -> None:
         self.goal, self.slopes = goal, list[float]()
 
-    def reason(self, point: Any, trace: Any) -> str | None:
+    def reason(self, point: Any, history: Any) -> str | None:
         self.slopes.append(point.largest_slope)
         return "steep no more" if point.largest_slope <= self.goal else None
 

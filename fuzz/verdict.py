@@ -8,7 +8,7 @@ from fastcrf.data.corpus_file.container import CorpusFileError
 from fastcrf.data.encoding.items import ItemError
 from fastcrf.data.files.destinations import DestinationError
 from fastcrf.decoding.input_checks import ScoreOverflow
-from fastcrf.exceptions import CheckpointError, DataError, ModelFileError
+from fastcrf.exceptions import CheckpointError, DataError, ModelFileError, OptionError, PenaltyError
 from fastcrf.system.memory_budget import TooLarge
 
 REFUSALS = (
@@ -17,6 +17,8 @@ REFUSALS = (
     ModelFileError,
     CorpusFileError,
     CheckpointError,
+    OptionError,
+    PenaltyError,
     DestinationError,
     TooLarge,
     ScoreOverflow,

@@ -20,7 +20,7 @@ from fastcrf.system.moved_modules import MovedModules
 if TYPE_CHECKING:
     import os
 
-    from fastcrf import displays, exceptions, metrics, scorers
+    from fastcrf import displays, exceptions, metrics, scorers, stopping
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimators.crf import CRF
     from fastcrf.estimators.regularization import CRFCV, path
@@ -38,6 +38,7 @@ __all__ = [
     "open_corpus",
     "path",
     "scorers",
+    "stopping",
 ]
 __version__ = "0.1.0"
 

@@ -125,4 +125,4 @@ def test_without_workers_there_is_one_sentence(path, monkeypatch):
         distributed.Client(cluster),
         pytest.raises(ClusterError, match="The cluster has no workers"),
     ):
-        fit_on_cluster("dask", from_files([path], read, NO_ITEMS), make_plan({"engine": "dask"}))
+        fit_on_cluster("dask", from_files([path], read, NO_ITEMS), make_plan(engine="dask"))

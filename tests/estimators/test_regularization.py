@@ -15,8 +15,8 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.regularization_path import follow_path, known_part, largest_useful_c1, problem_of_path
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.auto.auto import Auto
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 from reference.random_corpora import learnable_corpus, random_features
 
 TOKENS, LABELS = make_addresses(60, 0)

@@ -35,15 +35,9 @@ def forged(content, change):
 def test_a_model_file_cannot_choose_where_the_next_fit_writes(content, tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    hostile = {"model_filename": str(victim), "warm_start": True, "callbacks": "x", "trainer_cls": "y", "c2": 0.5}
+    hostile = {"template": str(victim), "engine": "x", "callbacks": "y", "stopping": "z", "c2": 0.5}
     crf = CRF.from_bytes(forged(content, lambda header: header.update(options={"parameters": hostile})))
-    assert (crf.model_filename, crf.warm_start, crf.callbacks, crf.trainer_cls, crf.c2) == (
-        None,
-        False,
-        None,
-        None,
-        0.5,
-    )
+    assert (crf.template, crf.engine, crf.callbacks, crf.stopping, crf.c2) == (None, None, (), (), 0.5)
     crf.fit(X, Y)
     assert victim.read_text() == "precious"
 
@@ -51,7 +45,7 @@ def test_a_model_file_cannot_choose_where_the_next_fit_writes(content, tmp_path)
 @pytest.mark.parametrize("parameters", [[], "c2", 5, None, {"c2": [1]}, {"c2": {"a": 1}}, {"": 1}, {"self": 1}])
 def test_parameters_of_odd_types_are_left_out(content, parameters):
     crf = CRF.from_bytes(forged(content, lambda header: header.update(options={"parameters": parameters})))
-    assert crf.c2 is None
+    assert crf.c2 == 1.0
     assert crf.predict(X) == Y
 
 
@@ -121,7 +115,7 @@ def many_labels(n_labels):
     features = FeatureMap(
         np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32), n_labels
     )
-    return Model([f"l{k}" for k in range(n_labels)], ItemAttributes({"a": 0}), features, np.ones(2))
+    return Model([f"l{k}" for k in range(n_labels)], ItemAttributes.of(["a"]), features, np.ones(2))
 
 
 @pytest.mark.parametrize("ask", ["tag", "marginals", "scored"])

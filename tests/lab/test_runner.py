@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -90,7 +91,7 @@ def test_a_solver_of_each_family_runs_or_says_why_not(dataset, tmp_path):
     assert "owlqn" not in able
     for name in set(OF_EACH_FAMILY) - able:
         assert ends[name]["status"] == "skipped"
-        assert f"{name} has no L1 penalty" in ends[name]["reason"]
+        assert re.match(f"{name} (has no|requires an|cannot)", ends[name]["reason"])
     for name in able:
         row = ends[name]
         assert row["status"] in ("out of passes", "converged", "finished"), row

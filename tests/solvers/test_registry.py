@@ -7,6 +7,7 @@ import pickle
 
 import pytest
 
+from fastcrf.exceptions import PenaltyError
 from fastcrf.solvers import registry
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
@@ -57,9 +58,11 @@ def test_a_matching_penalty_passes_the_check(solver):
     registry.check(ToyProblem(*registry.default_penalty(solver)), solver)
 
 
-def test_check_looks_at_the_penalty():
-    with pytest.raises(ValueError, match="owlqn requires an L1 penalty, but c1=0: set c1 > 0"):
+def test_a_penalty_that_the_solver_does_not_handle_is_one_sentence_with_the_remedy():
+    with pytest.raises(PenaltyError, match=r"^owlqn requires an L1 penalty, but c1=0: set c1 > 0, or use lbfgs\.$"):
         registry.check(ToyProblem(c1=0.0, c2=1.0), OWLQN())
+    with pytest.raises(PenaltyError, match=r"^lbfgs has no L1 penalty, but c1=0\.5: set c1=0\.$"):
+        registry.check(ToyProblem(c1=0.5, c2=1.0), LBFGS())
 
 
 def test_a_capability_that_the_problem_lacks_is_one_sentence():

@@ -57,8 +57,8 @@ class Stream:
 
     def __post_init__(self) -> None:
         check_streams(self.solver)
-        if self.feature_options.get("min_freq", 0.0) > 0.0 or self.feature_options.get("drop_negative"):
-            raise ValueError(f"{NO_RARE}; leave min_freq and crfsuite_compat at their defaults.")
+        if self.feature_options.get("min_freq", 0.0) > 0.0:
+            raise ValueError(f"{NO_RARE}; set min_freq=0.")
 
     def learn(
         self,

@@ -7,20 +7,19 @@ the lab find it there. A preset (a published variant that is another solver with
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastcrf.core.types import NOTHING
-from fastcrf.exceptions import OptionError, PenaltyError
+from fastcrf.exceptions import OptionError
 
 if TYPE_CHECKING:  # names and tiers can be listed without Numba
     from fastcrf.objective.capabilities import Objective
     from fastcrf.solvers.contract import Solver
 
 PENALTIES = ("none", "l1", "l2", "l1+l2")
-NEAREST = ("l2", "none", "l1", "l1+l2")  # which one an error suggests, of equally near ones
 
 
 class Line(NamedTuple):
@@ -152,7 +151,7 @@ def as_solver(algorithm: str | Solver) -> Solver:
     if isinstance(algorithm, str):
         return make(algorithm)
     if isinstance(algorithm, type):
-        raise ValueError(f"algorithm must be a name or a solver object; got the class: use {algorithm.__name__}().")
+        raise ValueError(f"algorithm is the class {algorithm.__name__}; use an object: {algorithm.__name__}().")
     if not isinstance(algorithm, Solver):
         raise ValueError(f"algorithm must be a name or a solver object, such as LBFGS(pairs=10); got {algorithm!r}.")
     return algorithm
@@ -205,27 +204,10 @@ def check_needs(solver: Solver, provides: frozenset[str]) -> None:
 
 
 def check_penalty(solver: Solver, c1: float, c2: float) -> None:
-    """Raise `PenaltyError` if `solver` cannot handle the penalty; needs no data."""
-    from fastcrf.penalties.regularizer import Regularizer
+    """Raise PenaltyError if `solver` cannot handle the penalty; needs no data."""
+    from fastcrf.solvers import penalty_check  # loads Numba
 
-    if Regularizer(c1, c2).kind not in solver.handles:
-        raise PenaltyError(f"{solver.name} {_fault(solver.handles, c1, c2)}", solver.name, c1, c2)
-
-
-def _fault(handles: Set[str], c1: float, c2: float) -> str:
-    """Say what is wrong with a penalty, and the smallest change that makes it right."""
-    given, wanted = (c1 > 0.0, c2 > 0.0), [("l1" in kind, "l2" in kind) for kind in NEAREST if kind in handles]
-    wants = min(wanted, key=lambda kind: (kind[0] != given[0]) + (kind[1] != given[1]))
-    changed = [part for part in zip((1, 2), (c1, c2), given, wants, strict=True) if part[2] != part[3]]
-    faults = [f"requires an L{i} penalty" if wants else f"has no L{i} penalty" for i, _, _, wants in changed]
-    if handles == {"none"}:
-        faults = ["has no penalty"]
-    elif len(handles) > 1 and given == (True, True) and handles >= {"l1", "l2"}:
-        faults = ["has L1 or L2 penalties, not both"]
-    values = " and ".join(f"c{i}={value:g}" for i, value, _, _ in changed)
-    changes = " and ".join(f"c{i} > 0" if wants else f"c{i}=0" for i, _, _, wants in changed)
-    other = f", or use {'auto' if c1 > 0.0 else 'lbfgs'}" if handles != {"none"} and changed[0][0] == 1 else ""
-    return f"{' and '.join(faults)}, but {values}: set {changes}{other}."
+    penalty_check.check_penalty(solver, c1, c2)
 
 
 def describe(name: str) -> dict[str, Any]:
