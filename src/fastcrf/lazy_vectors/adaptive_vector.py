@@ -79,8 +79,9 @@ def rates_of(vector, G, lanes):
 
 @inlined_kernel
 def catch_up_row(vector, r, target, place, lanes):
-    """Make the proximal steps (Duchi et al. (2011), composite mirror descent) that row r has missed, and copy its weights
-    to target[place]. Writes: vector, target.
+    """Make the proximal steps that row r has missed (Duchi et al. (2011), composite mirror descent).
+
+    Copies its weights to target[place]. Writes: vector, target.
     """
     if vector.stamps[r] < 0.0:
         for b in range(0, vector.rows.shape[1], len(lanes)):
