@@ -17,7 +17,7 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
         remember w if F is the lowest so far
 
 A Step is one epoch; its weights are those of the best epoch so far, which is what CRFsuite would return if it stopped
-there. CRFsuite's own rule to stop (period and delta) compares online objectives; here it is `fastcrf.stopping.RelativeDecrease`.
+there. CRFsuite's own rule to stop (period and delta) compares online objectives; here it is `RelativeDecrease`.
 
 Differs from CRFsuite: it shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
 """

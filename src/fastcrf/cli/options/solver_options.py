@@ -1,21 +1,21 @@
-"""Solvers and their options as they are written on a command line: `memory=20`, `sgd:batch=10`, `lbfgs,sgd`."""
+"""Solvers and their options as they are written on a command line: `pairs=20`, `lbfgs:pairs=20`, `lbfgs,sgd`."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-import typer
+from fastcrf.cli.command_errors import refuse
 
 if TYPE_CHECKING:
     from fastcrf.solvers.contract import Solver
 
 
-def read_option(text: str) -> tuple[str, Any]:
-    """`memory=20` as ("memory", 20); what is no number, true, false or null is a string."""
+def read_option(text: str, option: str = "--option") -> tuple[str, Any]:
+    """Return `pairs=20` as ("pairs", 20); what is no number, true, false or null is a string."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
-        raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as memory=20.", param_hint="--option")
+        refuse(option, f"expects NAME=VALUE, such as pairs=20; got {text!r}.")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -23,11 +23,12 @@ def read_option(text: str) -> tuple[str, Any]:
 
 
 def read_solver(text: str) -> tuple[str, Solver]:
-    """`sgd:batch=10` as a label and a solver."""
-    from fastcrf.solvers.registry import make
+    """Return `lbfgs:pairs=20` as a label and a solver."""
+    from fastcrf.fitting.solver_choice import named
+    from fastcrf.solvers.registry import changed
 
     name, *options = text.strip().split(":")
-    return text.strip(), make(name, **dict(map(read_option, options)))
+    return text.strip(), changed(named(name), **dict(read_option(option, "--solvers") for option in options))
 
 
 def listed_solvers(text: str | None, c1: float, c2: float) -> list[str]:
