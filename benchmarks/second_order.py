@@ -244,7 +244,7 @@ def main() -> None:
     parser.add_argument("--passes", type=float, default=1000.0, help="limit of a run")
     parser.add_argument("--iterations", type=int, default=600, help="limit of CRFsuite's")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--solvers", nargs="*", help="others than the usual ones, such as lbfgs:pairs=50,metric=counts")
+    parser.add_argument("--solvers", nargs="*", help="others, such as lbfgs:pairs=50,preconditioner=counts")
     parser.add_argument("--curves", help="folder where runs are kept and found again")
     arguments = parser.parse_args()
     arguments.penalties = [tuple(map(float, pair.split(":"))) for pair in arguments.penalties.split(",")]

@@ -101,14 +101,14 @@ def test_several_data_are_compared_one_after_another(compare, corpus):
 
 
 def test_solvers_may_have_options():
-    label, solver = read_solver("sgd:batch=10:schedule=sqrt")
-    assert (label, solver.batch, solver.schedule) == ("sgd:batch=10:schedule=sqrt", 10, "sqrt")
+    label, solver = read_solver("sgd:batch_size=10:schedule=sqrt")
+    assert (label, solver.batch_size, solver.schedule) == ("sgd:batch_size=10:schedule=sqrt", 10, "sqrt")
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--solvers", "newton"], "There is no algorithm 'newton'; did you mean"),
+        (["--solvers", "newton"], "There is no solver 'newton'; did you mean"),
         (["--solvers", "sgd:speed=3"], "sgd has no option 'speed'"),
         (["--solvers", "sgd:batch"], "--solvers expects NAME=VALUE, such as pairs=20; got 'batch'."),
         (["--figure", "curves.doc"], "The name of a figure must end in"),

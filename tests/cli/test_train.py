@@ -140,9 +140,9 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (["-a", "nothing"], 1, "There is no algorithm 'nothing'; `fastcrf solvers` lists all"),
-        (["-a", "lbgfs"], 1, "There is no algorithm 'lbgfs'; did you mean 'lbfgs'?"),
-        (["-o", "pair=3"], 1, "auto has no option 'pair'; its options are adaptive_pass, pairs"),
+        (["-a", "nothing"], 1, "There is no solver 'nothing'; use one of auto, lbfgs"),
+        (["-a", "lbgfs"], 1, "There is no solver 'lbgfs'; did you mean 'lbfgs'?"),
+        (["-o", "pair=3"], 1, "auto has no option 'pair'; did you mean 'pairs'?"),
         (["-o", "pairs=none"], 1, "pairs must be a whole number"),
         (["-o", "pairs"], 2, "--option expects NAME=VALUE, such as pairs=20; got 'pairs'. See fastcrf train --help."),
         (["--c2", "-1"], 1, "c2 must be a finite number of at least 0; got c2=-1.0."),

@@ -28,7 +28,7 @@ from reference.random_corpora import learnable_corpus
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 LENGTHS = (3, 1, 4, 2, 5, 3, 2, 6, 1)
-NAMES = ItemAttributes({f"a{i}": i for i in range(6)})
+NAMES = ItemAttributes.of(f"a{i}" for i in range(6))
 LABELS = ["x", "y", "z"]
 
 

@@ -165,7 +165,7 @@ def test_every_solver_streams_or_says_why_not():
         solver = registry.make(name)
         if getattr(solver, "streams", False):
             assert {kept.axis for kept in solver.state_fields.values()} <= {"weights", "none"}
-            assert "drawn" in solver.state_fields
+            assert "sampled" in solver.state_fields
         else:
             with pytest.raises(ValueError, match=r"cannot learn on-line: it .*\.$"):
                 check_streams(solver)

@@ -115,7 +115,7 @@ def many_labels(n_labels):
     features = FeatureMap(
         np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32), n_labels
     )
-    return Model([f"l{k}" for k in range(n_labels)], ItemAttributes({"a": 0}), features, np.ones(2))
+    return Model([f"l{k}" for k in range(n_labels)], ItemAttributes.of(["a"]), features, np.ones(2))
 
 
 @pytest.mark.parametrize("ask", ["tag", "marginals", "scored"])

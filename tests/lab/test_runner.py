@@ -95,7 +95,7 @@ def test_a_solver_of_each_family_runs_or_says_why_not(dataset, tmp_path):
     for name in able:
         row = ends[name]
         assert row["status"] in ("out of passes", "converged", "finished"), row
-        if SOLVERS[name].guarantee not in ("no objective", "slow optimum"):
+        if SOLVERS[name].guarantee not in ("no objective", "optimum, slowly"):
             assert 0.0 <= row["suboptimality"] < 1.0
         assert 0.0 <= row["error"] < 0.5
         assert 0 < row["active"] <= row["weights"]
@@ -134,7 +134,7 @@ def test_another_penalty_seed_option_or_corpus_is_another_run(dataset):
     others = [
         planned_run(dataset, "sgd", Penalty(0.0, 0.6)),
         PlannedRun(planned.objective, "sgd", make("sgd", seed=1)),
-        PlannedRun(planned.objective, "sgd", make("sgd", batch=2)),
+        PlannedRun(planned.objective, "sgd", make("sgd", batch_size=2)),
         PlannedRun(planned.objective, "sgd", planned.solver, n_jobs=2),
         planned_run(other, "sgd"),
         planned_run(make_dataset("toy", *toy_sequences(40, seed=1)), "sgd"),

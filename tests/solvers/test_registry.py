@@ -19,12 +19,12 @@ def test_a_solver_is_made_by_name_with_its_options():
 
 
 def test_an_unknown_name_is_answered_with_the_names_there_are():
-    with pytest.raises(ValueError, match="There is no solver 'lbgfs'; the solvers are auto, lbfgs, owlqn"):
-        registry.make("lbgfs")
+    with pytest.raises(ValueError, match="There is no solver 'xyz'; use one of auto, lbfgs, owlqn"):
+        registry.make("xyz")
 
 
 def test_an_unknown_option_is_answered_with_the_options_there_are():
-    with pytest.raises(ValueError, match="lbfgs has no option 'm'; its options are pairs, max_linesearch"):
+    with pytest.raises(ValueError, match="lbfgs has no option 'm'; use one of pairs, max_linesearch"):
         registry.make("lbfgs", m=3)
 
 
@@ -33,7 +33,7 @@ def test_a_preset_is_a_registry_line(monkeypatch):
     monkeypatch.setitem(registry.REGISTRY, "lbfgs-100", preset)
     assert registry.make("lbfgs-100") == LBFGS(pairs=100)
     assert registry.make("lbfgs-100", max_linesearch=5) == LBFGS(pairs=100, max_linesearch=5)
-    assert registry.describe("lbfgs-100")["options"] == {"pairs": 100, "max_linesearch": 20, "metric": "none"}
+    assert registry.describe("lbfgs-100")["options"] == {"pairs": 100, "max_linesearch": 20, "preconditioner": "none"}
 
 
 def test_a_preset_carries_its_own_name_in_rows_and_messages(monkeypatch):
@@ -79,4 +79,4 @@ def test_the_listing_is_plain_data_with_paper_penalties_needs_and_defaults():
     assert owlqn["paper"].startswith("Andrew & Gao (2007)")
     assert owlqn["penalties"] == ["l1", "l1+l2"]
     assert owlqn["needs"] == ["gradient"]
-    assert owlqn["options"] == {"pairs": 6, "max_linesearch": 20, "metric": "none"}
+    assert owlqn["options"] == {"pairs": 6, "max_linesearch": 20, "preconditioner": "none"}

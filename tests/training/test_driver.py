@@ -31,7 +31,7 @@ class Script:
     name: ClassVar[str] = "script"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
-    guarantee: ClassVar[str] = "neighborhood"
+    guarantee: ClassVar[str] = "near the optimum"
     state_fields: ClassVar[dict[str, StateField]] = {"act": StateField()}
 
     def iterate(self, problem, weights, state=None):

@@ -99,7 +99,7 @@ class Stream:
                     step = next(steps)
                     seconds = self.seconds + time.perf_counter() - began
                     rows.append({"chunk": self.chunks, "passes": step.passes, "seconds": seconds, **step.info})
-                    done = not step.state["drawn"]
+                    done = not step.state["sampled"]
         except Diverged as failure:
             raise DataError(f"Learning on-line diverged, and the chunk is left out. {failure}") from None
         self.weights, self.state = step.weights.copy(), dict(step.state)

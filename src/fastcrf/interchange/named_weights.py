@@ -50,7 +50,7 @@ def with_template(named: NamedWeights, template: TemplateFile) -> ModelContent:
 def with_items(named: NamedWeights) -> ModelContent:
     """The model whose attributes are the names themselves."""
     used, counts = np.unique(named.owners, return_counts=True)
-    attributes = ItemAttributes({named.names[name]: a for a, name in enumerate(used.tolist())})
+    attributes = ItemAttributes.of(named.names[name] for name in used.tolist())
     return content(named, attributes, np.cumsum(counts) - counts, counts, {"kind": "items"})
 
 

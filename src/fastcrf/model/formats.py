@@ -40,8 +40,7 @@ def content_of_crfsuite(data: bytes) -> ModelContent:
     from fastcrf.interchange.crfsuite_reader import read_crfsuite
 
     labels, attributes, features, weights = read_crfsuite(data)
-    ids = {name: a for a, name in enumerate(attributes)}
-    return ModelContent(list(labels), ItemAttributes(ids), features, weights, {}, {"kind": "items"})
+    return ModelContent(list(labels), ItemAttributes.of(attributes), features, weights, {}, {"kind": "items"})
 
 
 def bytes_of(content: ModelContent) -> bytes:

@@ -149,14 +149,13 @@ def parameters_of(asked: TrainOptions) -> dict[str, Any]:
     """Return the arguments of `make_plan` that were given."""
     from fastcrf.cli.options.solver_options import read_option
     from fastcrf.cli.options.stopping_rules import read_rule
-    from fastcrf.fitting.solver_choice import named
-    from fastcrf.solvers.registry import changed
+    from fastcrf.solvers.registry import make
     from fastcrf.stopping import EarlyStopping
 
     names = ("algorithm", "c1", "c2", "tol", "max_iterations", "max_seconds", "random_state")
     given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
     if asked.option:
-        given["algorithm"] = changed(named(asked.algorithm), **dict(map(read_option, asked.option)))
+        given["algorithm"] = make(asked.algorithm, **dict(map(read_option, asked.option)))
     rules = list(map(read_rule, asked.stopping or []))
     if asked.patience is not None:
         rules.append(EarlyStopping(asked.patience))

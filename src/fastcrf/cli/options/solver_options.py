@@ -1,4 +1,4 @@
-"""Solvers and their options as they are written on a command line: `pairs=20`, `lbfgs:pairs=20`, `lbfgs,sgd`."""
+"""Solvers and their options as they are written on a command line: `pairs=20`, `sgd:batch_size=10`, `lbfgs,sgd`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ def read_option(text: str, option: str = "--option") -> tuple[str, Any]:
 
 
 def read_solver(text: str) -> tuple[str, Solver]:
-    """Return `lbfgs:pairs=20` as a label and a solver."""
-    from fastcrf.fitting.solver_choice import named
-    from fastcrf.solvers.registry import changed
+    """Return `sgd:batch_size=10` as a label and a solver."""
+    from fastcrf.solvers.registry import make
 
     name, *options = text.strip().split(":")
-    return text.strip(), changed(named(name), **dict(read_option(option, "--solvers") for option in options))
+    return text.strip(), make(name, **dict(read_option(option, "--solvers") for option in options))
 
 
 def listed_solvers(text: str | None, c1: float, c2: float) -> list[str]:

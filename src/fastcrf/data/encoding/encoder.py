@@ -18,7 +18,7 @@ from fastcrf.data.encoding.input_shapes import checked_weights, labels_of, pairs
 from fastcrf.data.encoding.vocabulary import growing
 from fastcrf.exceptions import DataError
 
-NO_ITEMS = ItemAttributes({})
+NO_ITEMS = ItemAttributes.of([])
 UNKNOWN = -1  # id of a gold label that the model does not know
 
 
