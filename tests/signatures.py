@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import types
 
-from fastcrf.jit.cache import MEANINGS
+from fastcrf.jit.meanings import MEANINGS
 from fastcrf.simd.lanes import Lanes
 
 LANE_DTYPES = (types.int64, types.float32)  # of doubles and of singles

@@ -86,3 +86,12 @@ def test_without_a_penalty_nothing_is_proved_and_it_says_so():
     certificate = problem.certificate(np.zeros(problem.n_weights))
     assert (certificate.gap, certificate.relative_gap, certificate.lower_bound) == (np.inf, np.inf, -np.inf)
     assert "no certificate" in str(certificate)
+
+
+def test_what_is_known_of_a_point_may_be_told_in_part():
+    problem = random_problem(0, 0.3, 0.2)
+    w = np.random.default_rng(0).normal(size=problem.n_weights)
+    whole, gradient = problem.certificate(w), problem.gradient(w)[1]
+    assert problem.certificate(w, objective=whole.objective) == whole
+    assert problem.certificate(w, gradient=gradient) == whole
+    assert problem.certificate(w, whole.objective, gradient) == whole

@@ -143,3 +143,13 @@ def test_a_continued_run_proves_what_an_uninterrupted_one_does_bit_for_bit(tmp_p
     gaps = [[row["gap"] for row in result.trace[44:]] for result in (continued, whole)]
     assert len(gaps[0]) == 47
     assert gaps[0] == gaps[1]
+
+
+def test_a_run_that_reaches_a_limit_is_certified_by_the_best_mixture_of_its_steps(monkeypatch):
+    def run():
+        return minimize(stiff_problem(), make("lbfgs"), stop=[MaxIterations(8)]).certificate
+
+    mixed = run()
+    monkeypatch.setattr(Certifier, "mix", lambda *_: None)
+    assert mixed.objective == run().objective
+    assert mixed.lower_bound > run().lower_bound

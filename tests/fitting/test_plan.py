@@ -30,7 +30,7 @@ from fastcrf.stopping import (
 )
 
 LIMIT = MaxIterations(1000)
-AIMING = Auto(seed=0, target=1e-3)  # exact rules are absent, so iterations may be in single precision until then
+AIMING = Auto(target=1e-3, seed=0)  # exact rules are absent, so iterations may be in single precision until then
 
 
 def test_by_default_auto_trains_to_a_certified_gap_with_an_l2_penalty():
@@ -99,13 +99,13 @@ def test_a_plan_has_a_goal_unless_only_limits_end_it():
 @pytest.mark.parametrize("exact", [{"stopping": [GradientNorm(0.1)]}, {"c1": 1.0, "c2": 0.0}, {"tol": None}], ids=str)
 def test_auto_is_exact_from_the_start_where_a_rule_reads_every_iteration_or_nothing_is_aimed_at(exact):
     assert make_plan(**exact).solver == Auto(seed=0)
-    assert make_plan(Auto(seed=0, target=0.1), **exact).solver == Auto(seed=0)
+    assert make_plan(Auto(target=0.1), **exact).solver == Auto(seed=0)
 
 
 def test_auto_aims_at_tol_whatever_else_ends_training():
-    assert make_plan(tol=1e-5).solver == make_plan(Auto(), tol=1e-5).solver == Auto(seed=0, target=1e-5)
+    assert make_plan(tol=1e-5).solver == make_plan(Auto(), tol=1e-5).solver == Auto(target=1e-5, seed=0)
     assert make_plan(stopping=[EarlyStopping()], max_seconds=3).solver == AIMING
-    assert make_plan(Auto(seed=0, target=0.1)).solver == Auto(seed=0, target=0.1)
+    assert make_plan(Auto(target=0.1)).solver == Auto(target=0.1, seed=0)
 
 
 def test_on_a_cluster_auto_is_quasi_newton():

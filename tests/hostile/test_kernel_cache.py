@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import fastcrf
+from fastcrf.jit.kernel import MODE
+
+pytestmark = pytest.mark.skipif(not MODE.__name__.endswith("tuned"), reason="in the plain mode the cache is Numba's")
 
 KERNEL = """
 from fastcrf.jit.kernel import kernel

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fastcrf.core.types import Corpus, FeatureMap
 from fastcrf.decoding.compiled_decoder import posteriors, viterbi
+from fastcrf.features.feature_map import count_gold
 from fastcrf.objective.likelihood import Likelihood
 from reference import brute_force
 from reference.random_corpora import random_corpus, random_features
@@ -104,6 +105,19 @@ def test_uniform_chains_of_any_length(length):
     _, gradient, _ = likelihood.gradient(weights)
     counted = (gradient + likelihood.counts)[length * K :]
     np.testing.assert_allclose(counted, (length - 1) / K**2, rtol=1e-9)
+
+
+def test_a_long_chain_of_wide_scores_without_transitions_is_a_product_of_positions():
+    """In the log domain, where what is carried from step to step must stay near 0 for thousands of them."""
+    scores = np.random.default_rng(0).uniform(-900, 900, (3000, 3))
+    corpus, features, weights = one_sequence(scores, np.zeros((3, 3)))
+    nodes = np.exp(scores - scores.max(axis=1, keepdims=True))
+    nodes /= nodes.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(posteriors(corpus, features, weights), nodes, atol=1e-9)
+    _, gradient, _ = Likelihood(corpus, features).gradient(weights)
+    steps = np.einsum("tj,tk->jk", nodes[:-1], nodes[1:])
+    counts = np.concatenate((nodes.ravel(), steps.ravel()))
+    np.testing.assert_allclose(gradient, counts - count_gold(corpus, features), atol=1e-6)
 
 
 @COMMON

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import fastcrf
-from fastcrf.jit.cache import MEANINGS
 from fastcrf.jit.generic import generic
 from fastcrf.jit.kernel import kernel
+from fastcrf.jit.meanings import MEANINGS
 
 
 class Metres(NamedTuple):

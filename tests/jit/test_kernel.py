@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +16,8 @@ import numpy as np
 import pytest
 
 import fastcrf
-from fastcrf.jit.cache import KEPT_VERSIONS, version_folder
-from fastcrf.jit.kernel import NUMBER, kernel, lazy_kernel, noalloc_kernel, outlined_kernel, strict_kernel
+from fastcrf.jit.kernel import MODE, NUMBER, kernel, lazy_kernel, noalloc_kernel, outlined_kernel, strict_kernel
+from fastcrf.system.cache_folder import KEPT_VERSIONS, version_folder
 
 CALLEE = """
 from fastcrf.jit.kernel import kernel
@@ -63,7 +64,8 @@ import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     {imports}
-    print(change_twice({argument}), sum(change_twice.for_python.stats.cache_hits.values()), len(caught))
+    face = getattr(change_twice, "for_python", change_twice)
+    print(change_twice({argument}), sum(face.stats.cache_hits.values()), len(caught))
     for warning in caught:
         print(warning.message)
 """
@@ -120,6 +122,14 @@ def test_without_a_home_on_a_read_only_install_kernels_compile_with_one_warning(
     assert not list(package.rglob("*.nbi"))
 
 
+def test_in_the_plain_mode_each_edit_compiles_anew(package, tmp_path):
+    plain = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "FASTCRF_PLAIN_JIT": "1"}
+    assert run(package, **plain) == ((12, 0, 0), [])
+    assert run(package, **plain) == ((12, 1, 0), [])
+    (package / "callee.py").write_text(CALLEE.replace("x + 1", "x + 5"))
+    assert run(package, **plain) == ((20, 0, 0), [])
+
+
 def test_an_edit_elsewhere_costs_nothing(package, tmp_path):
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     run(package, **cache)
@@ -153,13 +163,40 @@ def raise_large_numbers(x):
     return seldom(x) if x > 1.0 else x
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+tuned_only = pytest.mark.skipif(not MODE.__name__.endswith("tuned"), reason="of the tuned mode")
+
+
+@tuned_only
 def test_a_rare_kernel_is_compiled_when_it_first_runs():
     assert raise_large_numbers(1.0) == 1.0
     assert not seldom.kernel.signatures
     assert raise_large_numbers(2.0) == 2.5
     assert len(seldom.kernel.signatures) == 1
     assert seldom(3.0) == 3.5  # Python calls it like any other
+
+
+@tuned_only
+def test_two_threads_that_want_a_lazy_kernel_make_one_jump(monkeypatch):
+    from fastcrf.jit import lazy_kernel as lazy_kernels
+
+    @lazy_kernel(NUMBER)
+    def later(x):
+        return x + 0.5
+
+    made, wanted, make = [], (numba.types.float64,), lazy_kernels.jump_to
+    other = threading.Thread(target=lambda: later.compile(wanted))
+
+    def jump_to(*args):
+        made.append(args)
+        if len(made) == 1:
+            other.start()
+            other.join(1.0)  # in vain: it waits until this one is done
+        return make(*args)
+
+    monkeypatch.setattr(lazy_kernels, "jump_to", jump_to)
+    later.compile(wanted)
+    other.join()
+    assert len(made) == 1
 
 
 def test_a_rare_kernel_that_was_edited_is_compiled_again_and_one_that_was_not_is_loaded(package, tmp_path):
@@ -265,6 +302,7 @@ def borrow_counted(whole):
     return counted(whole).values[0]
 
 
+@tuned_only
 def test_arrays_are_not_handed_between_kernels_that_count_references_and_those_that_do_not():
     values = np.ones(1000)
     whole, before = Whole(values, 3), sys.getrefcount(values)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from fastcrf.jit.cache import MEANINGS
 from fastcrf.jit.generic import generic
 from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.jit.meanings import MEANINGS
 from signatures import forms, kinds
 
 
@@ -56,11 +56,16 @@ def worth(monkeypatch):
     return worth
 
 
+def face(kernel):
+    """The kernel as Python calls it."""
+    return getattr(kernel, "for_python", kernel)
+
+
 def seen(worth, *calls):
     """({signatures that count}, {type of data: its forms}) of a kernel after these calls."""
     for call in calls:
         worth(*call)
-    signatures = worth.for_python.signatures
+    signatures = face(worth).signatures
     found = {}
     for data, form in (pair for signature in signatures for pair in forms(signature)):
         found.setdefault(data, set()).add(form)
@@ -74,7 +79,7 @@ def test_types_of_data_lane_widths_and_precisions_count_as_one(worth):
     feet, yards = Cloth(Feet(1.0), PRICE), Cloth(Yards(1.0, BOLTS), PRICE)
     single = Cloth(Feet(1.0), PRICE.astype(np.float32))
     signatures, found = seen(worth, (feet, LANES), (yards, LANES), (feet, (0, 0, 0, 0)), (single, LANES))
-    assert len(worth.for_python.signatures) == 4
+    assert len(face(worth).signatures) == 4
     assert len(signatures) == 1
     assert {data: len(forms) for data, forms in found.items()} == {Feet: 1, Yards: 1}
 

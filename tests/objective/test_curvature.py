@@ -118,3 +118,10 @@ def test_as_much_is_kept_as_there_is_room_for(monkeypatch):
     monkeypatch.setattr("fastcrf.system.memory_budget.free_memory", lambda: 1000)
     with pytest.raises(TooLarge, match="What 4 sequences leave for products would take"):
         problem.curvature(4)
+
+
+def test_bounds_of_variances_know_the_penalty():
+    with_penalty, w, _, _ = case(1)
+    without = Problem(with_penalty.corpus, with_penalty.features)
+    found, plain = (problem.variance_bounds(w, problem.gradient(w)[1]) for problem in (with_penalty, without))
+    np.testing.assert_allclose(found, plain + 2.0 * 0.5, rtol=1e-10)

@@ -35,8 +35,8 @@ def toy_problems(name):
     return [(kind, problem) for kind, problem in problems.items() if kind in registry.solver_class(name).handles]
 
 
-def figures():
-    """What kernels and solvers compute on the toy problem."""
+def figures(solvers=None):
+    """What kernels and these solvers, or all, compute on the toy problem."""
     problem = toy_problem()
     weights = np.random.default_rng(4).normal(size=problem.n_weights)
     smooth, gradient = problem.gradient(weights)
@@ -51,7 +51,7 @@ def figures():
         "path scores": path_scores(problem.corpus, problem.features, weights, problem.corpus.labels).tolist(),
         "attributes": attributes_by_template(),
     }
-    for name in registry.names():
+    for name in solvers or registry.names():
         for kind, toy in toy_problems(name):
             steps = islice(registry.make(name).iterate(toy, np.zeros(toy.n_weights)), EPOCHS)
             found[f"{name}, {kind}"] = [number for step in steps for number in (step.passes, *step.weights.tolist())]

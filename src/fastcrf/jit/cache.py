@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
-import os
-import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -17,13 +12,9 @@ from numba.core.caching import CompileResultCacheImpl
 
 from fastcrf.jit.cache_files import CheckedCache
 from fastcrf.jit.codegen import rebuilt
+from fastcrf.jit.meanings import MEANINGS
 from fastcrf.jit.source_closure import closure, closure_hash
-from fastcrf.system.cache_folder import CACHE_FOLDER
-
-KEPT_VERSIONS = 8  # of a module's machine code: older ones are deleted when a new one is made
-
-
-MEANINGS: dict[Any, dict[type, Any]] = {}  # of each generic function (generic.py), by the type of its first argument
+from fastcrf.system.cache_folder import CACHE_FOLDER, version_folder
 
 
 class Need(NamedTuple):
@@ -162,15 +153,3 @@ def file_of(thing: Any) -> str:
     if hasattr(thing, "__code__"):
         return str(thing.__code__.co_filename)
     return str(getattr(sys.modules[thing.__module__], "__file__", "<unknown>"))
-
-
-@functools.cache
-def version_folder(base: Path, module: str, version: str) -> Path:
-    """Where the machine code of a version of a module is kept."""
-    folder = base / module / version
-    with suppress(OSError):
-        if not folder.is_dir():
-            folder.mkdir(parents=True)
-            for old in sorted(folder.parent.iterdir(), key=os.path.getmtime, reverse=True)[KEPT_VERSIONS:]:
-                shutil.rmtree(old, ignore_errors=True)
-    return folder

@@ -43,75 +43,24 @@ class CopiedLibrary(JITCodeLibrary):  # type: ignore[misc]
         return library
 
 
-class CalledLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that Python calls. What takes Python's objects apart runs once a call and may be longer than the kernel, so
-    it joins the kernel after that has been optimized, and is translated as it stands."""
-
-    wrapper: Any = None
-
-    def add_ir_module(self, ir_module: Any) -> None:
-        if ir_module.name != "wrapper":
-            super().add_ir_module(ir_module)
-            return
-        for function in (each for each in ir_module.functions if not each.is_declaration):
-            function.attributes.add("noinline")
-            function.attributes.add("optnone")
-        self.wrapper = binding.parse_assembly(str(ir_module))
-
-    def _optimize_final_module(self) -> None:
-        super()._optimize_final_module()
-        if self.wrapper is not None:
-            self.wrapper.data_layout = self._codegen._data_layout
-            self._final_module.link_in(self.wrapper)
-            self.wrapper = None
-
-
-class KernelFlags(compiler.Flags):  # type: ignore[misc]
-    """Flags that are quickly compared: Numba does so some hundred times a function, while it looks for overloads, and
-    has each of two dozen options looked up by name. What becomes of the caller's own code makes no difference there."""
-
-    __slots__ = ()
-    HASH = hash(compiler.Flags())  # it is that of the options' names: the same for all
-    OF_CALLER = frozenset({"no_compile", "no_cpython_wrapper", "no_cfunc_wrapper"})
-
-    def __hash__(self) -> int:
-        return self.HASH
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, KernelFlags):
-            return bool(super().__eq__(other))
-        return self.shared() == other.shared()
-
-    def shared(self) -> dict[str, Any]:
-        return {name: value for name, value in self._values.items() if name not in self.OF_CALLER}
-
-
 class KernelCompiler(_FunctionCompiler):  # type: ignore[misc]
     """Numba's compiler of a function, which knows whether its code is only to be copied."""
 
     copied = False
 
     def _compile_core(self, args: Any, return_type: Any) -> Any:
-        flags = KernelFlags()
+        flags = compiler.Flags()
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
         typing, target = self.targetdescr.typing_context, self.targetdescr.target_context
         flags.no_compile = self.copied
-        library = self.library(target.codegen(), flags)
+        library = None  # Numba's own
+        if self.copied:
+            library = CopiedLibrary(target.codegen(), self.py_func.__qualname__)
         with no_collector():
             result = compiler.compile_extra(
                 typing, target, self.py_func, args, return_type, flags, self.locals, library, self.pipeline_class
             )
         return with_a_key(result, target) if self.copied else result
-
-    def library(self, codegen: Any, flags: compiler.Flags) -> Any:
-        """Where its code goes; None for Numba's way."""
-        if self.copied:
-            return CopiedLibrary(codegen, self.py_func.__qualname__)
-        if flags.nrt or flags.no_cpython_wrapper:  # what counts references calls what only the optimized kernel holds
-            return None
-        library = CalledLibrary(codegen, self.py_func.__qualname__)
-        library.enable_object_caching()
-        return library
 
 
 @contextmanager

@@ -1,9 +1,10 @@
-"""Saying, once in a process, that the wait is for the compiler. Nothing here needs the compiler to be loaded."""
+"""Saying, once in a process, that the wait is for the compiler. To be imported, this needs no compiler."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
 NOTICE = "fastcrf is compiling its kernels for this machine; this takes a few seconds and happens only once."
 
@@ -23,6 +24,22 @@ def announce_compilation() -> Iterator[None]:
         yield
     finally:
         Notice.asked -= 1
+
+
+def listen_to_compiler() -> None:
+    """Hear when Numba really compiles a kernel of ours. (Loading one from the cache is no such event.)"""
+    with suppress(ImportError, AttributeError):  # without its events there is no notice, and that is all
+        from numba.core import event
+
+        class Listener(event.Listener):  # type: ignore[misc]
+            def on_start(self, event: Any) -> None:
+                if event.data["dispatcher"].py_func.__module__.startswith("fastcrf."):
+                    compilation_begins()
+
+            def on_end(self, event: Any) -> None:
+                """Nothing to say."""
+
+        event.register("numba:compile", Listener())
 
 
 def compilation_begins() -> None:

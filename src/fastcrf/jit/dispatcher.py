@@ -24,41 +24,15 @@ are loaded first.
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import Any
 
 import numba
 from llvmlite import binding
-from numba.core import event
 from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 
 from fastcrf.jit.cache import Need, with_cache
 from fastcrf.jit.codegen import KernelCompiler
-from fastcrf.jit.compile_notice import compilation_begins
-from fastcrf.system.cache_folder import CACHE_FOLDER
-
-if CACHE_FOLDER is None:
-    warnings.warn(
-        "fastcrf found no writable cache folder, so its kernels are compiled anew in each process (some seconds). "
-        "Set NUMBA_CACHE_DIR to a writable folder to keep them.",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-
-
-class Listener(event.Listener):
-    """Hears when Numba really compiles a kernel of ours. (Loading one from the cache is no such event.)"""
-
-    def on_start(self, event: Any) -> None:
-        if event.data["dispatcher"].py_func.__module__.startswith("fastcrf."):
-            compilation_begins()
-
-    def on_end(self, event: Any) -> None:
-        """Nothing to say."""
-
-
-event.register("numba:compile", Listener())
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -113,11 +87,16 @@ def holds_arrays(kind: Any) -> bool:
     return isinstance(kind, numba.types.Array)
 
 
-def make_kernel(function: Any, outlined: bool, **options: Any) -> Any:
-    """The kernel of a function; without a compiler (NUMBA_DISABLE_JIT=1), the function itself."""
+def make_kernel(
+    function: Any, outlined: bool = False, counted: bool = False, inlined: bool = False, **flags: Any
+) -> Any:
+    """The kernel of a function.
+
+    outlined: callers call it by its name, instead of copying it; counted: it counts references to arrays; inlined: it
+    becomes part of its callers.
+    """
+    options = {"_nrt": counted, "forceinline": inlined, **flags}
     dispatcher = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
-    if not isinstance(dispatcher, CPUDispatcher):
-        return dispatcher
     dispatcher.__class__ = Kernel
     dispatcher._compiler.__class__ = KernelCompiler
     dispatcher._compiler.copied = not outlined

@@ -12,7 +12,7 @@ A type is a NamedTuple of arrays and numbers or, of an array, that of its number
 when it is compiled, so that a generic function costs nothing; Python, where there is no compiler, at each call. A
 meaning that is long is a standing kernel: then it is compiled once, not once for each loop that calls it. Generic
 functions that are declared in one file belong together: every type that has a meaning for one of them has a meaning for
-all (`tests/test_generic.py`).
+all (`tests/jit/test_generic.py`).
 """
 
 from __future__ import annotations
@@ -22,23 +22,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import types
-from numba.core.errors import TypingError
-from numba.core.registry import cpu_target
-from numba.core.typing.templates import AbstractTemplate
-from numba.np.numpy_support import as_dtype
 
-from fastcrf.jit.cache import MEANINGS
-from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel
+from fastcrf.jit.kernel import MODE, inlined_kernel, noalloc_kernel
+from fastcrf.jit.meanings import MEANINGS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def kind_of(argument: Any) -> type:
-    """What a meaning is registered for, from the compiler's type: a NamedTuple, or the type of an array's numbers."""
-    if isinstance(argument, types.Array):
-        return as_dtype(argument.dtype).type
-    return getattr(argument, "instance_class", type(None))
 
 
 def generic(declared: Function, inlined: bool = False) -> Any:
@@ -56,21 +44,6 @@ def generic(declared: Function, inlined: bool = False) -> Any:
             raise TypeError(f"{declared.__name__} has no meaning for {kind.__name__}.")
         return meanings[kind](data, *others)
 
-    class Choice(AbstractTemplate):  # type: ignore[misc]
-        """How the compiler chooses: a call means a call of the kernel that is registered for the type of the data."""
-
-        key = call
-
-        def generic(self, args: Any, kws: Any) -> Any:
-            cls = kind_of(args[0])
-            if cls not in meanings:
-                raise TypingError(f"{declared.__name__} has no meaning for {cls.__name__}.")
-            self.meaning = types.Dispatcher(meanings[cls])
-            return self.meaning.get_call_type(self.context, args, kws)
-
-        def get_impl_key(self, sig: Any) -> Any:
-            return self.meaning.get_impl_key(sig)
-
     def register(*classes: type) -> Callable[[Function], Function]:
         """Decorator of what the function means for `classes`: a kernel, or a function, which becomes one."""
 
@@ -82,7 +55,7 @@ def generic(declared: Function, inlined: bool = False) -> Any:
         return as_meaning
 
     call.register = register  # type: ignore[attr-defined]
-    cpu_target.typing_context.insert_global(call, types.Function(Choice))
+    MODE.register_choice(call, meanings)
     MEANINGS[call] = meanings  # the cache of machine code must know what a loop may run
     return call
 

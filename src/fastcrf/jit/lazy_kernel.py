@@ -1,9 +1,9 @@
 """Kernels that are compiled when they first run, not when their callers are compiled.
 
 What guards against rare data (log_domain.py) costs everybody seconds of the compiler and is run by hardly anybody. For
-its callers a *rare* kernel is a few instructions: jump to an address; where there is none yet, ask Python for it. Only
+its callers a *lazy* kernel is a few instructions: jump to an address; where there is none yet, ask Python for it. Only
 then is the kernel compiled, or loaded from the cache. The compiler of the callers need not see it, so it has to be told
-what the kernel returns.
+what the kernel returns. Python is asked as C would ask it, so what it raises (Ctrl-C) goes up through the callers.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Any
 from llvmlite import ir
 from numba.core import typing
 from numba.core.compiler import CR_FIELDS, CompileResult
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.funcdesc import FunctionDescriptor
 
 from fastcrf.jit.dispatcher import Kernel, make_kernel
 
-POINTER = ir.IntType(8).as_pointer()
-NOT_COMPILED = -1  # what Numba takes for: Python has raised an exception
-WAITING: list[tuple[Kernel, tuple[Any, ...], str]] = []  # (kernel, signature, where its address goes), by number
+POINTER, INT = ir.IntType(8).as_pointer(), ir.IntType(32)
+RAISED = -1  # what Numba takes for: Python has raised an exception
+WAITING: list[tuple[Kernel, tuple[Any, ...], str]] = []  # (kernel, signature, where its address goes), as find_kernel
 
 
 class LazyKernel(Kernel):
@@ -31,19 +32,19 @@ class LazyKernel(Kernel):
 
     def compile(self, sig: Any) -> Any:
         arguments = tuple(sig)
-        if arguments not in self.overloads:
-            result = jump_to(self.kernel, arguments, self.returns)
-            self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
-            self.add_overload(result)
-        return self.overloads[arguments].entry_point
+        with global_compiler_lock:  # Numba's, so that whoever compiles a caller and comes here has it already
+            if arguments not in self.overloads:
+                result = jump_to(self.kernel, arguments, self.returns)
+                self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
+                self.add_overload(result)
+            return self.overloads[arguments].entry_point
 
 
 def make_lazy_kernel(function: Any, returns: Any, **options: Any) -> Any:
-    """The rare kernel of a function that returns such a type; without a compiler, the function itself."""
+    """The lazy kernel of a function that returns such a type."""
     jump = make_kernel(function, outlined=True, **options)
-    if isinstance(jump, Kernel):
-        jump.__class__ = LazyKernel
-        jump.kernel, jump.returns = make_kernel(function, outlined=True, **options), returns
+    jump.__class__ = LazyKernel
+    jump.kernel, jump.returns = make_kernel(function, outlined=True, **options), returns
     return jump
 
 
@@ -66,9 +67,9 @@ def jump_to(kernel: Kernel, arguments: tuple[Any, ...], returns: Any) -> Any:
     )
     library = target.codegen().create_library(described.qualname)
     address = f"{described.mangled_name}.address"
-    WAITING.append((kernel, arguments, address))
+    WAITING.append((kernel, arguments, address))  # for good: machine code holds the tuple's address
     kind = target.call_conv.get_function_type(returns, arguments)
-    library.add_ir_module(jump(library, kind, described.mangled_name, address, len(WAITING) - 1))
+    library.add_ir_module(jump(library, kind, described.mangled_name, address, WAITING[-1]))
     library.get_pointer_to_function(described.mangled_name)
     unknown = dict.fromkeys(CR_FIELDS)
     return CompileResult(
@@ -85,30 +86,42 @@ def jump_to(kernel: Kernel, arguments: tuple[Any, ...], returns: Any) -> Any:
     )
 
 
-def jump(library: Any, kind: ir.FunctionType, name: str, address: str, number: int) -> ir.Module:
-    """The code of the function: it jumps to what `address` holds, and asks Python to `find_kernel(number)` before."""
+def jump(library: Any, kind: ir.FunctionType, name: str, address: str, wanted: tuple[Any, ...]) -> ir.Module:
+    """The code of the function: it jumps to what `address` holds, and asks Python to `find_kernel(*wanted)` before."""
     module = library.create_ir_module(name)
     place = ir.GlobalVariable(module, POINTER, address)
     place.initializer = ir.Constant(POINTER, None)
     function = ir.Function(module, kind, name)
     builder = ir.IRBuilder(function.append_basic_block())
     with builder.if_then(builder.icmp_unsigned("==", builder.load(place), place.initializer), likely=False):
-        asked = ir.FunctionType(ir.VoidType(), [ir.IntType(64)]).as_pointer()
-        at = ir.Constant(ir.IntType(64), ctypes.cast(find_kernel, ctypes.c_void_p).value)
-        builder.call(builder.inttoptr(at, asked), [ir.Constant(ir.IntType(64), number)])
+        state = call_python(builder, "PyGILState_Ensure", INT)
+        answer = call_python(builder, "PyObject_CallObject", POINTER, object_at(find_kernel), object_at(wanted))
+        call_python(builder, "Py_DecRef", ir.VoidType(), answer)  # which may be NULL
+        call_python(builder, "PyGILState_Release", ir.VoidType(), state)
     found = builder.load(place)
     with builder.if_then(builder.icmp_unsigned("==", found, place.initializer), likely=False):
-        builder.ret(ir.Constant(kind.return_type, NOT_COMPILED))
+        builder.ret(ir.Constant(kind.return_type, RAISED))
     builder.ret(builder.call(builder.bitcast(found, kind.as_pointer()), function.args))
     return module
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_int64)
-def find_kernel(number: int) -> None:
+def call_python(builder: ir.IRBuilder, name: str, returns: ir.Type, *args: Any) -> Any:
+    """Call a function of Python's C API."""
+    at = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+    kind = ir.FunctionType(returns, [each.type for each in args])
+    return builder.call(builder.inttoptr(ir.Constant(ir.IntType(64), at), kind.as_pointer()), args)
+
+
+def object_at(thing: object) -> ir.Constant:
+    """The address of a Python object, which must live as long as the code."""
+    return ir.Constant(ir.IntType(64), id(thing)).inttoptr(POINTER)
+
+
+def find_kernel(kernel: Kernel, arguments: tuple[Any, ...], address: str) -> None:
     """Compile a kernel that is about to run for the first time, or load it."""
-    kernel, arguments, address = WAITING[number]
-    kernel.compile(arguments)
-    result = kernel.overloads[arguments]
-    engine = result.library.codegen._engine
-    place = ctypes.c_void_p.from_address(engine.get_global_value_address(address))
-    place.value = engine.get_function_address(result.fndesc.mangled_name)
+    with global_compiler_lock:
+        kernel.compile(arguments)
+        result = kernel.overloads[arguments]
+        engine = result.library.codegen._engine
+        place = ctypes.c_void_p.from_address(engine.get_global_value_address(address))
+        place.value = engine.get_function_address(result.fndesc.mangled_name)

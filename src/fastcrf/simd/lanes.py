@@ -9,6 +9,9 @@ another precision: lanes are doubles, or singles where the tuple is one of singl
 vectors of 8 numbers (W/4 of 4 where W is not a multiple of 8); the target splits or joins those as its registers need.
 Arrays in memory may be of either precision: `load` and `store` convert. Numbers by themselves are always doubles. With
 NUMBA_DISABLE_JIT=1 the same names are plain NumPy (plain_lanes.py), which is also their meaning.
+
+All of it is documented API of Numba and llvmlite. Lanes are read and written by address, so Numba does not check their
+bounds: with NUMBA_BOUNDSCHECK=1, `check_bounds` does.
 """
 
 from __future__ import annotations
@@ -19,9 +22,8 @@ from typing import Any
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core.imputils import impl_ret_borrowed
+from numba.core.cgutils import create_struct_proxy
 from numba.extending import intrinsic, models, register_model
-from numba.np.arrayobj import populate_array
 
 from fastcrf.jit.kernel import FASTMATH
 from fastcrf.simd.widths import panel_width
@@ -31,6 +33,7 @@ SINGLE = ir.FloatType()
 INT32 = ir.IntType(32)
 INT64 = ir.IntType(64)
 FLAGS = sorted(FASTMATH)
+CHECKED = bool(numba.config.BOUNDSCHECK)  # type: ignore[attr-defined]
 
 
 class Lanes(types.Type):
@@ -90,13 +93,33 @@ def splat(builder: Any, number: Any, part: ir.VectorType) -> Any:
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(INT32, part.count), [0] * part.count))
 
 
+def array_at(context: Any, builder: Any, array_type: Any, value: Any = None) -> Any:
+    """The fields of an array by name; of a new array, to be filled in, without a value."""
+    return create_struct_proxy(array_type)(context, builder, value=value)
+
+
+def number_type(array_type: Any) -> ir.Type:
+    return SINGLE if array_type.dtype == types.float32 else DOUBLE
+
+
 def pointers(context: Any, builder: Any, array_type: Any, args: Any, width: int) -> list[Any]:
     """Addresses of the parts of array[row, column : column + width]."""
-    array = context.make_array(array_type)(context, builder, args[0])
-    offset = builder.add(builder.mul(args[1], builder.extract_value(array.shape, 1)), args[2])
-    part = part_type(width, SINGLE if array_type.dtype == types.float32 else DOUBLE)
+    array, row, column = array_at(context, builder, array_type, args[0]), args[1], args[2]
+    rows, columns = unpack(builder, array.shape)
+    check_bounds(context, builder, row, builder.add(row, INT64(1)), rows)
+    check_bounds(context, builder, column, builder.add(column, INT64(width)), columns)
+    offset = builder.add(builder.mul(row, columns), column)
+    part = part_type(width, number_type(array_type))
     places = [builder.add(offset, INT64(k)) for k in range(0, width, part.count)]
     return [builder.bitcast(builder.gep(array.data, [place]), part.as_pointer()) for place in places]
+
+
+def check_bounds(context: Any, builder: Any, first: Any, last: Any, size: Any) -> None:
+    """With NUMBA_BOUNDSCHECK=1, raise IndexError unless 0 <= first <= last <= size."""
+    if CHECKED:
+        low = builder.or_(builder.icmp_signed("<", first, INT64(0)), builder.icmp_signed(">", first, last))
+        with builder.if_then(builder.or_(low, builder.icmp_signed(">", last, size)), likely=False):
+            context.call_conv.return_user_exc(builder, IndexError, ("lanes are out of bounds",))
 
 
 def larger_of(builder: Any, a: Any, b: Any) -> Any:
@@ -130,7 +153,7 @@ def load(typing_context, array, row, column, lanes):
     """array[row, column : column + W] of a C-contiguous matrix."""
 
     def generate(context, builder, signature, args):
-        places = pointers(context, builder, signature.args[0], args, len(lanes))
+        places = pointers(context, builder, array, args, len(lanes))
         parts = [builder.load(place, align=array.dtype.bitwidth // 8) for place in places]
         return pack(builder, [converted(builder, part, kind.part) for part in parts])
 
@@ -143,9 +166,12 @@ def store(typing_context, array, row, column, value):
     """array[row, column : column + W] = value."""
 
     def generate(context, builder, signature, args):
-        places = pointers(context, builder, signature.args[0], args, value.width)
+        places, wanted = (
+            pointers(context, builder, array, args, value.width),
+            part_type(value.width, number_type(array)),
+        )
         for part, place in zip(unpack(builder, args[3]), places, strict=True):
-            builder.store(converted(builder, part, place.type.pointee), place, align=array.dtype.bitwidth // 8)
+            builder.store(converted(builder, part, wanted), place, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64, value), generate
@@ -156,7 +182,7 @@ def add_to(typing_context, array, row, column, value):
     """array[row, column : column + W] += value, in the precision of the array."""
 
     def generate(context, builder, signature, args):
-        places, align = pointers(context, builder, signature.args[0], args, value.width), array.dtype.bitwidth // 8
+        places, align = pointers(context, builder, array, args, value.width), array.dtype.bitwidth // 8
         for part, place in zip(unpack(builder, args[3]), places, strict=True):
             there = builder.load(place, align=align)
             builder.store(builder.fadd(there, converted(builder, part, there.type), flags=FLAGS), place, align=align)
@@ -170,19 +196,19 @@ def flat_rows(typing_context, matrix, first, last):
     """matrix[first:last] of a C-contiguous matrix as one row of numbers. (Slices and reshape are slow to compile.)"""
 
     def generate(context, builder, signature, args):
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        flat = context.make_array(signature.return_type)(context, builder)
-        width = builder.extract_value(array.shape, 1)
-        populate_array(
-            flat,
-            data=builder.gep(array.data, [builder.mul(args[1], width)]),
-            shape=[builder.mul(builder.sub(args[2], args[1]), width)],
-            strides=[array.itemsize],
-            itemsize=array.itemsize,
-            meminfo=array.meminfo,
-            parent=array.parent,
+        array = array_at(context, builder, signature.args[0], args[0])
+        rows, width = unpack(builder, array.shape)
+        check_bounds(context, builder, args[1], args[2], rows)
+        flat, size = (
+            array_at(context, builder, signature.return_type),
+            builder.mul(builder.sub(args[2], args[1]), width),
         )
-        return impl_ret_borrowed(context, builder, signature.return_type, flat._getvalue())
+        flat.data, flat.nitems = builder.gep(array.data, [builder.mul(args[1], width)]), size
+        flat.shape, flat.strides = pack(builder, [size]), pack(builder, [array.itemsize])
+        flat.itemsize, flat.meminfo, flat.parent = array.itemsize, array.meminfo, array.parent
+        if context.enable_nrt:  # the caller counts references
+            context.nrt.incref(builder, signature.return_type, flat._getvalue())
+        return flat._getvalue()
 
     return matrix.copy(ndim=1)(matrix, types.int64, types.int64), generate
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core.cgutils import get_or_insert_function
 
-from fastcrf.simd.lanes import INT32, instruction
+from fastcrf.simd.lanes import INT32, array_at, instruction, unpack
 
+NAME = "llvm.prefetch.p0"
 TO_READ, SOON, DATA = 0, 3, 1  # what LLVM calls rw, locality and cache type
 
 
@@ -17,11 +17,12 @@ def prefetch(typing_context, matrix, row, column):
     """Ask for the cache line of matrix[row, column], which is C-contiguous."""
 
     def generate(context, builder, signature, args):
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        offset = builder.add(builder.mul(args[1], builder.extract_value(array.shape, 1)), args[2])
+        array = array_at(context, builder, signature.args[0], args[0])
+        offset = builder.add(builder.mul(args[1], unpack(builder, array.shape)[1]), args[2])
         place = builder.bitcast(builder.gep(array.data, [offset]), ir.IntType(8).as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [place.type, INT32, INT32, INT32])
-        ask = get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        known = builder.module.globals.get(NAME)
+        ask = ir.Function(builder.module, kind, NAME) if known is None else known
         builder.call(ask, [place, INT32(TO_READ), INT32(SOON), INT32(DATA)])
         return context.get_dummy_value()
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
+
+KEPT_VERSIONS = 8  # of a module's machine code: older ones are deleted when a new one is made
 
 
 def user_cache_folder() -> Path:
@@ -32,6 +37,19 @@ def kernel_cache_folder() -> Path | None:
 def lab_folder() -> Path:
     """Where runs are kept unless somebody says where. NUMBA_CACHE_DIR does not move it."""
     return user_cache_folder() / "lab"
+
+
+@functools.cache
+def version_folder(base: Path, module: str, version: str) -> Path:
+    """Where the machine code of a version of a module is kept; code that checks bounds never meets code that doesn't."""
+    checks_bounds = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
+    folder = base / module / (f"{version}-checked" if checks_bounds else version)
+    with suppress(OSError):
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            for old in sorted(folder.parent.iterdir(), key=os.path.getmtime, reverse=True)[KEPT_VERSIONS:]:
+                shutil.rmtree(old, ignore_errors=True)
+    return folder
 
 
 CACHE_FOLDER = kernel_cache_folder()

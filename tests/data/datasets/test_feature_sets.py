@@ -25,7 +25,7 @@ def test_chunking_has_crfsuites_nineteen_templates_in_the_middle_of_a_sentence()
 def test_ner_has_words_shapes_and_affixes_of_the_word_and_its_neighbors():
     here = set(ner([("In", "IN"), ("Bk-12", "NN"), ("today", "NN")])[1])
     assert {"w[-1]=In", "w[0]=Bk-12", "low[0]=bk-12", "shape[0]=Xx-dd", "shape[1]=x", "w[-1]|w[0]=In|Bk-12"} <= here
-    assert {"pre1[0]=B", "suf4[0]=k-12", "suf3[1]=day", "pre3[-1]=In"} <= here
+    assert {"pre1[0]=B", "suf4[0]=k-12", "suf3[-1]=In", "suf3[1]=day", "pre3[-1]=In", "pre3[1]=tod"} <= here
     assert not {name for name in here if "IN" in name}, "the part-of-speech column is not used"
 
 

@@ -11,6 +11,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastcrf.data.encoding import reader_loading, stream_gatherer
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.encoding.input_shapes import SHAPE
@@ -154,10 +155,14 @@ def test_sequences_may_be_any_iterable():
     assert attributes_of(corpus, attributes.names()) == plain_attributes(X)
 
 
-def test_encoding_takes_little_more_memory_than_the_arrays():
+@pytest.mark.parametrize("module", [None, stream_gatherer], ids=["plain", "compiled"])
+def test_encoding_takes_little_more_memory_than_the_arrays(module, monkeypatch):
+    monkeypatch.setattr(reader_loading, "WORTH_LOADING", 10**9)
+    monkeypatch.setattr(reader_loading.Loading, "module", module)
     n_positions, n_attributes = 20_000, 20
     item = [f"a{k}" for k in range(n_attributes)]
     X = ((item for _ in range(10)) for _ in range(n_positions // 10))
+    encode_training([[item]], [["O"]])  # what is loaded at the first use is not counted
     tracemalloc.start()
     corpus, _, _ = encode_training(X, (["O"] * 10 for _ in range(n_positions // 10)))
     _, peak = tracemalloc.get_traced_memory()

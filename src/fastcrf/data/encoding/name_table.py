@@ -198,9 +198,9 @@ class NameTable:
 
 
 def grown(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, longer by half; no view of it may be left.
+    """The same array, longer by a fourth; no view of it may be left.
 
     Unlike np.concatenate, this keeps the GIL, and often copies nothing.
     """
-    array.resize(len(array) + len(array) // 2, refcheck=False)
+    array.resize(len(array) + len(array) // 4, refcheck=False)
     return array

@@ -192,10 +192,10 @@ class StreamGatherer:
             raise RuntimeError(f"marshal wrote a stream that cannot be read at byte {int(self.state[AT])}.")
 
     def _grown(self, array: NDArray[Any]) -> NDArray[Any]:
-        """The array, longer by half or more: a copy if it belongs to a corpus."""
+        """The array, longer by a fourth or more: a copy if it belongs to a corpus."""
         if not self.is_given:
             return grown(array)
-        return np.concatenate((array, np.empty(max(len(array) // 2, SMALL), array.dtype)))
+        return np.concatenate((array, np.empty(max(len(array) // 4, SMALL), array.dtype)))
 
     def _make_values(self) -> None:
         self.output = self.output._replace(values=np.ones(len(self.output.attributes)))

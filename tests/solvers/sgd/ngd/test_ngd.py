@@ -12,7 +12,7 @@ import pytest
 from fastcrf import CRF
 from fastcrf.certificates.certificate import NOT_APPLICABLE
 from fastcrf.fitting.plan import make_plan
-from fastcrf.jit.cache import MEANINGS
+from fastcrf.jit.meanings import MEANINGS
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.sgd.ngd import bregman_updates, convex_functions

@@ -1,0 +1,26 @@
+"""The generic functions, and what each means for which type (generic.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+MEANINGS: dict[Any, dict[type, Any]] = {}  # of each generic function, by the type of its first argument
+
+
+def meaning_for(function: Any, meanings: dict[type, Any], argument: Any) -> Any:
+    """The kernel that a generic function means for an argument of this type, the compiler's."""
+    cls = kind_of(argument)
+    if cls not in meanings:
+        raise numba.TypingError(f"{function.__name__} has no meaning for {cls.__name__}.")
+    return meanings[cls]
+
+
+def kind_of(argument: Any) -> type:
+    """What a meaning is registered for, from the compiler's type: a NamedTuple, or the type of an array's numbers."""
+    if isinstance(argument, types.Array):
+        return np.dtype(str(argument.dtype)).type
+    return getattr(argument, "instance_class", type(None))

@@ -1,0 +1,70 @@
+"""The plain mode: kernels by Numba's documented API alone, `njit` and `overload`, for any version of it.
+
+It compiles each kernel with all that Python needs to call it, copies of all that it calls, and counts of references.
+
+Numba's own cache does not notice that a callee in another file was edited. So it gets a folder for each version of the
+whole package, by the hash of its sources: any edit compiles everything anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numba
+from numba.extending import overload
+
+from fastcrf.jit.meanings import meaning_for
+from fastcrf.jit.source_closure import PACKAGE, closure_hash, modules_of
+from fastcrf.system.cache_folder import CACHE_FOLDER, version_folder
+
+LOCK = threading.Lock()  # the setting of Numba is one for the process
+
+
+def make_kernel(
+    function: Any, outlined: bool = False, counted: bool = False, inlined: bool = False, **flags: Any
+) -> Any:
+    """The kernel of a function; without a compiler (NUMBA_DISABLE_JIT=1), the function itself. How it is to be called,
+    and whether it counts references, matters to the tuned mode only."""
+    is_kept = CACHE_FOLDER is not None and os.path.isfile(function.__code__.co_filename)
+    with numbas_cache():
+        return numba.njit(cache=is_kept, **flags)(function)
+
+
+def make_lazy_kernel(function: Any, returns: Any, **flags: Any) -> Any:
+    """A kernel that is compiled with its callers."""
+    return make_kernel(function, **flags)
+
+
+def register_choice(function: Any, meanings: dict[type, Any]) -> None:
+    """Have the compiler choose what a generic function means."""
+
+    @overload(function)
+    def choose(data, *others):  # without types: Numba wants the same signature twice
+        kernel = meaning_for(function, meanings, data)
+        return lambda data, *others: kernel(data, *others)
+
+
+@contextmanager
+def numbas_cache() -> Iterator[None]:
+    """Within, functions that are decorated are kept in our folder, by the version of the package."""
+    if CACHE_FOLDER is None:
+        yield
+        return
+    with LOCK:
+        before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+        numba.config.CACHE_DIR = str(package_folder())  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+@functools.cache
+def package_folder() -> Any:
+    assert CACHE_FOLDER is not None
+    return version_folder(CACHE_FOLDER, "plain", closure_hash(modules_of(PACKAGE).values()))
