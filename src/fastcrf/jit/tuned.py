@@ -1,6 +1,6 @@
 """The tuned mode: kernels that are compiled and kept with the help of Numba's internals, which may change any day.
 
-The modules that import those are dispatcher, codegen, choice, lazy_kernel, cache and cache_files. Nothing else imports
+The modules that import those are dispatcher, choice, lazy_kernel, cache and cache_files. Nothing else imports
 these, and mode.py imports this one; what it offers, plain.py offers, too.
 """
 
