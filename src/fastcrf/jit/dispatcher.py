@@ -38,7 +38,7 @@ from fastcrf.jit.cache import Need, with_cache
 
 @contextmanager
 def no_collector() -> Iterator[None]:
-    """Without Python's collector of cycles, which goes through all that the compiler holds again and again."""
+    """Pause Python's collector of cycles, which would traverse all objects of the compiler many times."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -49,7 +49,7 @@ def no_collector() -> Iterator[None]:
 
 
 class Quick(CPUDispatcher):  # type: ignore[misc]
-    """What compiles without Python's collector."""
+    """A dispatcher that compiles without Python's collector of cycles."""
 
     def compile(self, sig: Any) -> Any:
         with no_collector():
@@ -110,10 +110,10 @@ def holds_arrays(kind: Any) -> bool:
 def make_kernel(
     function: Any, outlined: bool = False, counted: bool = False, inlined: bool = False, **flags: Any
 ) -> Any:
-    """The kernel of a function.
+    """Return the kernel of a function.
 
-    outlined: callers call it by its name, instead of copying it; counted: it counts references to arrays; inlined: it
-    becomes part of its callers.
+    outlined: callers call it by name instead of copying it; counted: it counts references to arrays; inlined: it becomes
+    part of its callers.
     """
     options = {"_nrt": counted, "forceinline": inlined, **flags}
     dispatcher = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
