@@ -31,8 +31,8 @@ from fastcrf.fitting.plan import make_plan
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.capabilities import TrainingProblem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 from fastcrf.training.warm_up import warm_up
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-5)
@@ -76,7 +76,7 @@ def auto(problem: TrainingProblem, tol: float) -> tuple[Curve, float]:
 
 def aiming_at(tol: float) -> Any:
     """`auto` as an estimator with this goal makes it."""
-    return make_plan({"tol": tol}).solver
+    return make_plan(tol=tol).solver
 
 
 def reached(curve: Curve, target: float) -> tuple[float, float] | None:

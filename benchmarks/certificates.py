@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import corpora
 
@@ -33,10 +33,9 @@ from fastcrf.lab.optimum import Optimum, keep, search
 from fastcrf.lab.store import Row, Rows, Store
 from fastcrf.lab.tables import table
 from fastcrf.solvers.registry import make
+from fastcrf.stopping import MaxIterations
 from fastcrf.system.cache_folder import lab_folder
 from fastcrf.training.driver import minimize
-from fastcrf.stopping import MaxIterations
-from fastcrf.training.trace import Point, Trace
 
 SETS, PENALTIES = "conll2000,conll2002-ned", "0/10,0/1,0/0.1,0/0.01,0.1/0.1,1/0"
 GAPS = (1e-2, 1e-3, 1e-4)
@@ -107,8 +106,9 @@ class Recorder:
     optimum: float
     rows: Rows = field(default_factory=list)
     status: ClassVar[str] = "finished"
+    exact: ClassVar[bool] = True
 
-    def reason(self, point: Point, trace: Trace) -> str | None:
+    def reason(self, point: Any, history: Any) -> str | None:
         free = point.problem.c2 > 0.0
         alone = point.own_certificate.relative_gap if free or point.number % 10 == 0 else None
         assert point.certifier is not None

@@ -31,9 +31,9 @@ LIKE = (1 / 1.5, 1.5)
 CLAIMS = (
     Claim("NUS* needs no more passes than NUS", "sag-nus-star", "sag-nus", 0.0, 1.0),
     Claim("NUS needs no more passes than uniform draws", "sag-nus", "sag", 0.0, 1.0),
-    Claim("SAGA with SAG's step is like SAG", "saga:caution=1", "sag", *LIKE),
+    Claim("SAGA with SAG's step is like SAG", "saga:step_divisor=1", "sag", *LIKE),
     Claim("SAGA with its theory's step is like SAG", "saga", "sag", *LIKE),
-    Claim("SAGA with NUS* and SAG's step is like SAG with NUS*", "saga-nus-star:caution=1", "sag-nus-star", *LIKE),
+    Claim("SAGA with NUS* and SAG's step is like SAG with NUS*", "saga-nus-star:step_divisor=1", "sag-nus-star", *LIKE),
     Claim("SAGA with NUS* and its theory's step is like SAG with NUS*", "saga-nus-star", "sag-nus-star", *LIKE),
     Claim("SVRG is like SAG at half the speed", "svrg", "sag", 4 / 3, 3.0),
     Claim("SVRG is like SAG at half the speed, both with NUS*", "svrg:sampling=nus", "sag-nus-star", 4 / 3, 3.0),
@@ -43,8 +43,9 @@ CLAIMS = (
 )
 
 FAMILY = (
-    "lbfgs", "accelerated-gradient", "sag", "sag-nus", "sag-nus-star", SMALL_L, LARGE_L, "saga", "saga:caution=1",
-    "saga-nus", "saga-nus-star", "saga-nus-star:caution=1", "saga-two-samples", "svrg", "svrg:sampling=nus", "emgd",
+    "lbfgs", "accelerated-gradient", "sag", "sag-nus", "sag-nus-star", SMALL_L, LARGE_L, "saga", "saga:step_divisor=1",
+    "saga-nus", "saga-nus-star", "saga-nus-star:step_divisor=1",
+    "saga-two-samples", "svrg", "svrg:sampling=nus", "emgd",
 )  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument(
         "--lambdas", help="instead of penalties: L2, in the papers' lambda times n, with commas between"
     )
-    parser.add_argument("--solvers", default=",".join(SOLVERS), help="names, with options after colons (sgd:batch=10)")
+    parser.add_argument("--solvers", default=",".join(SOLVERS), help="names, with options (sgd:batch_size=10)")
     parser.add_argument("--family", action="store_true", help="instead of --solvers: those that the claims are about")
     parser.add_argument("--claims", action="store_true", help="what the rows say of schmidt2015's claims")
     parser.add_argument("--passes", type=float, default=50.0, help="limit of effective passes")

@@ -25,8 +25,8 @@ from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.lab.tables import table
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
+from fastcrf.training.driver import minimize
 from fastcrf.training.trace import Row, Trace
 from fastcrf.training.warm_up import first_sequences, warm_up
 

@@ -22,8 +22,8 @@ from fastcrf.fitting.solver_choice import quasi_newton
 from fastcrf.lab.named_datasets import from_literature
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 
 SOLVERS = {"sag-nus-star": 0.0, "saga": 0.0, "prox-saga": 1.0}  # c1 over c2
 EVERY = 5

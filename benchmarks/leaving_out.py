@@ -25,8 +25,8 @@ from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
+from fastcrf.training.driver import minimize
 
 BOUNDS = (1e-5, 1e-4, 1e-3, 1e-2)
 REPEATS = 7

@@ -19,9 +19,8 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.plan import Plan, make_plan
 from fastcrf.objective.problem import Problem
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
-from fastcrf.training.trace import Point, Trace
+from fastcrf.training.driver import minimize
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-5)
 
@@ -34,10 +33,11 @@ class Watcher:
     rows: list[tuple[int, float, float]] = field(default_factory=list)  # step, objective, lower bound
     ends: list[tuple[int, str]] = field(default_factory=list)
     status: ClassVar[str] = "stopped"
+    exact: ClassVar[bool] = True
 
-    def reason(self, point: Point, trace: Trace) -> str | None:
+    def reason(self, point: Any, history: Any) -> str | None:
         if not self.ends:
-            reasons = (rule.reason(point, trace) for rule in self.plan.stop)
+            reasons = (rule.reason(point, history) for rule in self.plan.stop)
             self.ends.extend((point.number, reason) for reason in reasons if reason)
         assert point.certifier is not None
         self.rows.append((point.number, point.objective, point.certifier.lower_bound))
@@ -51,7 +51,7 @@ def encoded(name: str, c1: float) -> Problem:
 
 
 def show(name: str, c1: float, steps: int) -> None:
-    watcher = Watcher(make_plan({"c1": c1, "c2": 0.0}))
+    watcher = Watcher(make_plan(c1=c1, c2=0.0))
     result = minimize(encoded(name, c1), watcher.plan.solver, stop=[watcher, MaxIterations(steps)])
     lowest = result.trace[-1]["objective"]
     before = watcher.rows[-1 - len(watcher.rows) // 10][1]

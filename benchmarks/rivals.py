@@ -23,8 +23,8 @@ from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations, Rule
+from fastcrf.training.driver import minimize
 from fastcrf.training.warm_up import warm_up
 
 GAPS = (1e-2, 1e-4, 1e-6)
@@ -34,19 +34,19 @@ CASES = (
 )
 SMOOTH: tuple[tuple[str, dict[str, Any]], ...] = (
     ("lbfgs", {}),
-    ("lbfgs", {"pairs": 20, "metric": "counts"}),
-    ("lbfgs", {"pairs": 50, "metric": "counts"}),
+    ("lbfgs", {"pairs": 20, "preconditioner": "counts"}),
+    ("lbfgs", {"pairs": 50, "preconditioner": "counts"}),
     ("sag-nus-star", {}),
-    ("sag-nus-star", {"batch": 8}),
+    ("sag-nus-star", {"batch_size": 8}),
     ("newton-cg", {}),
     ("hybrid", {}),
     ("accelerated-gradient", {}),
 )
 SPARSE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("owlqn", {}),
-    ("owlqn", {"pairs": 20, "metric": "counts"}),
+    ("owlqn", {"pairs": 20, "preconditioner": "counts"}),
     ("prox-lbfgs", {}),
-    ("prox-lbfgs", {"pairs": 50, "metric": "counts"}),
+    ("prox-lbfgs", {"pairs": 50, "preconditioner": "counts"}),
     ("newton-l1", {}),
     ("prox-saga", {}),
     ("accelerated-gradient", {}),

@@ -42,8 +42,8 @@ from fastcrf.data.corpus_file.writing import Spools, write_corpus
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxPasses
+from fastcrf.training.driver import minimize
 
 POSITIONS_BY_LABELS = 2_000_000  # over the number of labels: as many positions as a fraction of a second takes
 

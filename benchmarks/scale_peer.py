@@ -19,8 +19,8 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap
+from fastcrf.training.driver import minimize
 from fastcrf.training.warm_up import warm_up
 
 NOTE = "FASTCRF_BENCHMARK "

@@ -22,8 +22,8 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.lab.named_datasets import from_literature
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations, Rule
+from fastcrf.training.driver import minimize
 from fastcrf.training.warm_up import first_sequences
 
 METHODS: dict[str, tuple[str, dict[str, object]]] = {

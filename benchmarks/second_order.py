@@ -40,8 +40,8 @@ from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxPasses, MaxSeconds, Rule
+from fastcrf.training.driver import minimize
 from fastcrf.training.warm_up import warm_up
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-8)
@@ -83,11 +83,12 @@ class SlopeLog:
     """A rule that notes the largest slope of every step, and ends a run where it is at most `goal`."""
 
     status: ClassVar[str] = "converged"
+    exact: ClassVar[bool] = True
 
     def __init__(self, goal: float) -> None:
         self.goal, self.slopes = goal, list[float]()
 
-    def reason(self, point: Any, trace: Any) -> str | None:
+    def reason(self, point: Any, history: Any) -> str | None:
         self.slopes.append(point.largest_slope)
         return "steep no more" if point.largest_slope <= self.goal else None
 
@@ -243,7 +244,7 @@ def main() -> None:
     parser.add_argument("--passes", type=float, default=1000.0, help="limit of a run")
     parser.add_argument("--iterations", type=int, default=600, help="limit of CRFsuite's")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--solvers", nargs="*", help="others than the usual ones, such as lbfgs:pairs=50,metric=counts")
+    parser.add_argument("--solvers", nargs="*", help="others, such as lbfgs:pairs=50,preconditioner=counts")
     parser.add_argument("--curves", help="folder where runs are kept and found again")
     arguments = parser.parse_args()
     arguments.penalties = [tuple(map(float, pair.split(":"))) for pair in arguments.penalties.split(",")]

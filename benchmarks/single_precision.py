@@ -27,8 +27,8 @@ from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 from fastcrf.training.warm_up import warm_up
 
 CASES = (

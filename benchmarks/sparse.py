@@ -43,8 +43,8 @@ from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.metrics import segment_scores
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxPasses
+from fastcrf.training.driver import minimize
 from fastcrf.training.warm_up import warm_up
 
 C, ETA, DECAY = 0.7, 0.5, 0.85

@@ -28,8 +28,8 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 
 Figures = dict[str, Any]
 GAPS = (1e-2, 1e-3, 1e-5)
@@ -164,7 +164,7 @@ def l2sgd(folder: Path) -> Figures:
         tagger.open(path)
         accuracy = np.mean([a == b for x, gold in zip(X_test, y_test, strict=True)
                             for a, b in zip(tagger.tag(x), gold, strict=True)])  # fmt: skip
-    crf = fastcrf.CRF(algorithm="l2sgd", c2=1.0, max_iterations=30).fit(X, y)
+    crf = fastcrf.CRF("l2sgd", tol=None, max_iterations=30).fit(X, y)
     ours = float(np.median(np.diff([row["seconds"] for row in crf.history_[1:]])))
     return {
         "crfsuite_epoch": theirs, "epoch": ours, "ratio": theirs / ours,
@@ -183,12 +183,12 @@ def peak(folder: Path, side: str) -> float:
     X, y = corpora.load(folder, "conll2000")
     if side == "fastcrf":
         some = covering(y)
-        warm_up = fastcrf.CRF(algorithm="lbfgs", max_iterations=2)
+        warm_up = fastcrf.CRF("lbfgs", tol=None, max_iterations=2)
         warm_up.fit([X[i] for i in some], [y[i] for i in some])
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
     if side == "fastcrf":
-        fastcrf.CRF(algorithm="lbfgs", c2=1.0, max_iterations=20).fit(X, y)
+        fastcrf.CRF("lbfgs", tol=None, max_iterations=20).fit(X, y)
     else:
         peer.train(X, y, c2=1.0, max_iterations=20)
     return (resident("VmHWM") - before) / 1024
@@ -227,7 +227,7 @@ def tag(folder: Path) -> Figures:
         peer.train(X, y, path, c2=1.0, max_iterations=30)
         tagger = peer.pycrfsuite.Tagger()
         tagger.open(path)
-        crf = fastcrf.CRF(algorithm="lbfgs", c2=1.0, max_iterations=30).fit(X, y)
+        crf = fastcrf.CRF("lbfgs", tol=None, max_iterations=30).fit(X, y)
         plain = [[{name: 1.0 for name in item} for item in sentence] for sentence in X_test]
         seven = next(sentence for sentence in plain if len(sentence) == 7)
         return {

@@ -96,7 +96,7 @@ def tag(folder: Path) -> Figures:
     train, test = list(rows_of(folder, "conll2000", "train")), list(rows_of(folder, "conll2000", "test"))
     n_tokens = sum(map(len, test))
     template = TemplateAttributes.empty(load_template("crfsuite-chunking"))
-    plan = make_plan({"algorithm": "lbfgs", "c2": 1.0, "max_iterations": 30})
+    plan = make_plan("lbfgs", tol=None, max_iterations=30)
     model = fit_model(train, labels_of(train), plan, attributes=template, n_jobs=2).model
     with tempfile.TemporaryDirectory() as scratch:
         path = str(Path(scratch) / "model")

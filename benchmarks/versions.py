@@ -117,8 +117,8 @@ def make_work(data: Path, sentences: int | None) -> dict[str, Callable[[], float
 
     from fastcrf import CRF
     from fastcrf.objective.problem import Problem
-    from fastcrf.training.driver import minimize
     from fastcrf.stopping import MaxIterations
+    from fastcrf.training.driver import minimize
 
     encode_training, make = find("encode_training"), find("make")
     viterbi, build_feature_map = find("viterbi"), find("build_feature_map")
@@ -129,7 +129,7 @@ def make_work(data: Path, sentences: int | None) -> dict[str, Callable[[], float
     features = build_feature_map(corpus, len(attributes), len(labels))
     problem = Problem(corpus, features, c2=1.0, n_jobs=1)
     weights = np.random.default_rng(0).normal(0.0, 0.1, problem.n_weights)
-    crf = CRF(algorithm="lbfgs", c2=1.0, max_iterations=8).fit(X[:2000], y[:2000])
+    crf = CRF("lbfgs", tol=None, max_iterations=8).fit(X[:2000], y[:2000])
 
     def epoch() -> float:
         trace = minimize(problem, make("sag-nus-star"), stop=[MaxIterations(7)]).trace

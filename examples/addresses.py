@@ -12,7 +12,7 @@ tokens, labels = make_addresses(1000, random_state=0)
 items = [address_items(address) for address in tokens]
 train, held_out = slice(0, 800), slice(800, 1000)
 
-crf = CRF(c2=0.5).fit(items[train], labels[train], items[held_out], labels[held_out])
+crf = CRF(c2=0.5).fit(items[train], labels[train], X_dev=items[held_out], y_dev=labels[held_out])
 print(f"{crf.n_iter_} steps; {crf.certificate_}; held-out accuracy {crf.history_[-1]['dev_accuracy']:.2%}")
 
 for words, features in zip(tokens[held_out][:2], items[held_out][:2], strict=True):

@@ -10,8 +10,8 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxPasses
+from fastcrf.training.driver import minimize
 
 tokens, labels = make_addresses(400, random_state=0)
 corpus, attributes, classes = encode_training([address_items(address) for address in tokens], labels)

@@ -22,10 +22,10 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.model.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
+from fastcrf.stopping import MaxIterations
 from fastcrf.training import checkpoint_file
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.stopping import MaxIterations
 from fuzz.json_changes import changed
 from fuzz.mutation import mutated
 

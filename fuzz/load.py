@@ -70,7 +70,7 @@ def main() -> None:
     seconds = 60 * parser.parse_args().minutes
     tokens, y = make_addresses(300)
     X = [address_items(each) for each in tokens]
-    crf = CRF(n_jobs=1, max_iterations=30, epsilon=1e-2).fit(X, y)
+    crf = CRF(n_jobs=1, max_iterations=30, tol=1e-2).fit(X, y)
     content, right = crf.to_bytes(), crf.predict(X)
     ways = {
         "8 threads": lambda: in_threads(content, X, list(right), seconds),

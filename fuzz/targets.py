@@ -6,13 +6,14 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzz import corpora, files, values
+from fuzz import corpora, files, item_streams, values
 
 Target = Callable[[random.Random, Path], Callable[[], object]]  # makes an input; the rest is what uses it
 
 TARGETS: dict[str, Target] = {
     "columns": files.columns,
     "items": files.items,
+    "item-streams": item_streams.item_streams,
     "templates": files.templates,
     "models": files.models,
     "signed-models": files.signed_models,

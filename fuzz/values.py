@@ -14,7 +14,6 @@ import numpy as np
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.templates.regex import RegexError, compiled, first_match
 from fastcrf.estimators.crf import CRF
-from fastcrf.fitting.plan import make_plan
 from fastcrf.model.model import Model
 from fastcrf.solvers.registry import make, names, options_of
 from fastcrf.system.threads import usable_jobs
@@ -117,11 +116,11 @@ def value(rng: random.Random, depth: int) -> Any:
 
 
 def parameters(rng: random.Random, folder: Path) -> Work:
-    known = [name for name in CRF().get_params(deep=False) if name not in ("callbacks", "trainer_cls", "verbose")]
+    known = [name for name in CRF().get_params(deep=False) if name not in ("callbacks", "verbose")]
     given = {name: rng.choice(NUMBERS) for name in rng.sample(known, rng.randint(1, 4))}
     if rng.random() < 0.5:
         given["algorithm"] = rng.choice(names())
-    return lambda: (make_plan(CRF(**given).get_params(deep=False)), usable_jobs(given.get("n_jobs")))
+    return lambda: (CRF(**given)._plan(), usable_jobs(given.get("n_jobs")))
 
 
 def solver_options(rng: random.Random, folder: Path) -> Work:

@@ -6,12 +6,10 @@ from collections.abc import Callable
 
 from fastcrf.data.corpus_file.container import CorpusFileError
 from fastcrf.data.encoding.items import ItemError
-from fastcrf.data.errors import DataError
 from fastcrf.data.files.destinations import DestinationError
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.decoding.input_checks import ScoreOverflow
+from fastcrf.exceptions import CheckpointError, DataError, ModelFileError, OptionError, PenaltyError
 from fastcrf.system.memory_budget import TooLarge
-from fastcrf.training.checkpoint import CheckpointError
 
 REFUSALS = (
     ValueError,
@@ -19,6 +17,8 @@ REFUSALS = (
     ModelFileError,
     CorpusFileError,
     CheckpointError,
+    OptionError,
+    PenaltyError,
     DestinationError,
     TooLarge,
     ScoreOverflow,

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from fastcrf import CRF
-from fastcrf.fitting.plan import CRFSUITE, OURS
 from reference.cases import for_each
 
 REPOSITORY = Path(__file__).parents[1]
@@ -64,14 +63,6 @@ def test_every_fitted_attribute_has_a_row_in_the_tables():
     crf = CRF(n_jobs=1).fit([[["a"], ["b"]]], [["x", "y"]])
     fitted = {name for name in dir(crf) if name.endswith("_") and not name.startswith("_")}
     assert fitted == described
-
-
-def test_the_documented_limits_are_the_real_ones():
-    (row,) = [rest for first, rest in table_rows("docs/parameters.md") if first == "`max_iterations`"]
-    assert "lbfgs: no limit; l2sgd 1000; ap, pa, arow 100; others 1000" in row
-    assert CRFSUITE["lbfgs"].max_iterations == 2**31 - 1
-    assert [CRFSUITE[name].max_iterations for name in ("l2sgd", "ap", "pa", "arow")] == [1000, 100, 100, 100]
-    assert OURS.max_iterations == 1000
 
 
 def test_the_documentation_speaks_of_the_project_alone():

@@ -16,7 +16,7 @@ import fastcrf
 PACKAGE = Path(fastcrf.__file__).parent
 ARCHITECTURE = PACKAGE.parents[1] / "docs" / "architecture.md"
 IMPORTS = ast.Import | ast.ImportFrom
-FRONT_DOOR = {"__init__", "__main__", "displays", "metrics", "scorers", "stopping"}
+FRONT_DOOR = {"__init__", "__main__", "displays", "exceptions", "metrics", "scorers", "stopping"}
 STRING = re.compile(r"fastcrf(\.\w+)+")
 PENDING: set[tuple[str, str]] = set()  # edges that are still to be removed: each must exist
 
@@ -162,7 +162,7 @@ def test_a_package_has_few_modules_and_its_own_file_one_docstring():
     for folder in sorted({path.parent for path in MODULES.values()}):
         modules = [path for path in folder.glob("*.py") if path.stem != "__init__"]
         assert len(modules) <= 15, f"{folder.name} has {len(modules)} modules"
-        if folder.name not in ("fastcrf", "model", "compat", "pycrfsuite", "sklearn_crfsuite"):
+        if folder.name not in ("fastcrf", "model", "solvers", "compat", "pycrfsuite", "sklearn_crfsuite"):
             body = ast.parse((folder / "__init__.py").read_text()).body
             assert [type(each) for each in body] == [ast.Expr], folder
 

@@ -29,7 +29,7 @@ CHECKPOINTS = {
     "svrg": ["-a", "svrg"],
     "psa": ["-a", "psa"],
     "auto": ["-a", "auto"],
-    "ap": ["-a", "ap"],
+    "ap": ["-a", "ap", "--c2", "0"],
 }
 
 

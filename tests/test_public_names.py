@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -11,7 +12,20 @@ import pytest
 
 import fastcrf
 
-PUBLIC = ["CRF", "CRFCV", "Model", "__version__", "displays", "load", "metrics", "open_corpus", "path", "scorers"]
+PUBLIC = [
+    "CRF",
+    "CRFCV",
+    "Model",
+    "__version__",
+    "displays",
+    "exceptions",
+    "load",
+    "metrics",
+    "open_corpus",
+    "path",
+    "scorers",
+    "stopping",
+]
 
 
 def run(code: str) -> str:
@@ -52,3 +66,18 @@ def test_tagging_imports_neither_scikit_learn_nor_the_training_code():
 def test_star_import_brings_the_public_names():
     names = run("from fastcrf import *; print(*sorted(n for n in dir() if n == '__version__' or n[0] != '_'))").split()
     assert names == PUBLIC
+
+
+CRFSUITES = re.compile(r"num_memories|crfsuite_compat|trainer_cls|keep_tempfiles|model_filename|feature\.minfreq")
+
+
+def test_crfsuites_parameters_are_known_to_compat_alone():
+    package = Path(fastcrf.__file__).parent
+    for path in package.rglob("*.py"):
+        if path.relative_to(package).parts[0] not in ("compat", "interchange"):
+            assert not CRFSUITES.search(path.read_text()), path
+
+
+def test_no_module_reads_its_callers_stack_frame():
+    for path in Path(fastcrf.__file__).parent.rglob("*.py"):
+        assert "_getframe" not in path.read_text(), path

@@ -20,7 +20,7 @@ from fastcrf.system.moved_modules import MovedModules
 if TYPE_CHECKING:
     import os
 
-    from fastcrf import displays, metrics, scorers
+    from fastcrf import displays, exceptions, metrics, scorers, stopping
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimators.crf import CRF
     from fastcrf.estimators.regularization import CRFCV, path
@@ -32,11 +32,13 @@ __all__ = [
     "Model",
     "__version__",
     "displays",
+    "exceptions",
     "load",
     "metrics",
     "open_corpus",
     "path",
     "scorers",
+    "stopping",
 ]
 __version__ = "0.1.0"
 

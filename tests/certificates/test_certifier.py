@@ -15,9 +15,9 @@ from fastcrf.certificates.certifier import Certifier, make_bundle
 from fastcrf.core.types import Step
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.trace import Point
 from reference.random_corpora import learnable_corpus, random_features
 from reference.toy_problem import ToyProblem

@@ -34,7 +34,7 @@ def test_the_table_shows_how_each_ended_and_who_was_first(compare, corpus):
     assert result.exit_code == 0, result.stderr
     assert "train.txt: 32 sequences" in result.stdout
     assert "certified to" in result.stdout
-    assert "owlqn skipped: owlqn is for the penalties l1" in result.stdout
+    assert "owlqn skipped: owlqn requires an L1 penalty" in result.stdout
     assert "seconds (passes) to a relative gap of" in result.stdout
     for solver in ("lbfgs", "sag"):
         assert f"\n{solver} " in result.stdout
@@ -99,8 +99,8 @@ def test_several_data_are_compared_one_after_another(compare, corpus):
 
 
 def test_solvers_may_have_options():
-    label, solver = read_solver("sgd:batch=10:schedule=sqrt")
-    assert (label, solver.batch, solver.schedule) == ("sgd:batch=10:schedule=sqrt", 10, "sqrt")
+    label, solver = read_solver("sgd:batch_size=10:schedule=sqrt")
+    assert (label, solver.batch_size, solver.schedule) == ("sgd:batch_size=10:schedule=sqrt", 10, "sqrt")
 
 
 @pytest.mark.parametrize(

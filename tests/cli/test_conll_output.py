@@ -23,7 +23,7 @@ def columns_and_labels(path, n):
 def test_segment_scores_of_a_real_tagging_equal_seqevals():
     X, y = columns_and_labels(corpus_file("conll2000/train.txt.gz"), 300)
     X_test, y_test = columns_and_labels(corpus_file("conll2000/test.txt.gz"), 400)
-    plan = make_plan({"algorithm": "lbfgs", "max_iterations": 15})
+    plan = make_plan(algorithm="lbfgs", max_iterations=15)
     model = fit_model(X, y, plan, attributes=TemplateAttributes.empty(load_template("crfsuite-chunking"))).model
     tagged = model.tag(X_test)
     ours, by_type = segment_scores(y_test, tagged)

@@ -15,12 +15,12 @@ from fastcrf.cluster.placement import from_files
 from fastcrf.cluster.problem import ClusterProblem
 from fastcrf.cluster.training import fit_on_cluster
 from fastcrf.data.encoding.encoder import NO_ITEMS
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 from fastcrf.fitting.plan import make_plan
 from fastcrf.solvers.registry import make
+from fastcrf.stopping import MaxIterations
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.stopping import MaxIterations
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -98,7 +98,11 @@ def test_a_lost_scheduler_ends_the_run_with_a_checkpoint_that_goes_on_elsewhere(
 
         with pytest.raises(ClusterError, match=r"The cluster was lost: .* continue from the last checkpoint elsewhere"):
             minimize(
-                problem, make("lbfgs"), stop=[MaxIterations(STEPS)], callbacks=[close], checkpoint=Checkpoint(state, 0.0)
+                problem,
+                make("lbfgs"),
+                stop=[MaxIterations(STEPS)],
+                callbacks=[close],
+                checkpoint=Checkpoint(state, 0.0),
             )
     finally:
         other.close()
@@ -121,4 +125,4 @@ def test_without_workers_there_is_one_sentence(path, monkeypatch):
         distributed.Client(cluster),
         pytest.raises(ClusterError, match="The cluster has no workers"),
     ):
-        fit_on_cluster("dask", from_files([path], read, NO_ITEMS), make_plan({"engine": "dask"}))
+        fit_on_cluster("dask", from_files([path], read, NO_ITEMS), make_plan(engine="dask"))

@@ -21,14 +21,14 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import check, make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
+from fastcrf.training.driver import minimize
 from reference.random_corpora import learnable_corpus
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 LENGTHS = (3, 1, 4, 2, 5, 3, 2, 6, 1)
-NAMES = ItemAttributes({f"a{i}": i for i in range(6)})
+NAMES = ItemAttributes.of(f"a{i}" for i in range(6))
 LABELS = ["x", "y", "z"]
 
 

@@ -12,7 +12,7 @@ from fastcrf.cli.main import app
 from fastcrf.cluster.placement import from_files
 from fastcrf.cluster.training import fit_on_cluster
 from fastcrf.data.encoding.encoder import NO_ITEMS
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 from fastcrf.fitting.fit import fit_model
 from fastcrf.fitting.plan import make_plan
 
@@ -38,7 +38,7 @@ def test_files_that_workers_read_give_the_model_of_one_process(client, tmp_path,
     inputs = training_files(str(tmp_path / "template") if kind == "template" else None, None, kind == "items")
     place = from_files(paths, inputs.files.labeled, inputs.attributes)
     dev = paths[:1], inputs.files.labeled
-    there = fit_on_cluster("dask", place, make_plan(PLAN), n_shards=n_shards, dev=dev, features={"min_freq": 0.0})
+    there = fit_on_cluster("dask", place, make_plan(**PLAN), n_shards=n_shards, dev=dev, features={"min_freq": 0.0})
     X, y, weights = [], [], []
     for path in paths:
         part = inputs.files.labeled(path)
@@ -46,7 +46,7 @@ def test_files_that_workers_read_give_the_model_of_one_process(client, tmp_path,
             X.append(items)
             y.append(gold)
         weights += part.weights or []
-    here = fit_model(X, y, make_plan(PLAN), attributes=inputs.attributes, sample_weight=weights or None)
+    here = fit_model(X, y, make_plan(**PLAN), attributes=inputs.attributes, sample_weight=weights or None)
     assert there.model.state_weights() == pytest.approx(here.model.state_weights(), abs=1e-5)
     assert there.model.transition_weights() == pytest.approx(here.model.transition_weights(), abs=1e-5)
     assert there.model.tag(X) == here.model.tag(X)
@@ -74,7 +74,7 @@ def test_what_workers_cannot_read_is_a_sentence(client, tmp_path):
         from_files(["-"], files.labeled, NO_ITEMS)
     place = from_files([str(tmp_path / "missing.txt")], files.labeled, NO_ITEMS)
     with pytest.raises(DataError, match=r"Cannot read .*missing.txt: No such file"):
-        fit_on_cluster("dask", place, make_plan(PLAN), n_shards=2)
+        fit_on_cluster("dask", place, make_plan(**PLAN), n_shards=2)
 
 
 def test_files_are_tagged_by_workers_in_their_order(client, tmp_path):

@@ -81,8 +81,11 @@ def test_options_reach_the_solver_and_numbers_the_rules():
     options = {f"calibration_{name}": value for name, value in calibration.items()}
     assert plan("l2sgd", c2=0.3, **options)[:3] == (L2SGD(**options, seed=0), 0.0, 0.3)
     given = plan("passive-aggressive", type=2, c=0.5, error_sensitive=False, averaging=0, epsilon=0.1)
-    assert given[::3] == (PassiveAggressive(2, 0.5, False, False, seed=0), (MaxIterations(100), MeanLoss(0.1)))
-    assert plan("arow", variance=2.0, gamma=0.1).solver == AROW(2.0, 0.1, seed=0)
+    assert given[::3] == (
+        PassiveAggressive(pa_type=2, c=0.5, error_sensitive=False, averaging=False, seed=0),
+        (MaxIterations(100), MeanLoss(0.1)),
+    )
+    assert plan("arow", variance=2.0, gamma=0.1).solver == AROW(variance=2.0, gamma=0.1, seed=0)
 
 
 def test_the_choice_of_features_reaches_the_feature_map():

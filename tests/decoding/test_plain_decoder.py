@@ -24,7 +24,7 @@ import fastcrf
 
 path = sys.argv[1]
 features = FeatureMap(np.array([0, 1]), np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), 2)
-fastcrf.Model(["A", "B"], ItemAttributes({"a": 0}), features, np.ones(1)).save(path)
+fastcrf.Model(["A", "B"], ItemAttributes.of(["a"]), features, np.ones(1)).save(path)
 model = fastcrf.load(path)
 assert model.tag_one([["a"], ["b"]]) == ["A", "A"]
 assert abs(model.marginals_one([{"a": 2.0}])[0]["A"] - 1 / (1 + np.exp(-2.0))) < 1e-15

@@ -5,19 +5,21 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
+import re
 import warnings
 from collections import Counter
 
 import numpy as np
 import pytest
-import sklearn_crfsuite
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV
 
 from fastcrf import CRF, load
-from fastcrf.data.errors import DataError
-from fastcrf.estimators import sklearn_conventions as sklearn_conventions
+from fastcrf.estimators.history import History
+from fastcrf.exceptions import DataError, PenaltyError
+from fastcrf.fitting.saved_parameters import restored
+from fastcrf.solvers import registry
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
+from fastcrf.stopping import EarlyStopping
 from reference.toy_sequences import toy_sequences
 
 X, Y = toy_sequences(40)
@@ -29,45 +31,31 @@ def crf():
     return CRF(n_jobs=1).fit(X, Y)
 
 
-def parameter_names(cls, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD):
-    return [name for name, parameter in inspect.signature(cls).parameters.items() if parameter.kind == kind]
+def test_the_signature_has_19_parameters_of_which_only_the_algorithm_is_positional():
+    parameters = list(inspect.signature(CRF).parameters.values())
+    assert len(parameters) == 19
+    assert [p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY] == ["algorithm"]
+    assert all(p.default is not inspect.Parameter.empty for p in parameters)
 
 
-def test_the_first_28_parameters_are_those_of_sklearn_crfsuite_in_its_order():
-    assert parameter_names(CRF) == parameter_names(sklearn_crfsuite.CRF)
-    assert len(parameter_names(CRF)) == 28
-
-
-def test_our_own_parameters_are_by_keyword():
-    assert parameter_names(CRF, inspect.Parameter.KEYWORD_ONLY) == [
-        "tol",
-        "gradient_tol",
-        "mean_gradient_tol",
-        "max_passes",
-        "patience",
-        "n_jobs",
-        "random_state",
-        "warm_start",
-        "callbacks",
-        "crfsuite_compat",
-        "template",
-        "prior",
-        "expected_sequences",
-        "engine",
-        "order",
-        "boundaries",
-    ]
+def test_the_docstring_explains_every_parameter_with_its_default():
+    text = inspect.getdoc(CRF)
+    for name, parameter in inspect.signature(CRF).parameters.items():
+        (line,) = re.findall(rf"^{name} : .*$", text, re.MULTILINE)
+        default = parameter.default
+        shown = {1e-3: "1e-3", "auto": '"auto"'}.get(default, repr(default))
+        assert line.endswith(f"default={shown}"), line
 
 
 def test_the_constructor_stores_whatever_it_gets_and_fit_changes_none_of_it():
     solver, callbacks = LBFGS(pairs=3), [lambda row: None]
-    crf = CRF(solver, c2=0.5, callbacks=callbacks, trainer_cls=object, keep_tempfiles=True, n_jobs=2)
-    before = crf.get_params()
+    crf = CRF(solver, c2=0.5, callbacks=callbacks, n_jobs=2)
+    before = crf.get_params(deep=False)
     assert vars(crf) == before
     assert CRF(c1="nonsense").c1 == "nonsense"
     crf.fit(X, Y)
-    assert crf.get_params() == before
-    assert all(value is before[name] for name, value in crf.get_params().items())
+    assert crf.get_params(deep=False) == before
+    assert all(value is before[name] for name, value in crf.get_params(deep=False).items())
 
 
 def test_fit_returns_the_estimator_and_predict_gives_a_list_of_lists(crf):
@@ -138,7 +126,15 @@ def test_history_begins_at_the_start_and_ends_at_the_returned_weights(crf):
     assert rows[-1]["seconds"] <= rows[-1]["wall"]
     assert rows[-1]["gradient_norm"] < rows[0]["gradient_norm"]
     assert rows[-1]["trials"] >= 1
-    assert crf.training_log_.last_iteration["loss"] == rows[-1]["objective"]
+
+
+def test_the_history_has_columns_with_nan_where_there_is_no_value(crf):
+    columns = crf.history_.columns()
+    assert set(columns) == {name for row in crf.history_ for name in row}
+    assert all(column.shape == (crf.n_iter_ + 1,) and column.dtype == np.float64 for column in columns.values())
+    np.testing.assert_array_equal(columns["objective"], [row["objective"] for row in crf.history_])
+    assert np.isnan(History([{"a": 1, "b": None}, {"a": 2}]).columns()["b"]).all()
+    assert History().columns() == {}
 
 
 def test_converged_says_that_the_goal_was_met(crf):
@@ -147,33 +143,25 @@ def test_converged_says_that_the_goal_was_met(crf):
     assert crf.stop_reason_.startswith("The certified relative gap")
 
 
-def test_stopping_early_warns_once_at_each_place():
+def test_a_limit_before_the_goal_warns_at_every_fit():
     with warnings.catch_warnings(record=True) as record:
         warnings.simplefilter("always")
-        for some in (X, X[:20]):
-            crf = CRF(max_iterations=2, n_jobs=1).fit(some, Y[: len(some)])
-        crf = CRF(max_iterations=2, n_jobs=1).fit(X, Y)
-    first, second = record
-    assert "before its goal: raise the limit, or loosen tol" in str(first.message)
-    assert {first.category, second.category} == {ConvergenceWarning}
-    assert first.filename == second.filename == __file__
-    assert first.lineno != second.lineno
-    assert crf.stop_reason_ == "Reached max_iterations=2."
+        for _ in range(2):
+            crf = CRF(max_iterations=6, n_jobs=1).fit(X, Y)
+    assert [w.category for w in record] == [ConvergenceWarning] * 2
+    assert record[0].filename == __file__
+    assert str(record[0].message) == f"Training did not converge. {crf.stop_reason_} Increase the limit or tol."
+    assert re.fullmatch(r"Reached max_iterations=6; the certified relative gap is \S+\.", crf.stop_reason_)
     assert not crf.converged_
 
 
-def test_a_search_whose_fits_end_at_max_iterations_warns_once(monkeypatch):
-    monkeypatch.setattr(sklearn_conventions, "WARNED", set())
-    with warnings.catch_warnings(record=True) as record:
-        warnings.simplefilter("always")
-        GridSearchCV(CRF(max_iterations=2, n_jobs=1), {"c2": [0.1, 1.0, 10.0]}, cv=3, refit=False).fit(X, Y)
-    assert [w.category for w in record] == [ConvergenceWarning]
-
-
 def test_what_the_user_asked_for_needs_no_warning():
+    """A warning would be an error here."""
     crf = CRF(callbacks=[lambda row: row["step"] == 1], n_jobs=1).fit(X, Y)
     assert (crf.n_iter_, crf.converged_) == (1, False)
-    crf = CRF(patience=1, tol=0, n_jobs=1).fit(X, Y, X_DEV, Y_DEV)
+    crf = CRF(tol=None, max_iterations=2, n_jobs=1).fit(X, Y)
+    assert (crf.n_iter_, crf.converged_) == (2, False)
+    crf = CRF(stopping=[EarlyStopping(patience=1)], tol=0, n_jobs=1).fit(X, Y, X_dev=X_DEV, y_dev=Y_DEV)
     assert not crf.converged_
     assert crf.history_[-1]["dev_accuracy"] == pytest.approx(crf.score(X_DEV, Y_DEV))
 
@@ -188,11 +176,14 @@ def test_held_out_data_come_in_pairs():
     ("wrong", "sentence"),
     [
         ({"algorithm": "foo"}, "There is no algorithm 'foo'"),
-        ({"algorithm": LBFGS(), "c1": 0.1}, "here the penalty is l1"),
+        ({"algorithm": "owlqn"}, "owlqn requires an L1 penalty"),
+        ({"order": 0}, "order"),
+        ({"min_count": 0}, "min_count must be a whole number of at least 1"),
         ({"min_freq": "often"}, "min_freq must be a finite number; got min_freq='often'"),
         ({"n_jobs": 0}, "n_jobs=0 leaves no thread to work"),
         ({"callbacks": "stop"}, "callbacks must be a list of functions"),
-        ({"patience": 2}, "patience=2 needs held-out data"),
+        ({"stopping": [EarlyStopping()]}, "requires held-out data; pass X_dev and y_dev to fit"),
+        ({"stopping": EarlyStopping()}, r"write stopping=\[EarlyStopping"),
     ],
     ids=str,
 )
@@ -225,7 +216,7 @@ def test_wrong_data_are_one_sentence_and_leave_an_earlier_fit_alone():
     assert crf.model_ is before
 
 
-OUTCOME = ("history_", "n_iter_", "converged_", "stop_reason_", "certificate_", "training_log_")
+OUTCOME = ("history_", "n_iter_", "converged_", "stop_reason_", "certificate_")
 
 
 def test_before_fit_everything_is_a_not_fitted_error():
@@ -249,8 +240,6 @@ def test_an_attribute_that_does_not_exist_is_no_matter_of_fitting(crf):
             with pytest.raises(AttributeError, match=f"'CRF' object has no attribute '{name}'") as caught:
                 getattr(each, name)
             assert not isinstance(caught.value, NotFittedError)
-    with pytest.raises(AttributeError, match=r"use predict .*, or fastcrf.compat.sklearn_crfsuite.CRF"):
-        _ = crf.tagger_
 
 
 def test_weights_are_listed_once_and_not_at_each_look(crf, monkeypatch):
@@ -295,11 +284,11 @@ def test_a_model_survives(way, crf, tmp_path):
 
 
 def test_a_loaded_model_knows_its_parameters_as_far_as_a_file_can_hold_them():
-    crf = CRF("lbfgs", c2=np.float64(0.25), min_freq=1, callbacks=[print], n_jobs=1, model_filename=None)
-    crf.callbacks = [lambda row: None]
+    crf = CRF("lbfgs", c2=np.float64(0.25), min_freq=1, max_iterations=None, callbacks=[lambda row: None], n_jobs=1)
     again = CRF.from_bytes(crf.fit(X, Y).to_bytes())
     assert (again.algorithm, again.c2, again.min_freq, again.n_jobs) == ("lbfgs", 0.25, 1, 1)
-    assert again.callbacks is None
+    assert again.max_iterations is None
+    assert again.callbacks == ()
     assert again.fit(X, Y).state_features_ == crf.state_features_
 
 
@@ -310,42 +299,55 @@ def test_labels_that_a_file_cannot_hold_are_refused_when_saving_and_survive_pick
     assert pickle.loads(pickle.dumps(crf)).predict(X) == crf.predict(X)
 
 
-def test_model_filename_is_where_fit_saves_and_where_an_unfitted_crf_finds_a_model(tmp_path):
-    path = tmp_path / "model.crf"
-    fitted = CRF(model_filename=path, n_jobs=1).fit(X, Y)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["model.crf"]
-    found = CRF(model_filename=str(path))
-    assert found.predict(X) == fitted.predict(X)
-    assert found.classes_ == fitted.classes_
+def test_a_solver_object_is_saved_by_its_name_and_options():
+    for solver in (LBFGS(pairs=3), registry.make("sg")):
+        again = CRF.from_bytes(CRF(solver, max_iterations=3, tol=None, n_jobs=1).fit(X, Y).to_bytes())
+        assert again.algorithm == solver
+        assert again.algorithm.name == solver.name
 
 
-def test_a_model_file_that_is_missing_is_named(tmp_path):
-    with pytest.raises(NotFittedError, match=r"there is no file .*none\.crf: call fit, or correct model_filename"):
-        CRF(model_filename=tmp_path / "none.crf").predict(X)
-    with pytest.raises(NotFittedError, match=r"there is no file .*none\.crf"):
-        _ = CRF(model_filename=str(tmp_path / "none.crf")).history_
+def test_options_of_a_file_that_do_not_fit_leave_the_name():
+    names = ("algorithm", "c2")
+    for options in ({"pairs": 0}, {"nothing": 1}, {"pairs": "x"}, 3, [1]):
+        given = {"algorithm": "lbfgs", "algorithm_options": options, "c2": 0.5, "patience": 3}
+        assert restored(given, names) == {"algorithm": "lbfgs", "c2": 0.5}
+    assert restored({"algorithm": "Averaged-Perceptron"}, names) == {"algorithm": "ap"}
+    assert restored([], names) == {}
 
 
-def test_a_file_that_is_no_model_is_one_sentence(tmp_path):
-    (tmp_path / "model.crf").write_text("not a model")
-    with pytest.raises(ValueError, match="Cannot load"):
-        CRF(model_filename=tmp_path / "model.crf").predict(X)
-
-
-def test_warm_start_goes_on_from_the_weights_of_the_previous_fit(tmp_path):
-    crf = CRF(tol=1e-6, n_jobs=1, warm_start=True, model_filename=tmp_path / "model.crf").fit(X, Y)
+def test_init_begins_with_the_weights_of_a_model(tmp_path):
+    crf = CRF(tol=1e-6, n_jobs=1).fit(X, Y)
     steps = crf.n_iter_
-    assert crf.fit(X, Y).n_iter_ == 0
-    assert CRF(tol=1e-6, n_jobs=1, warm_start=True, model_filename=tmp_path / "model.crf").fit(X, Y).n_iter_ == 0
-    assert crf.set_params(c2=1.1).fit(X, Y).n_iter_ < steps
-    assert crf.set_params(warm_start=False, c2=1.0).fit(X, Y).n_iter_ == steps
+    crf.save(tmp_path / "model.crf")
+    for init in (crf, crf.model_, tmp_path / "model.crf", str(tmp_path / "model.crf")):
+        assert CRF(tol=1e-6, n_jobs=1).fit(X, Y, init=init).n_iter_ == 0
+    assert crf.set_params(c2=1.1).fit(X, Y, init=crf).n_iter_ < steps
+    for wrong in (3, CRF, [crf]):
+        with pytest.raises(ValueError, match="init must be the path of a model, a fitted CRF or a Model; got init="):
+            crf.fit(X, Y, init=wrong)
+    with pytest.raises(NotFittedError):
+        crf.fit(X, Y, init=CRF())
 
 
-def test_warm_start_leads_to_the_optimum_of_the_new_data_alone():
-    warm = CRF(tol=1e-9, n_jobs=1, warm_start=True).fit(X, [["other"] * len(labels) for labels in Y]).fit(X, Y)
-    cold = CRF(tol=1e-9, n_jobs=1).fit(X, Y)
+def test_init_leads_to_the_optimum_of_the_new_data_alone():
+    other = CRF(n_jobs=1).fit(X, [["other"] * len(labels) for labels in Y])
+    warm, cold = (CRF(tol=1e-9, n_jobs=1).fit(X, Y, init=init) for init in (other, None))
     assert warm.classes_ == cold.classes_
     assert warm.state_features_ == pytest.approx(cold.state_features_, abs=1e-4)
+
+
+def test_min_count_drops_rare_attributes_whatever_their_labels():
+    X_rare = [[{**item, f"once {i}": 1} for item in sequence[:1]] + sequence[1:] for i, sequence in enumerate(X)]
+    assert CRF(min_count=2, n_jobs=1).fit(X_rare, Y).attributes_ == CRF(min_count=2, n_jobs=1).fit(X, Y).attributes_
+
+
+@pytest.mark.parametrize("algorithm", ["lbfgs", "sag", "psa"])
+def test_a_name_and_its_object_train_identically(algorithm):
+    named, made = (CRF(a, max_iterations=20, n_jobs=1) for a in (algorithm, registry.make(algorithm)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert named.fit(X, Y).state_features_ == made.fit(X, Y).state_features_
+    assert named.stop_reason_ == made.stop_reason_
 
 
 def test_a_sequence_of_weight_2_is_a_sequence_that_is_there_twice():
@@ -359,12 +361,6 @@ def test_the_number_of_threads_changes_nothing_but_the_last_digits():
     one, three = CRF(tol=1e-9, n_jobs=1).fit(X, Y), CRF(tol=1e-9, n_jobs=3).fit(X, Y)
     assert one.certificate_.objective == pytest.approx(three.certificate_.objective, rel=1e-9)
     assert CRF(tol=1e-9, n_jobs=3).fit(X, Y).state_features_ == three.state_features_
-
-
-def test_crfsuite_compat_drops_pairs_whose_values_sum_to_less_than_0():
-    items, labels = [[{"a": -1.0}, {"b": 2.0}]] * 3, [["x", "y"]] * 3
-    assert ("a", "x") in CRF(n_jobs=1).fit(items, labels).state_features_
-    assert ("a", "x") not in CRF(n_jobs=1, crfsuite_compat=True).fit(items, labels).state_features_
 
 
 def test_verbose_shows_progress_on_standard_error_and_silence_is_the_default(capfd):
@@ -393,14 +389,7 @@ class Unread:
         raise AssertionError("the data are being read")
 
 
-@pytest.mark.parametrize(
-    ("parameters", "sentence"),
-    [
-        ({"algorithm": "sag", "c1": 1.0}, r"^sag is for the penalties none, l2, but here .* l1\+l2 \(c1=1, c2=1\)"),
-        ({"algorithm": "owlqn", "c1": 0.0, "c2": 1.0}, r"^owlqn is for the penalties l1, l1\+l2, but here .* l2 "),
-    ],
-    ids=["sag", "owlqn"],
-)
-def test_a_penalty_that_the_solver_cannot_handle_is_refused_before_any_data_are_read(parameters, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        CRF(**parameters).fit(Unread(), Unread())
+@pytest.mark.parametrize(("algorithm", "c1"), [("sag", 1.0), ("owlqn", 0.0)])
+def test_a_penalty_that_the_solver_cannot_handle_is_an_error_before_any_data_are_read(algorithm, c1):
+    with pytest.raises(PenaltyError, match=algorithm):
+        CRF(algorithm, c1=c1).fit(Unread(), Unread())

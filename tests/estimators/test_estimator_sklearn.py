@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ import sklearn
 from scipy.stats import expon
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import make_scorer
+from sklearn.metrics import accuracy_score, f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -20,7 +22,10 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fastcrf import CRF, metrics, scorers
+from fastcrf.estimators.base import Predictions
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
+from fastcrf.solvers.quasi_newton.owlqn import OWLQN
+from fastcrf.solvers.sgd.asg import ASG
 from reference.toy_sequences import toy_sequences
 
 X, Y = toy_sequences(30)
@@ -37,6 +42,44 @@ def test_clone_copies_every_parameter_and_nothing_that_was_learnt():
 
 def test_repr_shows_what_was_given():
     assert repr(CRF(c1=0.1, tol=1e-5)) == "CRF(c1=0.1, tol=1e-05)"
+    assert "c1" in CRF(LBFGS(pairs=4), c1=0.1)._repr_html_()
+
+
+def test_options_of_a_solver_object_are_nested_parameters():
+    crf = CRF(LBFGS(pairs=4))
+    assert crf.get_params()["algorithm__pairs"] == 4
+    assert "algorithm__pairs" not in crf.get_params(deep=False)
+    assert crf.set_params(algorithm__pairs=20).algorithm == LBFGS(pairs=20)
+    assert crf.set_params(algorithm__seed=8, algorithm=ASG(), c2=3.0).algorithm == ASG(seed=8)
+    assert crf.c2 == 3.0
+    assert clone(crf).algorithm == pickle.loads(pickle.dumps(crf)).algorithm == crf.algorithm
+
+
+def test_an_option_makes_an_object_of_a_name_and_keeps_the_name_of_a_preset():
+    assert CRF("lbfgs").set_params(algorithm__pairs=20).algorithm == LBFGS(pairs=20)
+    preset = clone(CRF("sg").set_params(algorithm__seed=3)).algorithm
+    assert (preset.name, preset.seed) == ("sg", 3)
+    with pytest.raises(ValueError, match="lbfgs has no option 'pair'"):
+        CRF("lbfgs").set_params(algorithm__pair=20)
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        CRF().set_params(num_pairs=20)
+
+
+def test_a_grid_over_solvers_penalties_and_options():
+    grid = {"c2": [0.1, 1.0], "algorithm__pairs": [6, 20]}
+    search = GridSearchCV(CRF(LBFGS(), n_jobs=1), grid, cv=2).fit(X, Y)
+    assert search.best_estimator_.algorithm == LBFGS(pairs=search.best_params_["algorithm__pairs"])
+    grid = [{"algorithm": ["lbfgs", LBFGS(pairs=3)]}, {"algorithm": [OWLQN()], "c1": [0.1]}]
+    assert len(GridSearchCV(CRF(n_jobs=1), grid, cv=2).fit(X, Y).cv_results_["params"]) == 3
+
+
+def test_a_search_and_a_pipeline_pass_a_prior_and_a_start():
+    old = CRF(n_jobs=1).fit(X, Y)
+    search = GridSearchCV(CRF(n_jobs=1), {"c2": [1e7]}, cv=2).fit(X, Y, prior=old, init=old)
+    assert search.best_estimator_.state_features_ == pytest.approx(old.state_features_, abs=1e-4)
+    identity = FunctionTransformer(lambda some: some)
+    piped = make_pipeline(identity, CRF(n_jobs=1)).fit(X, Y, crf__init=old)
+    assert piped[-1].n_iter_ == 0
 
 
 def test_cross_val_score_with_scorers_by_sequence_and_by_token():
@@ -45,12 +88,26 @@ def test_cross_val_score_with_scorers_by_sequence_and_by_token():
         assert np.all((scores >= 0) & (scores <= 1))
 
 
-@pytest.mark.parametrize("scoring", ["accuracy", "f1_macro"])
-def test_a_scorer_that_knows_no_sequences_is_refused_in_a_sentence(scoring):
-    with pytest.raises(ValueError, match="_score of scikit-learn knows no sequences; leave scoring out"):
-        cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring, error_score="raise")
-    with pytest.warns(UserWarning, match=r"Scoring failed[\s\S]*knows no sequences; leave scoring out"):
-        cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring)
+RAGGED = [["A"], ["A", "B"], ["B", "A"]], [["A"], ["B", "B"], ["A", "A"]]
+EQUAL = [["A", "B"], ["B", "A"]], [["A", "A"], ["B", "A"]]
+BINARY = [[0, 1], [1, 0]], [[0, 1], [1, 1]]
+SINGLE = [["A"], ["B"]], [["A"], ["A"]]
+
+
+@pytest.mark.parametrize("metric", [accuracy_score, partial(f1_score, average="macro")], ids=["accuracy", "f1"])
+@pytest.mark.parametrize("gold_and_found", [RAGGED, EQUAL, BINARY, SINGLE], ids=["ragged", "equal", "0/1", "single"])
+def test_metrics_of_scikit_learn_raise_on_predictions_and_the_documentation_quotes_the_message(metric, gold_and_found):
+    gold, found = gold_and_found
+    with pytest.raises(ValueError, match="legacy multi-label data representation") as caught:
+        metric(gold, Predictions(found))
+    page = (Path(__file__).parents[2] / "docs" / "parameters.md").read_text()
+    assert "legacy multi-label data representation" in page
+    assert "legacy multi-label data representation" in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed")
+def test_a_search_with_such_a_metric_has_no_score():
+    assert np.isnan(cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring="accuracy")).all()
 
 
 def test_cross_val_predict_gives_one_list_per_sequence():
@@ -89,9 +146,9 @@ def test_sample_weights_are_routed_to_fit():
     seen = []
 
     class Weighted(CRF):
-        def fit(self, X, y, X_dev=None, y_dev=None, sample_weight=None):
+        def fit(self, X, y, *, sample_weight=None):
             seen.append(sample_weight)
-            return super().fit(X, y, X_dev, y_dev, sample_weight)
+            return super().fit(X, y, sample_weight=sample_weight)
 
     with sklearn.config_context(enable_metadata_routing=True):
         crf = Weighted(n_jobs=1).set_fit_request(sample_weight=True)
@@ -143,7 +200,7 @@ class CRFOfRows(CRF):
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         X, y = validate_data(self, X, y, reset=not hasattr(self, "_stream"))
-        return super().partial_fit(sequences_of_one(X), [[label] for label in y.tolist()], classes, sample_weight)
+        return super().partial_fit(sequences_of_one(X), [[label] for label in y.tolist()], classes=classes)
 
     def predict(self, X):
         check_is_fitted(self)

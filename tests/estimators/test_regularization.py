@@ -15,8 +15,8 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.regularization_path import follow_path, known_part, largest_useful_c1, problem_of_path
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.auto.auto import Auto
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 from reference.random_corpora import learnable_corpus, random_features
 
 TOKENS, LABELS = make_addresses(60, 0)
@@ -31,7 +31,9 @@ def small_problem():
 def test_the_path_ends_where_cold_fits_end(along):
     problem = small_problem()
     for point in follow_path(problem, along, tol=1e-7):
-        cold = minimize(problem.with_penalty(point.c1, point.c2), Auto(), stop=[CertifiedGap(1e-7), MaxIterations(1000)])
+        cold = minimize(
+            problem.with_penalty(point.c1, point.c2), Auto(), stop=[CertifiedGap(1e-7), MaxIterations(1000)]
+        )
         assert point.relative_gap <= 1e-7
         assert point.objective == pytest.approx(cold.certificate.objective, rel=3e-7)
 

@@ -111,7 +111,7 @@ def test_a_single_label_and_items_without_attributes_are_no_special_case():
 
 
 def test_attributes_that_do_not_occur_have_no_feature_even_with_all_states():
-    known, labels = ItemAttributes({"a": 0}), ["X", "Y", "Z"]
+    known, labels = ItemAttributes.of(["a"]), ["X", "Y", "Z"]
     corpus, known, labels = encode_training([[["b"], ["c"]]], [["X", "Y"]], None, known, labels)
     features = build_feature_map(corpus, len(known), len(labels), all_states=True)
     assert features.offsets.tolist() == [0, 0, 3, 6]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 
 import numpy as np
 import pytest
 
 from fastcrf.certificates.certificate import Certificate
-from fastcrf.data.errors import DataError
-from fastcrf.fitting.crfsuite_log import training_log
+from fastcrf.exceptions import DataError
 from fastcrf.fitting.fit import fit_model, has_converged
 from fastcrf.fitting.plan import make_plan
+from fastcrf.stopping import EarlyStopping
 from fastcrf.training.driver import Result
 from fastcrf.training.progress import Silent
 from reference.toy_sequences import toy_sequences
@@ -23,24 +24,26 @@ DEV = toy_sequences(15, seed=1)
 
 
 def train(dev=None, **parameters):
-    own = {
-        name: parameters.pop(name)
-        for name in ("patience", "callbacks", "start", "features", "progress")
-        if name in parameters
-    }
-    return fit_model(X, Y, make_plan(parameters), dev=dev, **own)
+    own = {name: parameters.pop(name) for name in ("callbacks", "start", "features", "progress") if name in parameters}
+    return fit_model(X, Y, make_plan(**parameters), dev=dev, **own)
 
 
 def test_a_run_that_meets_its_goal_has_converged():
     fit = train(tol=1e-4)
     assert fit.converged
-    assert not fit.asked
+    assert not fit.ended_early
     assert fit.result.certificate.relative_gap <= 1e-4
 
 
 def test_a_run_cut_short_has_not_converged():
-    fit = train(max_iterations=2)
-    assert (fit.converged, fit.asked, fit.result.n_steps) == (False, False, 2)
+    fit = train(max_iterations=6)
+    assert (fit.converged, fit.ended_early, fit.result.n_steps) == (False, True, 6)
+    assert re.fullmatch(r"Reached max_iterations=6; the certified relative gap is \d\.\de[-+]\d+\.", fit.result.reason)
+
+
+def test_a_limit_is_the_plan_where_there_is_no_goal():
+    fit = train(max_iterations=2, tol=None)
+    assert (fit.converged, fit.ended_early) == (False, False)
 
 
 def test_a_limit_at_a_certified_optimum_is_convergence():
@@ -58,6 +61,9 @@ def test_a_limit_at_a_certified_optimum_is_convergence():
         ("finished", 1e-7, 0.0, True),
         ("finished", 1e-4, 0.0, False),
         ("diverged", 1.0, 1e-3, False),
+        ("diverged", 0.0, 1e-3, False),
+        ("requested", 1e-4, 1e-3, True),
+        ("interrupted", 1e-2, 1e-3, False),
     ],
 )
 def test_convergence_is_a_rule_that_fired_or_a_certified_gap(status, gap, tol, converged):
@@ -67,7 +73,7 @@ def test_convergence_is_a_rule_that_fired_or_a_certified_gap(status, gap, tol, c
 
 
 def test_one_label_is_certain_and_converges_at_once():
-    fit = fit_model(X, [["only"] * len(x) for x in X], make_plan({}))
+    fit = fit_model(X, [["only"] * len(x) for x in X], make_plan())
     assert fit.converged
     assert fit.result.n_steps == 0
     assert fit.model.marginals_one(X[0])[0] == {"only": 1.0}
@@ -88,18 +94,16 @@ def test_labels_that_training_never_saw_count_as_wrong():
 
 def test_patience_ends_training_early_and_returns_the_best_weights():
     patient = train(dev=DEV, tol=1e-9)
-    hasty = train(dev=DEV, tol=1e-9, patience=2)
+    hasty = train(dev=DEV, tol=1e-9, stopping=[EarlyStopping(patience=2)])
     scores = [row["dev_accuracy"] for row in hasty.result.trace]
     assert hasty.result.n_steps < patient.result.n_steps
-    assert hasty.asked
+    assert not hasty.ended_early
     assert scores[-1] == max(scores)
 
 
-def test_patience_without_held_out_data_is_refused_before_anything_runs():
-    with pytest.raises(ValueError, match="patience=3 needs held-out data"):
-        train(patience=3)
-    with pytest.raises(ValueError, match="patience must be a whole number of at least 1"):
-        train(patience=0, dev=DEV)
+def test_early_stopping_without_held_out_data_is_an_error_before_data_are_read():
+    with pytest.raises(ValueError, match="requires held-out data"):
+        fit_model(None, None, make_plan(stopping=[EarlyStopping(patience=3)]))
 
 
 def test_empty_held_out_data_are_refused():
@@ -112,11 +116,11 @@ def test_a_callback_that_says_true_ends_training(answer):
     rows = []
     fit = train(callbacks=[rows.append, lambda row: answer if row["step"] == 3 else None])
     assert [row["step"] for row in rows] == [0, 1, 2, 3]
-    assert (fit.result.n_steps, fit.asked, fit.converged) == (3, True, False)
+    assert (fit.result.n_steps, fit.ended_early, fit.converged) == (3, False, False)
 
 
 def test_other_answers_of_a_callback_do_not_end_training():
-    assert not train(callbacks=[lambda row: 1, lambda row: "stop", lambda row: [row]]).asked
+    assert train(callbacks=[lambda row: 1, lambda row: "stop", lambda row: [row]]).converged
 
 
 def test_ctrl_c_keeps_the_model_and_says_so(caplog):
@@ -126,7 +130,7 @@ def test_ctrl_c_keeps_the_model_and_says_so(caplog):
 
     with caplog.at_level(logging.WARNING, logger="fastcrf"):
         fit = train(callbacks=[press_ctrl_c])
-    assert (fit.result.status, fit.asked) == ("interrupted", True)
+    assert (fit.result.status, fit.ended_early) == ("interrupted", False)
     assert fit.result.n_steps <= 3
     assert "The model of that step is kept" in caplog.text
     caplog.clear()
@@ -145,7 +149,7 @@ def test_a_start_shortens_the_way_and_not_where_it_leads(penalty):
 
 
 def test_a_model_remembers_how_it_was_made():
-    fit = fit_model(X, Y, make_plan({}), options={"parameters": {"c2": 1.0}})
+    fit = fit_model(X, Y, make_plan(), options={"parameters": {"c2": 1.0}})
     assert fit.model.options["parameters"] == {"c2": 1.0}
     training = fit.model.options["training"]
     assert training["stop_reason"] == fit.result.reason
@@ -157,33 +161,3 @@ def test_an_l1_model_is_pruned():
     fit = train(c1=1.0, c2=0.0)
     assert len(fit.model.weights) == np.count_nonzero(fit.result.weights) < len(fit.result.weights)
     assert len(fit.model.attributes) < len({name for x in X for item in x for name in item}) * 5
-
-
-def test_the_log_reads_as_python_crfsuites():
-    fit = train(dev=DEV)
-    log = training_log(fit.result.trace, len(fit.result.weights))
-    assert [iteration["num"] for iteration in log.iterations] == list(range(1, fit.result.n_steps + 1))
-    assert log.last_iteration is log.iterations[-1]
-    assert log.last_iteration["loss"] == fit.result.trace[-1]["objective"]
-    assert log.last_iteration["error_norm"] == fit.result.trace[-1]["gradient_norm"]
-    assert {"linesearch_trials", "linesearch_step", "item_accuracy_float", "time"} <= log.last_iteration.keys()
-    assert sum(iteration["time"] for iteration in log.iterations) <= log.training_seconds
-    assert log.featgen_num_features == len(fit.result.weights)
-
-
-def test_the_log_of_rough_steps_has_their_estimates():
-    rows = train().result.trace
-    rough = [row | {"objective": None, "objective_estimate": 10.0 - k} for k, row in enumerate(rows[:-1])]
-    losses = [iteration["loss"] for iteration in training_log([*rough, rows[-1]], 1).iterations]
-    assert losses == [10.0 - k for k in range(1, len(rough))] + [rows[-1]["objective"]]
-
-
-def test_going_back_to_the_best_weights_is_no_iteration_of_the_log():
-    fit = train(dev=DEV, tol=1e-9, patience=2)
-    log = training_log(fit.result.trace, len(fit.result.weights))
-    assert len(log.iterations) == fit.result.n_steps
-
-
-def test_a_log_without_iterations_has_no_last_one():
-    fit = fit_model(X, [["only"] * len(x) for x in X], make_plan({}))
-    assert training_log(fit.result.trace, 1).last_iteration is None

@@ -13,10 +13,9 @@ import pytest
 
 from fastcrf import CRF
 from fastcrf.data.model_file import container
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import pack
+from fastcrf.exceptions import ModelFileError
 from fastcrf.features.feature_union import merge
-from fastcrf.fitting.plan import make_plan
 from fastcrf.fitting.warm_start import starting_weights
 from fastcrf.model.model import Model
 from fastcrf.solvers.registry import names, solver_class
@@ -123,7 +122,7 @@ def test_a_forged_order_is_refused(order, source, fault):
 def test_an_order_that_is_not_supported_is_refused_before_data_are_read():
     for order in (0, 10, 1.5, "two"):
         with pytest.raises(ValueError, match="order"):
-            make_plan({"order": order})
+            CRF(order=order).fit(None, None)
 
 
 def test_a_warm_start_and_a_prior_match_triples_by_the_names_of_their_labels():
@@ -137,10 +136,10 @@ def test_a_warm_start_and_a_prior_match_triples_by_the_names_of_their_labels():
     assert moved.gram_weights() == crf.gram_features_
     assert moved.state_weights() == crf.state_features_
     assert moved.transition_weights() == crf.transition_features_
-    again = CRF(order=2, c2=0.1, tol=1e-8, prior=crf).fit(X[:1], Y[:1])
+    again = CRF(order=2, c2=0.1, tol=1e-8).fit(X[:1], Y[:1], prior=crf)
     assert set(again.gram_features_) == set(crf.gram_features_)
     with pytest.raises(ValueError, match="chain of order 2"):
-        CRF(order=1, prior=crf).fit(X, Y)
+        CRF(order=1).fit(X, Y, prior=crf)
 
 
 def test_a_stream_of_order_two_grows_with_its_labels(tmp_path):

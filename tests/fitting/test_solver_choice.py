@@ -1,21 +1,10 @@
-"""One place knows which solver runs."""
+"""Which solvers to compare."""
 
 from __future__ import annotations
 
 import pytest
 
-from fastcrf.fitting.solver_choice import able_solvers, resolve_solver, usual_solvers
-
-
-def test_an_l1_penalty_makes_owlqn_of_lbfgs():
-    assert resolve_solver("lbfgs", c1=0.0) == "lbfgs"
-    assert resolve_solver("lbfgs", c1=0.1) == "owlqn"
-
-
-def test_every_other_name_stands_for_itself():
-    assert resolve_solver("owlqn", c1=0.0) == "owlqn"
-    assert resolve_solver("sag", c1=0.1) == "sag"
-    assert resolve_solver("auto", c1=0.1) == "auto"
+from fastcrf.fitting.solver_choice import able_solvers, usual_solvers
 
 
 @pytest.mark.parametrize(("c1", "c2"), [(0.0, 1.0), (1.0, 0.0), (0.5, 0.5), (0.0, 0.0)])

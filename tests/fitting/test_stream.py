@@ -10,6 +10,7 @@ import pytest
 
 from fastcrf import CRF
 from fastcrf.data.encoding.encoder import NO_ITEMS, encode_training
+from fastcrf.exceptions import CheckpointError
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.features.feature_union import NO_FEATURES, merge
 from fastcrf.fitting.growth import extended, extended_memory
@@ -17,7 +18,6 @@ from fastcrf.fitting.stream import Stream, check_streams
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.online.psa import PSA
-from fastcrf.training.checkpoint_file import CheckpointError
 
 QUICK = {"eta": 0.4, "alpha": 0.95, "beta": 0.6, "period": 2}
 
@@ -143,7 +143,7 @@ def test_it_goes_on_from_a_fitted_model():
 
 def test_the_penalty_is_for_the_sequences_seen_or_those_expected():
     X, y = CHUNKS[0]
-    many, few = (CRF(PSA(eta=0.5), c2=8.0, expected_sequences=n).partial_fit(X, y) for n in (1000, None))
+    many, few = (CRF(PSA(eta=0.5), c2=8.0).partial_fit(X, y, total_sequences=n) for n in (1000, None))
     assert np.abs(few.model_.weights).sum() < 0.8 * np.abs(many.model_.weights).sum()
 
 
@@ -165,7 +165,7 @@ def test_every_solver_streams_or_says_why_not():
         solver = registry.make(name)
         if getattr(solver, "streams", False):
             assert {kept.axis for kept in solver.state_fields.values()} <= {"weights", "none"}
-            assert "drawn" in solver.state_fields
+            assert "sampled" in solver.state_fields
         else:
             with pytest.raises(ValueError, match=r"cannot learn on-line: it .*\.$"):
                 check_streams(solver)
@@ -174,6 +174,17 @@ def test_every_solver_streams_or_says_why_not():
 def test_rare_features_cannot_be_left_out():
     with pytest.raises(ValueError, match=r"Learning on-line cannot leave out rare features.*min_freq"):
         CRF(min_freq=2).partial_fit(*CHUNKS[0])
+    with pytest.raises(ValueError, match=r"Learning on-line cannot leave out rare features.*min_count=1"):
+        CRF(min_count=2).partial_fit(*CHUNKS[0])
+
+
+def test_the_length_of_the_stream_is_settled_with_the_first_chunk():
+    crf = CRF().partial_fit(*CHUNKS[0], total_sequences=100)
+    crf.partial_fit(*CHUNKS[1]).partial_fit(*CHUNKS[2], total_sequences=100)
+    with pytest.raises(ValueError, match=r"total_sequences=50 differs from 100, the value of the first chunk\."):
+        crf.partial_fit(*CHUNKS[3], total_sequences=50)
+    with pytest.raises(ValueError, match="total_sequences must be a whole number of at least 1"):
+        CRF().partial_fit(*CHUNKS[0], total_sequences=0)
 
 
 def test_a_chunk_that_fails_leaves_everything_as_it_was():

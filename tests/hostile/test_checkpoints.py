@@ -10,13 +10,14 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
+from fastcrf.exceptions import CheckpointError
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
+from fastcrf.stopping import MaxIterations
 from fastcrf.training import checkpoint, checkpoint_file
 from fastcrf.training import checkpoint_signature as seal
-from fastcrf.training.checkpoint import Checkpoint, CheckpointError
+from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.stopping import MaxIterations
 from reference.random_corpora import random_corpus, random_features
 
 CORPUS, FEATURES = random_corpus(0, lengths=[3, 1, 5, 2, 4]), random_features(0)

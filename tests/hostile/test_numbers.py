@@ -62,7 +62,7 @@ def small_model(scale=1.0):
     labels = np.array([0, 1, 0, 1], np.int32)
     features = FeatureMap(np.array([0, 2, 4]), labels, np.array([0], np.int32), np.array([1], np.int32), 2)
     weights = np.array([1.0, -1.0, 0.5, 0.25, 0.125]) * scale
-    return Model(["P", "Q"], ItemAttributes({"a": 0, "b": 1}), features, weights)
+    return Model(["P", "Q"], ItemAttributes.of(["a", "b"]), features, weights)
 
 
 @pytest.mark.parametrize("ask", ["tag", "marginals", "scored"])

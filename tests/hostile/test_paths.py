@@ -94,10 +94,10 @@ def test_a_demo_does_not_replace_what_is_not_a_model(run, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["missing/model.crf", "."])
-def test_an_estimator_looks_at_model_filename_before_it_trains(name, tmp_path):
+def test_an_estimator_checks_the_path_of_a_checkpoint_before_it_trains(name, tmp_path):
     steps = []
     with pytest.raises(OSError, match=r"No such folder|cannot be replaced"):
-        CRF(model_filename=tmp_path / name, callbacks=[steps.append]).fit([[["a"]]], [["x"]])
+        CRF(callbacks=[steps.append]).fit([[["a"]]], [["x"]], checkpoint=tmp_path / name)
     assert not steps
 
 

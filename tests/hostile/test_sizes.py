@@ -9,6 +9,7 @@ import pytest
 from fastcrf import CRF
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.system.threads import MOST_WITHOUT_CORES, usable_jobs
 from reference.random_corpora import random_corpus, random_features
 from reference.toy_sequences import toy_sequences
@@ -38,7 +39,7 @@ def test_a_capacity_of_a_thousand_million_pairs_takes_the_memory_of_those_that_t
     np.testing.assert_array_equal(again.direction(points[3]), pairs.direction(points[3]))
 
 
-@pytest.mark.parametrize("parameters", [{"n_jobs": 10**9}, {"num_memories": 10**9, "algorithm": "lbfgs"}])
+@pytest.mark.parametrize("parameters", [{"n_jobs": 10**9}, {"algorithm": LBFGS(pairs=10**9)}])
 def test_an_estimator_with_such_parameters_trains(parameters):
     X, y = toy_sequences(10)
     assert CRF(**parameters).fit(X, y).predict(X)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.data.errors import DataError
 from fastcrf.data.files import text_lines
 from fastcrf.data.files.conll import read_columns
 from fastcrf.data.files.crfsuite_items import read_items
@@ -19,6 +18,7 @@ from fastcrf.data.templates import matching
 from fastcrf.data.templates.dialects import parse_template
 from fastcrf.data.templates.regex import compiled, first_match
 from fastcrf.data.templates.template import Operation
+from fastcrf.exceptions import DataError
 
 
 @pytest.mark.parametrize("read", [read_columns, read_items])

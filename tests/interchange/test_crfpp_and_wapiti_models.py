@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fastcrf.data.files.conll import read_columns
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.named_weights import divisions
 from fastcrf.model.model import Model
 

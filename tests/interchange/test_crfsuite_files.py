@@ -11,7 +11,7 @@ import pytest
 
 from fastcrf.core.types import FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.crfsuite_reader import read_crfsuite
 from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
 from fastcrf.interchange.lookup3 import hashes
@@ -122,7 +122,7 @@ def test_what_we_write_crfsuite_tags_as_we_do(tmp_path):
     weights = random.normal(size=features.n_weights)
     weights[random.random(len(weights)) < 0.1] = 0.0
     names = [f"{'long ' * (a % 7)}name {a}" for a in range(n_attributes)]
-    attributes = ItemAttributes({name: a for a, name in enumerate(names)})
+    attributes = ItemAttributes.of(names)
     model = Model(["O", "B-PER", "I-PER", "ü"], attributes, features, weights)
     X = [[{str(name): float(random.normal()) for name in random.choice(names, 5)} for _ in range(6)] for _ in range(10)]
     model.save(tmp_path / "ours.crfsuite")
@@ -144,7 +144,7 @@ def test_what_we_write_crfsuite_tags_as_we_do(tmp_path):
 )
 def test_what_the_format_cannot_hold_is_refused(labels, attribute, sentence, tmp_path):
     features = FeatureMap(np.array([0, 1]), np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), 2)
-    model = Model(labels, ItemAttributes({attribute: 0}), features, np.ones(1))
+    model = Model(labels, ItemAttributes.of([attribute]), features, np.ones(1))
     with pytest.raises(ModelFileError, match=sentence):
         model.save(tmp_path / "x.crfsuite")
     assert not list(tmp_path.iterdir())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fastcrf.core.types import FeatureMap
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.crfsuite_reader import read_crfsuite
 from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
 from fastcrf.model.formats import content_of

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from fastcrf.lab.l1_polishing import Face, polish
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxPasses
+from fastcrf.training.driver import minimize
 from reference.toy_problem import ToyProblem
 
 

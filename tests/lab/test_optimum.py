@@ -13,8 +13,8 @@ from fastcrf.lab.optimum import Optimum, find_optimum
 from fastcrf.lab.runner import run_experiment
 from fastcrf.lab.store import Store
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
+from fastcrf.training.driver import minimize
 from reference.toy_sequences import toy_sequences
 
 PENALTIES = [Penalty(0.0, 0.5), Penalty(0.5, 0.0), Penalty(0.3, 0.2)]

@@ -18,8 +18,8 @@ def test_runs_are_grouped_by_problem_and_solver():
 
 def test_one_run_under_two_names_stays_two():
     rows = run("one", "sgd", 0, [1.0, 0.5])
-    again = [row | {"solver": "sgd:batch=1"} for row in rows]
-    assert [r.solver for r in compare([*rows, *again])[0].runs] == ["sgd", "sgd:batch=1"]
+    again = [row | {"solver": "sgd:batch_size=1"} for row in rows]
+    assert [r.solver for r in compare([*rows, *again])[0].runs] == ["sgd", "sgd:batch_size=1"]
 
 
 def test_a_gap_is_reached_at_the_first_row_within_it():

@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.data.errors import DataError
 from fastcrf.data.model_file import container, content
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import DataError, ModelFileError
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.model.model import Model
 from reference import brute_force

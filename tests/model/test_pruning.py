@@ -34,7 +34,7 @@ def restricted(corpus, ids, kept):
 
 def numbered(features):
     """Attributes a0, a1, ... for these features."""
-    return ItemAttributes({f"a{a}": a for a in range(features.n_attributes)})
+    return ItemAttributes.of(f"a{a}" for a in range(features.n_attributes))
 
 
 @settings(max_examples=40)
@@ -44,14 +44,14 @@ def test_labels_and_probabilities_stay_the_same(seed):
     weights = sparse_weights(seed, features)
     attributes = numbered(features)
     kept, kept_features, kept_weights = prune(attributes, features, weights)
-    pruned = restricted(corpus, attributes.ids, kept.ids)
+    pruned = restricted(corpus, attributes.known.ids, kept.known.ids)
     np.testing.assert_array_equal(viterbi(corpus, features, weights), viterbi(pruned, kept_features, kept_weights))
     np.testing.assert_allclose(
         posteriors(corpus, features, weights), posteriors(pruned, kept_features, kept_weights), rtol=1e-12
     )
     assert np.all(kept_weights != 0)
     assert np.all(np.diff(kept_features.offsets) > 0)
-    assert list(kept.ids.values()) == list(range(kept_features.n_attributes))
+    assert list(kept.known.ids.values()) == list(range(kept_features.n_attributes))
     assert kept_features.n_weights == len(kept_weights) == np.count_nonzero(weights)
 
 
@@ -66,5 +66,5 @@ def test_a_model_of_zeros_keeps_its_labels_alone():
     features = random_features(3)
     attributes = numbered(features)
     kept, kept_features, kept_weights = prune(attributes, features, np.zeros(features.n_weights))
-    assert (kept.ids, kept_features.n_attributes, kept_features.n_labels, len(kept_weights)) == ({}, 0, 3, 0)
+    assert (kept.known.ids, kept_features.n_attributes, kept_features.n_labels, len(kept_weights)) == ({}, 0, 3, 0)
     assert kept_features.offsets.dtype == np.int64

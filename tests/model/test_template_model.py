@@ -13,9 +13,9 @@ from sklearn.base import clone
 from fastcrf import CRF
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.data.model_file import container, content
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
+from fastcrf.exceptions import ModelFileError
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.fit import fit_model
 from fastcrf.fitting.plan import make_plan
@@ -87,7 +87,7 @@ def test_a_model_comes_back_from_bytes_file_and_pickle(tmp_path):
 
 @pytest.mark.parametrize("c1", [0.0, 0.3])
 def test_a_trained_model_is_small_and_tags_the_same_after_loading(c1):
-    fit = fit_model(X * 5, Y * 5, make_plan({"c1": c1, "c2": 0.1}), attributes=NOTHING_YET)
+    fit = fit_model(X * 5, Y * 5, make_plan(c1=c1, c2=0.1), attributes=NOTHING_YET)
     model = Model.from_bytes(fit.model.to_bytes())
     assert model.tag(X) == fit.model.tag(X) == Y
     assert model.state_weights() == fit.model.state_weights()
@@ -97,7 +97,7 @@ def test_a_trained_model_is_small_and_tags_the_same_after_loading(c1):
 
 
 def test_rare_attributes_can_be_left_out():
-    fit = fit_model(X, Y, make_plan({}), attributes=NOTHING_YET, min_count=2)
+    fit = fit_model(X, Y, make_plan(), attributes=NOTHING_YET, min_count=2)
     counts = {}
     for name in (name for sentence in as_text(X) for names in sentence for name in names):
         counts[name] = counts.get(name, 0) + 1
@@ -185,7 +185,7 @@ def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
 
 def test_a_crf_takes_a_template_as_a_file_or_as_text(tmp_path):
     (tmp_path / "template.txt").write_text(TEMPLATE)
-    expected = fit_model(X, Y, make_plan({}), attributes=NOTHING_YET, features={"transitions": True}).model
+    expected = fit_model(X, Y, make_plan(), attributes=NOTHING_YET, features={"transitions": True}).model
     for template in (TEMPLATE, tmp_path / "template.txt", str(tmp_path / "template.txt")):
         crf = clone(CRF(template=template, n_jobs=1)).fit(X, Y)
         assert crf.predict(UNSEEN) == expected.tag(UNSEEN)

@@ -14,8 +14,8 @@ from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.merging import equal_attributes, merge_equal
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap
+from fastcrf.training.driver import minimize
 from reference.random_corpora import random_corpus
 
 COPIES = (1, 3, 1, 2, 4)  # how many attributes each of five becomes
@@ -194,8 +194,8 @@ def test_a_model_has_a_weight_for_each_attribute_of_the_data():
 
 
 def test_held_out_scores_and_warm_starts_are_those_of_the_model():
-    auto = CRF(c2=0.1, tol=1e-8, warm_start=True).fit(X, Y, X_dev=X, y_dev=Y)
+    auto = CRF(c2=0.1, tol=1e-8).fit(X, Y, X_dev=X, y_dev=Y)
     assert auto.history_[-1]["dev_accuracy"] == 1.0
     before = auto.history_[-1]["objective"]
-    auto.fit(X, Y)
+    auto.fit(X, Y, init=auto)
     assert auto.history_[0]["objective"] == pytest.approx(before, rel=1e-12)

@@ -96,5 +96,5 @@ def test_idle_features_stay_zero_in_blocks_too():
     problem = Problem(corpus, features, c2=0.5)
     part = problem.part(np.zeros(problem.n_weights), 2)
     assert 0 < len(part.places) < problem.n_weights
-    last = next(islice(make("sag", batch=2).iterate(problem, np.zeros(problem.n_weights)), 3, None)).weights
+    last = next(islice(make("sag", batch_size=2).iterate(problem, np.zeros(problem.n_weights)), 3, None)).weights
     assert not np.delete(last, part.places).any()

@@ -7,15 +7,16 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from fastcrf.exceptions import CheckpointError
 from fastcrf.features import layout
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.stochastic.sampling import epoch_permutation
-from fastcrf.training.checkpoint import Checkpoint, CheckpointError
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.checkpoint import Checkpoint
+from fastcrf.training.driver import minimize
 from reference import dense_periodic, dense_sgd
 from reference.enumerated_loss import EnumeratedLoss
 from reference.random_corpora import learnable_corpus, random_features

@@ -19,14 +19,19 @@ from fastcrf.core.solver_state import AXES, check_state
 from fastcrf.fitting.solver_choice import quasi_newton
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 from fastcrf.training.trace import COLUMNS
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
 C1_C2 = {"none": (0.0, 0.0), "l1": (1.0, 0.0), "l2": (0.0, 1.0), "l1+l2": (0.5, 0.5)}
-NEAR = {"optimum": 1e-4, "slow optimum": 1e-4, "neighborhood": 0.02, "sparse neighborhood": 0.05}  # relative gaps
-STEPS = {"slow optimum": 1000}  # by guarantee; 300 for all others
+NEAR = {
+    "optimum": 1e-4,
+    "optimum, slowly": 1e-4,
+    "near the optimum": 0.02,
+    "near the optimum, sparse": 0.05,
+}  # relative gaps
+STEPS = {"optimum, slowly": 1000}  # by guarantee; 300 for all others
 SENTENCE = re.compile(r"[A-Z].*\.$", re.DOTALL)
 
 

@@ -48,7 +48,7 @@ class Dual:
         return normalized((1 - rate) * logs + rate * (self.loss.counts[i] @ w))
 
 
-def favouring(initial, order):
+def favoring(initial, order):
     """schmidt2015, footnote 9: parts with the correct label are set to `initial`, others to 0."""
     return lambda path, gold: initial * right_parts(path, gold, max(2, order))
 
@@ -78,7 +78,7 @@ def normalized(scores):
 
 def oeg(corpus, features, c2, orders, initial=3.0):
     """schmidt2015, footnote 9; orders[k] are the sequences of pass k. Yields (w, dual, evaluations) after each pass."""
-    dual = Dual(corpus, features, c2, favouring(initial, features.order))
+    dual = Dual(corpus, features, c2, favoring(initial, features.order))
     rates, evaluations = np.full(dual.n, 0.5), dual.n
     yield dual.weights_of(dual.logs), dual.value(dual.logs), evaluations
     for k, order in enumerate(orders):
@@ -97,7 +97,7 @@ def oeg(corpus, features, c2, orders, initial=3.0):
 
 def eg(corpus, features, c2, n_steps, initial=3.0):
     """Collins et al., the batch algorithm: one rate, halved until the dual rises. Yields as `oeg`, after each step."""
-    dual = Dual(corpus, features, c2, favouring(initial, features.order))
+    dual = Dual(corpus, features, c2, favoring(initial, features.order))
     rate, evaluations = 0.5, dual.n
     yield dual.weights_of(dual.logs), dual.value(dual.logs), evaluations
     for _ in range(n_steps):

@@ -4,8 +4,6 @@ Hsu et al. (2009) and yang2012, equations 4.7 to 4.10 and 4.17 to 4.19. A mini-b
 of its loss; then the penalty acts by itself for as long as the step was, L2 by exp(-eta c), L1 by the cumulative
 penalty of tsuruoka2009, figure 2, with a total u_j of its own for each weight. A weight that no sequence of a double
 period looks at has moved by its penalty alone: its gamma is not asked for, and v_j = alpha.
-
-`gradient(i, w)` may be replaced by what iterative scaling on sequence i would do, the other way round.
 """
 
 from __future__ import annotations
@@ -41,24 +39,8 @@ def global_gamma(number, before, after):
     return after @ after / product if product else None
 
 
-def scaling_step(table, i, w, ridge):
-    """The step of iterative scaling on sequence i alone: roots of  E e^(S d) + ridge d = O  by bisection.
-
-    `table` is an EnumeratedLoss; S is the largest sum of features that a labeling of the sequence has.
-    """
-    observed = table.weights[i] * table.gold[i]
-    expected = table.weights[i] * (table.probabilities(i, w) @ table.counts[i])
-    mass = table.counts[i].sum(axis=1).max()
-    low, high = np.full(len(w), -50.0), np.full(len(w), 50.0)
-    for _ in range(200):
-        middle = (low + high) / 2
-        above = expected * np.exp(mass * middle) + ridge * middle > observed
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return np.where(expected + observed > 0, middle, 0.0)
-
-
 def periodic(loss, w, orders, batch, *, c1=0.0, c2=0.0, eta=0.1, kappa=0.9, alpha=0.9999, beta=0.99, period=10,
-             gamma=3, scope="component", gradient=None):  # fmt: skip
+             gamma=3, scope="component"):  # fmt: skip
     """Yield (w, sum of the losses before each update) after each epoch; `orders` are the sequences of each."""
     w, rates = np.array(w), np.full(len(w), eta)
     due, paid = np.zeros(len(w)), np.zeros(len(w))
@@ -68,7 +50,7 @@ def periodic(loss, w, orders, batch, *, c1=0.0, c2=0.0, eta=0.1, kappa=0.9, alph
         for first in range(0, len(order), batch):
             members = order[first : first + batch]
             online += sum(loss.value(i, w) for i in members)
-            g = sum((gradient or loss.gradient)(i, w) for i in members)
+            g = sum(loss.gradient(i, w) for i in members)
             for i in members:
                 seen |= looked_at(loss.corpus, loss.features, i)
             w = w - rates * g

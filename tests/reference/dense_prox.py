@@ -41,7 +41,7 @@ class OneConstant:
 RULES = {"uniform": OneConstant, "nus": OwnConstants}
 
 
-def prox_saga(corpus, features, c1, c2, uniforms, sampling="uniform", first_lipschitz=1.0, caution=3.0):
+def prox_saga(corpus, features, c1, c2, uniforms, sampling="uniform", first_lipschitz=1.0, step_divisor=3.0):
     """Yields (w, d, evaluations so far) after each draw; d is the sum of the stored gradients."""
     loss = SequenceLoss(corpus, features)
     n, w, evaluations = loss.n, np.zeros(features.n_weights), 0
@@ -50,14 +50,14 @@ def prox_saga(corpus, features, c1, c2, uniforms, sampling="uniform", first_lips
         i, p = rule.draw(u)
         f, g = loss.value(i, w), loss.gradient(i, w)
         evaluations += 1 + rule.visit(i, w, f, g)
-        alpha = rule.step_size(lam2) / caution
+        alpha = rule.step_size(lam2) / step_divisor
         direction = (g - table[i]) / (n * p) + table.mean(axis=0) + lam2 * w
         table[i] = g
         w = soft(w - alpha * direction, alpha * lam1)
         yield w, table.sum(axis=0), evaluations
 
 
-def prox_svrg(corpus, features, c1, c2, uniforms, sampling="uniform", first_lipschitz=1.0, caution=3.0):
+def prox_svrg(corpus, features, c1, c2, uniforms, sampling="uniform", first_lipschitz=1.0, step_divisor=3.0):
     """A period for each array of uniforms. Yields (w~, the sum of all gradients there, evaluations so far)."""
     loss = SequenceLoss(corpus, features)
     n, w, evaluations = loss.n, np.zeros(features.n_weights), 0
@@ -70,6 +70,6 @@ def prox_svrg(corpus, features, c1, c2, uniforms, sampling="uniform", first_lips
             i, p = rule.draw(u)
             f, g = loss.value(i, w), loss.gradient(i, w)
             evaluations += 1 + rule.visit(i, w, f, g)
-            alpha = rule.step_size(lam2) / caution
+            alpha = rule.step_size(lam2) / step_divisor
             direction = (g - table[i]) / (n * p) + table.mean(axis=0) + lam2 * w
             w = soft(w - alpha * direction, alpha * lam1)

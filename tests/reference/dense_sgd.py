@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 
 
-def sgd(loss, w, order, steps, lam, batch=1, shrink_first=False):
+def sgd(loss, w, order, steps, lam, batch_size=1, shrink_first=False):
     """Yield (w, loss of the batch before the update) for each update."""
     for k, a in enumerate(steps):
-        members = order[k * batch : (k + 1) * batch]
+        members = order[k * batch_size : (k + 1) * batch_size]
         if shrink_first:
             w = (1 - a * lam) * w
         before = sum(loss.value(i, w) for i in members)
@@ -81,10 +81,10 @@ def bottou_rates(eta, lam, n):
     return [1 / (lam * (t0 + t)) for t in range(n)]
 
 
-def bottou_eta(loss, w, sample, lam, batch=1):
+def bottou_eta(loss, w, sample, lam, batch_size=1):
     def trial(eta):
-        steps = [eta] * math.ceil(len(sample) / batch)
-        return mean_objective(loss, one_pass(loss, w, sample, steps, lam, batch=batch)[0], sample, lam)
+        steps = [eta] * math.ceil(len(sample) / batch_size)
+        return mean_objective(loss, one_pass(loss, w, sample, steps, lam, batch_size=batch_size)[0], sample, lam)
 
     return bottou_search(trial, mean_objective(loss, w, sample, lam))
 

@@ -1,4 +1,4 @@
-"""AdaGrad one sequence at a time on dense vectors, and L-BFGS in a metric: written from the papers."""
+"""AdaGrad one sequence at a time on dense vectors, and L-BFGS in a preconditioner: written from the papers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def adagrad_pass(gradient_of, n_weights, orders, eta, c1=0.0):
     return np.sign(w) * np.maximum(np.abs(w) - eta * c1 / np.sqrt(1.0 + seen), 0.0), 1.0 + seen
 
 
-def two_loop_in_metric(pairs, vector, metric):
+def preconditioned_two_loop(pairs, vector, preconditioner):
     """Nocedal (1980) with H0 = (y.s / y.Dy) D, D the diagonal `metric`."""
-    root = np.sqrt(metric)
+    root = np.sqrt(preconditioner)
     return root * two_loop([(s / root, y * root) for s, y in pairs], root * vector)

@@ -9,22 +9,22 @@ import numpy as np
 from reference import brute_force
 
 
-def sweeps(corpus, features, c1, c2, n, caution=1.5):
+def sweeps(corpus, features, c1, c2, n, kappa=1.5):
     """Weights after 0..n sweeps from zero."""
     w, n_state = np.zeros(features.n_weights), len(features.labels)
     found = [w.copy()]
     blocks = [range(*bounds) for bounds in pairwise(features.offsets)] + [range(n_state, features.n_weights)]
     for _ in range(n):
         for block in blocks:
-            update(w, list(block), *slopes_and_curvatures(corpus, features, w), c1, c2, caution)
+            update(w, list(block), *slopes_and_curvatures(corpus, features, w), c1, c2, kappa)
         found.append(w.copy())
     return found
 
 
-def update(w, block, g, h, c1, c2, caution):
+def update(w, block, g, h, c1, c2, kappa):
     if not block:
         return
-    h = h[block] * caution * max(1.0, np.abs(g[block] / h[block]).max())
+    h = h[block] * kappa * max(1.0, np.abs(g[block] / h[block]).max())
     z = h * w[block] - g[block]
     w[block] = np.sign(z) * np.maximum(np.abs(z) - c1, 0.0) / (h + 2.0 * c2)
 

@@ -18,8 +18,8 @@ def quadratic_conjugate_gradient(H, b, n_steps):
     return points
 
 
-def rprop(problem, w, n_steps, backtrack=True, wapiti=False):
-    """Riedmiller & Braun (1993), weight by weight; L1 within an orthant or as Wapiti has it. Returns the iterates."""
+def rprop(problem, w, n_steps, backtrack=True):
+    """Riedmiller & Braun (1993), weight by weight; L1 within an orthant. Returns the iterates."""
     w, n = list(w), len(w)
     step, slope_before, weight_before, iterates = [0.1] * n, [0.0] * n, list(w), [np.array(w)]
     for _ in range(n_steps):
@@ -36,19 +36,14 @@ def rprop(problem, w, n_steps, backtrack=True, wapiti=False):
                 step[f] = min(1.2 * step[f], 5.0)
             if same < 0:
                 step[f] = max(0.5 * step[f], 1e-8)
-            slope_before[f] = g[f] if wapiti else v
+            slope_before[f] = v
             if same < 0 and backtrack:
                 w[f], slope_before[f] = weight_before[f], 0.0
                 continue
             weight_before[f] = w[f]
             here = w[f]
-            if wapiti and problem.c1 > 0:
-                waits = backtrack and same == 0
-                if not waits and np.sign(g[f]) == np.sign(v):
-                    w[f] = here - step[f] * np.sign(g[f])
-            else:
-                w[f] = here - step[f] * np.sign(v)
-                if problem.c1 > 0 and w[f] * here < 0:
-                    w[f] = 0.0
+            w[f] = here - step[f] * np.sign(v)
+            if problem.c1 > 0 and w[f] * here < 0:
+                w[f] = 0.0
         iterates.append(np.array(w))
     return iterates

@@ -42,7 +42,7 @@ OWN_START, GIVEN_START = {"own"}, {"given", None}
 BATCH_CASES = [case for case in CASES if "sequences" not in registry.solver_class(case[0]).needs]
 ALL_AT_ONCE = "eg"  # a step is one update from all sequences: it has no steps within
 WITHIN_EPOCHS = [
-    case for case in CASES if "drawn" in registry.solver_class(case[0]).state_fields and case[0] != ALL_AT_ONCE
+    case for case in CASES if "sampled" in registry.solver_class(case[0]).state_fields and case[0] != ALL_AT_ONCE
 ]
 OF_A_STEP = (
     checks.assert_objective_and_gradient_are_those_of_the_weights,
@@ -116,7 +116,7 @@ def test_it_may_be_closed(name):
     checks.assert_it_may_be_closed(registry.make(name), next(kind for other, kind in CASES if other == name))
 
 
-@cases(of=[case for case in PENALIZED if case in CASES], guarantee={"optimum", "slow optimum"}, starts=GIVEN_START)
+@cases(of=[case for case in PENALIZED if case in CASES], guarantee={"optimum", "optimum, slowly"}, starts=GIVEN_START)
 def test_started_at_the_optimum_it_stays_there_from_the_first_step_on(name, kind):
     checks.assert_it_stays_at_the_optimum(registry.make(name), kind)
 

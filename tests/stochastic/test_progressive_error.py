@@ -24,7 +24,7 @@ def test_it_is_that_of_the_most_probable_labels_before_learning(name, batch):
         scores = brute_force.label_scores(CORPUS, FEATURES, w, i)
         nodes, _ = brute_force.marginals(scores, brute_force.transition_scores(FEATURES, w))
         wrong += np.count_nonzero(nodes.argmax(axis=1) != CORPUS.labels[CORPUS.starts[i] : CORPUS.starts[i + 1]])
-    steps = registry.make(name, batch=batch, **STILL).iterate(Problem(CORPUS, FEATURES, c2=0.5), w)
+    steps = registry.make(name, batch_size=batch, **STILL).iterate(Problem(CORPUS, FEATURES, c2=0.5), w)
     assert 0 < wrong < CORPUS.n_positions
     for step in islice(steps, 1, 3):  # of each epoch by itself
         assert step.info["progressive_error"] == wrong / CORPUS.n_positions

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fastcrf.exceptions import CheckpointError
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.checkpoint import Checkpoint, CheckpointError
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
+from fastcrf.training.checkpoint import Checkpoint
+from fastcrf.training.driver import minimize
 from fastcrf.training.trace import SPENT
 from reference.random_corpora import random_corpus, random_features
 

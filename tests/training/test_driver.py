@@ -14,8 +14,8 @@ from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Diverged, Step
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
+from fastcrf.stopping import CertifiedGap, EarlyStopping, GradientNorm, MaxIterations, MaxPasses, RelativeDecrease
 from fastcrf.training.driver import minimize
-from fastcrf.stopping import CertifiedGap, GradientNorm, EarlyStopping, MaxIterations, MaxPasses, RelativeDecrease
 from fastcrf.training.trace import COLUMNS
 from reference.toy_problem import ToyProblem
 
@@ -31,7 +31,7 @@ class Script:
     name: ClassVar[str] = "script"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
-    guarantee: ClassVar[str] = "neighborhood"
+    guarantee: ClassVar[str] = "near the optimum"
     state_fields: ClassVar[dict[str, StateField]] = {"act": StateField()}
 
     def iterate(self, problem, weights, state=None):
@@ -96,7 +96,7 @@ def test_weights_of_another_length_are_refused():
 
 def test_a_penalty_that_the_solver_does_not_handle_is_refused_before_the_start():
     toy = ToyProblem(c1=1.0)
-    with pytest.raises(ValueError, match="lbfgs is for"):
+    with pytest.raises(ValueError, match="lbfgs has no L1 penalty, but c1=1: set c1=0"):
         minimize(toy, LBFGS())
     assert toy.evaluations == 0
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import GradientNorm, MaxIterations
+from fastcrf.training.driver import minimize
 from reference.toy_problem import ToyProblem
 
 

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
+from fastcrf.stopping import MaxIterations
 from fastcrf.training.driver import minimize
 from fastcrf.training.progress import Progress, line
-from fastcrf.stopping import MaxIterations
 from fastcrf.training.trace import COLUMNS
 from reference.toy_problem import ToyProblem
 

@@ -11,8 +11,8 @@ from fastcrf import CRF
 from fastcrf.core.types import Step
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import ESTIMATE, GradientNorm, MaxIterations
+from fastcrf.training.driver import minimize
 from fastcrf.training.trace import Point
 from reference.random_corpora import learnable_corpus, random_features
 from reference.toy_problem import ToyProblem
@@ -84,11 +84,10 @@ def test_an_estimate_that_was_too_good_must_halve_before_the_next_evaluation():
     assert problem.evaluations == 4
 
 
-def test_both_rules_can_be_asked_for_by_name():
+def test_an_estimator_takes_both_kinds_of_the_rule():
     X, y = [[["a"], ["b"]], [["b"], ["b", "c"]]] * 5, [["x", "y"], ["y", "x"]] * 5
-    batch = CRF(c1=0.1, c2=0.1, gradient_tol=1e-3, n_jobs=1).fit(X, y)
-    drawn = CRF("sag-nus-star", mean_gradient_tol=1e-4, n_jobs=1).fit(X, y)
+    batch = CRF(c1=0.1, c2=0.1, tol=None, stopping=[GradientNorm(1e-3)], n_jobs=1).fit(X, y)
+    mean = GradientNorm(1e-4, per_sequence=True)
+    drawn = CRF("sag-nus-star", tol=None, stopping=[mean], n_jobs=1).fit(X, y)
     assert "at most 0.001" in batch.stop_reason_
     assert "at most 0.0001" in drawn.stop_reason_
-    with pytest.raises(ValueError, match="must be a finite number of at least 0"):
-        CRF(gradient_tol=-1).fit(X, y)

@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 from fastcrf.core.types import Step
-from fastcrf.stopping import CertifiedGap, GradientNorm, EarlyStopping, MaxIterations, MaxPasses, MaxSeconds, RelativeDecrease
-from fastcrf.training.stopping import GradientRatio
+from fastcrf.stopping import (
+    CertifiedGap,
+    EarlyStopping,
+    GradientNorm,
+    MaxIterations,
+    MaxPasses,
+    MaxSeconds,
+    RelativeDecrease,
+)
 from fastcrf.training.trace import Point
 from reference.toy_problem import ToyProblem
 
@@ -47,16 +54,6 @@ def test_the_gradient_norm_is_that_of_the_shortest_sub_gradient():
     outside = point(problem=problem, gradient=np.full(problem.n_weights, 2.1))
     assert "gradient is 0, at most" in GradientNorm(1e-9).reason(inside, [])
     assert GradientNorm(1e-9).reason(outside, []) is None
-
-
-def test_crfsuites_epsilon_compares_the_gradient_with_the_weights_if_they_are_longer_than_one():
-    gradient = np.zeros(21)
-    gradient[0] = 3.0
-    long, short = np.full(21, 10.0 / math.sqrt(21)), np.full(21, 0.01)
-    assert GradientRatio(0.31).reason(point(gradient=gradient, weights=long), []) is not None
-    assert GradientRatio(0.29).reason(point(gradient=gradient, weights=long), []) is None
-    assert GradientRatio(0.31).reason(point(gradient=gradient, weights=short), []) is None
-    assert GradientRatio(3.0).reason(point(gradient=gradient, weights=short), []) is not None
 
 
 def test_the_relative_decrease_compares_with_the_objective_some_iterations_ago():
@@ -137,4 +134,6 @@ def test_the_held_out_score_may_rest_for_as_long_as_patience_lasts():
 
 def test_a_score_that_is_not_a_number_is_never_the_best():
     trace = [{"dev_f1": math.nan}, {"dev_f1": 0.5}, {"dev_f1": math.nan}]
-    assert "it was 0.5 at iteration 1" in EarlyStopping(2, score="f1").reason(point(number=3, scores={"dev_f1": math.nan}), trace)
+    assert "it was 0.5 at iteration 1" in EarlyStopping(2, score="f1").reason(
+        point(number=3, scores={"dev_f1": math.nan}), trace
+    )

@@ -16,9 +16,9 @@ from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import NO_ITEMS
-from fastcrf.data.errors import DataError
 from fastcrf.data.files.conll import Sentence, read_columns, sentences
 from fastcrf.data.files.text_lines import ShareRead, name_of
+from fastcrf.exceptions import DataError
 from fastcrf.model.model import Model
 
 Share = tuple[int, None, int]  # which sequences of a file: the first, and of how many one is taken

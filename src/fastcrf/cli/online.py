@@ -17,11 +17,11 @@ from fastcrf.cli.data_files import Labeled, training_files
 from fastcrf.cli.train_options import TrainOptions, features_of
 from fastcrf.cli.training_data import one_behind_another
 from fastcrf.core.checks import whole
+from fastcrf.exceptions import CheckpointError
 from fastcrf.fitting.plan import Plan
 from fastcrf.fitting.stream import Stream
 from fastcrf.fitting.stream_file import load_stream, save_stream
 from fastcrf.training.checkpoint import Checkpoint
-from fastcrf.training.checkpoint_file import CheckpointError
 
 WITHOUT_MEANING = (
     *("cluster", "dev", "patience", "init", "prior", "max_iterations", "tol", "gradient_tol", "mean_gradient_tol"),

@@ -1,4 +1,4 @@
-"""Solvers and their options as they are written on a command line: `memory=20`, `sgd:batch=10`, `lbfgs,sgd`."""
+"""Solvers and their options as they are written on a command line: `pairs=20`, `sgd:batch_size=10`, `lbfgs,sgd`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def read_option(text: str) -> tuple[str, Any]:
-    """`memory=20` as ("memory", 20); what is no number, true, false or null is a string."""
+    """`pairs=20` as ("pairs", 20); what is no number, true, false or null is a string."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
-        raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as memory=20.", param_hint="--option")
+        raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as pairs=20.", param_hint="--option")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -23,7 +23,7 @@ def read_option(text: str) -> tuple[str, Any]:
 
 
 def read_solver(text: str) -> tuple[str, Solver]:
-    """`sgd:batch=10` as a label and a solver."""
+    """`sgd:batch_size=10` as a label and a solver."""
     from fastcrf.solvers.registry import make
 
     name, *options = text.strip().split(":")

@@ -23,8 +23,8 @@ from fastcrf.cluster.shard import Shard
 from fastcrf.cluster.sums import Part, Traveling
 from fastcrf.core.types import Floats
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
+from fastcrf.training.driver import minimize
 
 
 def averaged_start(problem: ClusterProblem, epochs: int, seed: int = 0) -> Floats:

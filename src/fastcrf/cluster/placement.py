@@ -17,7 +17,7 @@ from fastcrf.cluster.shard import Piece
 from fastcrf.core.types import Corpus
 from fastcrf.data.corpus_file.reading import EncodedCorpus
 from fastcrf.data.encoding.attributes import Attributes
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 
 
 class Placed(NamedTuple):

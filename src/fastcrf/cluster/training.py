@@ -15,8 +15,8 @@ from fastcrf.core.types import NOTHING
 from fastcrf.data.corpus_file.reading import EncodedCorpus
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.fitting.fit import Fit, early_stop, fit_problem
-from fastcrf.fitting.plan import Plan
+from fastcrf.fitting.fit import Fit, fit_problem
+from fastcrf.fitting.plan import Plan, check_held_out
 from fastcrf.model.model import Model
 from fastcrf.solvers.registry import check_needs
 
@@ -64,7 +64,7 @@ def check_before(engine: str, plan: Plan, how: Mapping[str, Any]) -> None:
         raise ValueError(f"{str(error).rstrip('.')} on a cluster; {remedy}.") from None
     if how.get("prior") is not None:
         raise ValueError("A prior is for data in one process; on a cluster, train without it.")
-    early_stop(how.get("patience"), how.get("dev") is not None)
+    check_held_out(plan, how.get("dev") is not None)
 
 
 def fit_on_cluster(
@@ -77,7 +77,6 @@ def fit_on_cluster(
     dev: HeldOutFiles | None = None,
     min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
-    patience: int | None = None,
     prior: Model | None = None,
     **how: Any,
 ) -> Fit:
@@ -88,7 +87,7 @@ def fit_on_cluster(
     dev:      held-out files that workers read; features: options of `choose_features`;
     how:      what `fit_problem` takes besides.
     """
-    check_before(engine, plan, {"patience": patience, "dev": dev, "prior": prior})
+    check_before(engine, plan, {"dev": dev, "prior": prior})
     if whole("min_count", min_count, 1) > 1:
         raise ValueError(f"min_count={min_count} is for data in one process; on a cluster, use min_freq.")
     with connected(engine) as client:
@@ -101,4 +100,4 @@ def fit_on_cluster(
             held_out = problem.held_out([piece for k in range(shards) for piece in pieces_of(paths, read, k, shards)])
         start = averaged_start(problem, local_epochs) if whole("local_epochs", local_epochs, 0) else None
         names = problem.attributes, problem.labels
-        return fit_problem(problem, *names, plan, held_out=held_out, weights=start, patience=patience, **how)
+        return fit_problem(problem, *names, plan, held_out=held_out, weights=start, **how)

@@ -54,9 +54,9 @@ def functions(name: str, value: Any) -> tuple[Callable[..., Any], ...]:
 
 
 def seed_of(random_state: Any) -> int:
-    """The seed that stands for a `random_state`: 0 for None, the number itself, or a draw from a generator."""
+    """Return the seed for a `random_state`: the number itself, or drawn from a generator; a new one for None."""
     if random_state is None:
-        return 0
+        random_state = np.random.default_rng()
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from fastcrf.estimators.sklearn_conventions import once, refuse_stock_metric
+from fastcrf.estimators.sklearn_conventions import once
 from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model.model import Model
 
@@ -28,7 +27,6 @@ class TrainedEstimator(BaseEstimator):
 
     def predict(self, X: Iterable[Any]) -> list[list[Any]]:
         """The best labels of each sequence."""
-        refuse_stock_metric(sys._getframe(1))
         return Predictions(self.model_.tag(X))
 
     def predict_single(self, xseq: Iterable[Any]) -> list[Any]:

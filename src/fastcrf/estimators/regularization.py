@@ -14,6 +14,7 @@ from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
 from fastcrf.estimators.base import TrainedEstimator
 from fastcrf.estimators.crf import CRF
+from fastcrf.estimators.training import no_attributes
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.plan import DEFAULT_TOL
 from fastcrf.fitting.regularization_path import (
@@ -130,13 +131,13 @@ class CRFCV(TrainedEstimator):
         """Choose the penalty, and train with it on all of X."""
         X, y = list(X), list(y)
         self.choose(X, y)
-        base = CRF() if self.estimator is None else self.estimator
+        base = self._base()
         self.best_estimator_ = clone(base).set_params(c1=self.c1_, c2=self.c2_).fit(X, y)
         return self
 
     def choose(self, X: list[Any], y: list[Any]) -> CRFCV:
         """Choose the penalty, and train no model with it."""
-        base = CRF() if self.estimator is None else self.estimator
+        base = self._base()
         one_of("scoring", self.scoring, SCORES)
         folds = self._folds(len(y))
         threads = min(usable_jobs(self.n_jobs), len(folds))
@@ -151,6 +152,10 @@ class CRFCV(TrainedEstimator):
         self.c1_, self.c2_ = along[best]
         self.best_score_ = float(self.cv_scores_[best].mean())
         return self
+
+    def _base(self) -> CRF:
+        """Return the estimator without the penalty that is chosen; without an estimator the other penalty is 0."""
+        return CRF(c2=0.0) if self.estimator is None else self.estimator
 
     def _folds(self, n: int) -> list[np.ndarray]:
         """The sequences held out in each fold, at random by `random_state`."""
@@ -180,13 +185,13 @@ def fold_path(
     out = set(held.tolist())
     kept = [i for i in range(len(y)) if i not in out]
     without = [X[i] for i in kept], [y[i] for i in kept]
-    corpus, attributes, labels = encode_training(*without, known=base._no_attributes())
+    corpus, attributes, labels = encode_training(*without, known=no_attributes(None, base.boundaries))
     features = build_feature_map(corpus, len(attributes), len(labels), **base._feature_options())
-    weakest = weakest_c2(search.c1_values, search.c2_values, base.c2 or 0.0)
+    weakest = weakest_c2(search.c1_values, search.c2_values, base.c2)
     problem = problem_of_path(corpus, features, weakest, n_jobs)
     encoded = Encoder(attributes).encode_labeled([X[i] for i in held], [y[i] for i in held], labels)
     if along is None:
-        along = penalties(problem, search.c1_values, search.c2_values, base.c1 or 0.0, base.c2 or 0.0)
+        along = penalties(problem, search.c1_values, search.c2_values, base.c1, base.c2)
     scores = HeldOutScores(encoded, features, labels)
     tol = DEFAULT_TOL if base.tol is None else base.tol
     return follow_path(problem, along, tol=tol, held_out=scores, wanted=[search.scoring])

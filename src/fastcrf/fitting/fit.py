@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,10 +14,10 @@ from fastcrf.core.types import NOTHING, Corpus, FeatureMap, Floats
 from fastcrf.data.corpus.rare_attributes import without_rare
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
-from fastcrf.data.errors import DataError
 from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.exceptions import DataError
 from fastcrf.features.feature_map import build_feature_map
-from fastcrf.fitting.plan import Plan
+from fastcrf.fitting.plan import Plan, check_held_out
 from fastcrf.fitting.prior import check_numbers, check_plan, known_attributes, with_features_of
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.fitting.warm_start import starting_weights
@@ -27,7 +28,6 @@ from fastcrf.objective.capabilities import TrainingProblem
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.progress import Display
-from fastcrf.stopping import EarlyStopping, Rule
 from fastcrf.training.trace import Row
 from fastcrf.training.warm_up import warm_up
 
@@ -43,20 +43,7 @@ class Fit(NamedTuple):
     model: Model
     result: Result
     converged: bool  # a goal was met: a convergence rule, or a certified gap within tol
-    asked: bool  # the user ended it: by Ctrl-C, a callback or patience, or by a number of epochs and no other goal
-
-
-class Callbacks:
-    """The user's functions of a row as one; remembers whether one of them asked to stop."""
-
-    def __init__(self, functions: Iterable[Callable[[Row], Any]]) -> None:
-        self.functions = tuple(functions)
-        self.asked = False
-
-    def __call__(self, row: Row) -> bool:
-        answers = [function(row) for function in self.functions]
-        self.asked = any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
-        return self.asked
+    ended_early: bool  # neither a goal nor the user ended it
 
 
 class DevSet:
@@ -90,7 +77,7 @@ def fit_model(
     attributes: what is known beforehand; their kind says what the sequences hold (items, or rows for a template);
     how:        what `fit_corpus` takes.
     """
-    early_stop(how.get("patience"), how.get("dev") is not None)  # refuse it before anything is read
+    check_held_out(plan, how.get("dev") is not None)  # before anything is read
     labels, prior = None, how.get("prior")
     if prior:
         check_plan(plan)
@@ -110,7 +97,6 @@ def fit_corpus(
     min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
     prior: Model | None = None,
-    patience: int | None = None,
     n_jobs: int = 1,
     **how: Any,
 ) -> Fit:
@@ -122,7 +108,7 @@ def fit_corpus(
     prior:    a model whose weights are the mean of the penalty, and the starting point if there is no other;
     how:      what `fit_problem` takes besides.
     """
-    early_stop(patience, dev is not None)
+    check_held_out(plan, dev is not None)
     with announce_compilation():
         if prior:
             check_numbers(prior, learnt, labels)
@@ -137,7 +123,7 @@ def fit_corpus(
         held_out = DevSet(Encoder(learnt).encode_labeled(*dev, labels), feature_map) if dev else None
         problem = choose_problem(plan.solver, corpus, feature_map, plan.c1, plan.c2, n_jobs, mean)
         warm_up(problem, plan.solver)
-        return fit_problem(problem, learnt, labels, plan, held_out=held_out, patience=patience, **how)
+        return fit_problem(problem, learnt, labels, plan, held_out=held_out, **how)
 
 
 class HeldOutScore(Protocol):
@@ -157,7 +143,6 @@ def fit_problem(
     held_out: HeldOutScore | None = None,
     start: Model | None = None,
     weights: Floats | None = None,
-    patience: int | None = None,
     callbacks: Iterable[Callable[[Row], Any]] = (),
     progress: Display | None = None,
     checkpoint: Checkpoint | None = None,
@@ -167,49 +152,60 @@ def fit_problem(
 
     held_out: data whose token accuracy is in each row of the trace;
     start:    a model whose weights are the starting point; weights: the starting point itself, where there is no model;
-    patience: stop when the held-out accuracy has not risen for so many steps, and return the best weights;
     checkpoint: where the run is saved from time to time, and from where it may go on;
     options:  what the model remembers of its making, besides the outcome.
     """
-    patience_rules = early_stop(patience, held_out is not None)
+    check_held_out(plan, held_out is not None)
     if start:
         weights = problem.solver_weights(starting_weights(start, learnt, labels, problem.model_features))
     if checkpoint and held_out:
         checkpoint.held_out = held_out.fingerprint()
-    asking = Callbacks(callbacks)
     result = minimize(
         problem,
         plan.solver,
         weights,
-        stop=(*plan.stop, *patience_rules),
+        stop=plan.stop,
         watch={DEV_SCORE: lambda w: held_out.accuracy(problem.model_weights(w))} if held_out else {},
-        best=DEV_SCORE if patience_rules else None,
-        callbacks=[asking],
+        best=plan.early_stopping.column if plan.early_stopping else None,
+        callbacks=[answering(callback) for callback in callbacks],
         progress=progress,
         checkpoint=checkpoint,
     )
-    done = result.status == "requested" or (result.status == "finished" and not result.certificate.applies)
-    asked = asking.asked or result.status == "interrupted" or done
+    if result.status == "stopped":
+        result = replace(result, reason=with_gap(result))
     if result.status == "interrupted" and progress is None:  # a display has said it
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
+    converged = has_converged(result, plan.tol or 0.0)
+    unplanned = result.status in ("finished", "diverged") or (result.status == "stopped" and plan.has_goal)
     pruned = prune(learnt, problem.model_features, problem.model_weights(result.weights))
     model = Model(labels, *pruned, options={**options, "training": summary(result)})
-    return Fit(model, result, has_converged(result, plan.tol), asked)
+    return Fit(model, result, converged, ended_early=unplanned and not converged)
 
 
-def early_stop(patience: int | None, has_dev: bool) -> list[Rule]:
-    """The rule for `patience`, if it is asked for."""
-    if patience is None:
-        return []
-    if not has_dev:
-        raise ValueError(f"patience={patience!r} needs held-out data; pass X_dev and y_dev to fit, or leave it None.")
-    return [EarlyStopping(whole("patience", patience, 1))]
+def answering(callback: Callable[[Row], Any]) -> Callable[[Row], bool]:
+    """Return the callback as a function that asks to stop only by True itself, not by any other value."""
+
+    def asks_to_stop(row: Row) -> bool:
+        answer = callback(row)
+        return isinstance(answer, bool | np.bool_) and bool(answer)
+
+    return asks_to_stop
+
+
+def with_gap(result: Result) -> str:
+    """Return the reason of a run that ended at a limit, with what is certified of its weights."""
+    gap = result.certificate.relative_gap
+    certified = f"; the certified relative gap is {gap:.1e}." if gap <= 1.0 else "."
+    return result.reason.rstrip(".") + certified
 
 
 def has_converged(result: Result, tol: float) -> bool:
-    """Whether the run reached its goal, by a rule or by the certificate."""
-    enough = max(tol, NEGLIGIBLE) if result.status == "finished" else tol
-    return result.status == "converged" or result.certificate.relative_gap <= enough
+    """Return whether a goal was met: by a rule, by the certificate, or because nothing is left to gain."""
+    if result.status == "diverged":
+        return False
+    if result.status == "finished":
+        return not result.certificate.applies or result.certificate.relative_gap <= max(tol, NEGLIGIBLE)
+    return result.status == "converged" or result.certificate.relative_gap <= tol
 
 
 def summary(result: Result) -> dict[str, Any]:
@@ -217,6 +213,10 @@ def summary(result: Result) -> dict[str, Any]:
     last, certificate = result.trace[-1], result.certificate
     return {
         "stop_reason": result.reason,
-        **({"objective": certificate.objective, "relative_gap": certificate.relative_gap} if certificate.applies else {}),
+        **(
+            {"objective": certificate.objective, "relative_gap": certificate.relative_gap}
+            if certificate.applies
+            else {}
+        ),
         **{name: last[name] for name in ("step", "passes", "seconds", DEV_SCORE) if name in last},
     }

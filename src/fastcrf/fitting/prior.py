@@ -13,7 +13,6 @@ from fastcrf.core.types import FeatureMap
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.features.feature_union import merge
 from fastcrf.fitting.plan import Plan
-from fastcrf.fitting.solver_choice import able_solvers
 from fastcrf.model.model import Model
 from fastcrf.penalties.regularizer import check_prior
 
@@ -22,8 +21,8 @@ def check_plan(plan: Plan) -> None:
     """Raise one sentence if what is planned cannot have a prior. Reads no data."""
     if "l2" not in plan.solver.handles:
         raise ValueError(
-            f"{plan.solver.name} cannot take a prior, the mean of an L2 penalty: it never has that penalty alone; set "
-            f"c1=0 and c2 above 0, and use {', '.join(able_solvers(0.0, 1.0))}."
+            f"A prior is the mean of an L2 penalty alone, which {plan.solver.name} does not have; use auto or lbfgs "
+            "with c1=0 and c2 above 0."
         )
     check_prior(plan.c1, plan.c2)
 

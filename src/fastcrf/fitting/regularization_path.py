@@ -22,8 +22,8 @@ from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.auto.auto import Auto
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 from fastcrf.training.warm_up import warm_up
 
 MAX_STEPS = 1000

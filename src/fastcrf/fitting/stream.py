@@ -22,7 +22,7 @@ import numpy as np
 from fastcrf.core.types import Diverged, FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.features.feature_union import NO_FEATURES, every_state, merge
 from fastcrf.fitting.growth import extended, extended_memory
@@ -57,8 +57,8 @@ class Stream:
 
     def __post_init__(self) -> None:
         check_streams(self.solver)
-        if self.feature_options.get("min_freq", 0.0) > 0.0 or self.feature_options.get("drop_negative"):
-            raise ValueError(f"{NO_RARE}; leave min_freq and crfsuite_compat at their defaults.")
+        if self.feature_options.get("min_freq", 0.0) > 0.0:
+            raise ValueError(f"{NO_RARE}; set min_freq=0.")
 
     def learn(
         self,
@@ -99,7 +99,7 @@ class Stream:
                     step = next(steps)
                     seconds = self.seconds + time.perf_counter() - began
                     rows.append({"chunk": self.chunks, "passes": step.passes, "seconds": seconds, **step.info})
-                    done = not step.state["drawn"]
+                    done = not step.state["sampled"]
         except Diverged as failure:
             raise DataError(f"Learning on-line diverged, and the chunk is left out. {failure}") from None
         self.weights, self.state = step.weights.copy(), dict(step.state)

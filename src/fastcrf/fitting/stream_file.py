@@ -16,12 +16,13 @@ import numpy as np
 
 from fastcrf import __version__
 from fastcrf.core.solver_state import COUNT, StateField, StateMismatch, check_state
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import CheckpointError, ModelFileError
 from fastcrf.fitting.stream import Stream
 from fastcrf.model.model import Model
 from fastcrf.solvers import registry
+from fastcrf.solvers.renamed import renamed_options, renamed_state
 from fastcrf.system.atomic_write import replace_file
-from fastcrf.training.checkpoint_file import CheckpointError, read, to_bytes
+from fastcrf.training.checkpoint_file import read, to_bytes
 
 KIND = "stream"
 NUMBERS = {
@@ -60,7 +61,7 @@ def load_stream(path: str | os.PathLike[str]) -> tuple[Stream, Model]:
     try:
         model = Model.from_bytes(arrays["model"].tobytes())
         name, options = made_by["solver"]
-        solver = registry.make(name, **options)
+        solver = registry.make(name, **renamed_options(name, options))
         numbers, features = header["driver"]["numbers"], header["driver"]["features"]
         check_state(KIND, NUMBERS, numbers, 0)
         if not all(type(features[option]) is FEATURE_OPTIONS[option] for option in features):
@@ -68,7 +69,8 @@ def load_stream(path: str | os.PathLike[str]) -> tuple[Stream, Model]:
         if features.get("order", 1) != model.features.order:
             raise StateMismatch(KIND, "its model is a chain of another order")
         state = {**header["memory"], **{item[2:]: array for item, array in arrays.items() if item[:2] == "m:"}}
-        check_state(solver.name, solver.state_fields, state, len(model.weights))
+        state = renamed_state(name, state)
+        check_state(name, solver.state_fields, state, len(model.weights))
         stream = Stream(
             solver, attributes=model.attributes, feature_options=features, labels=list(model.labels),
             features=model.features, weights=model.weights, state=state, **numbers,

@@ -133,7 +133,7 @@ def with_top(edges, top, spread):
     """The same edges, with another largest step and spread."""
     return HistoryEdges(
         edges.scores, edges.steps, edges.forward, edges.shorter, edges.last, edges.following, edges.starts,
-        edges.longer, edges.place, edges.below, edges.favoured, edges.factor, edges.longest, top, spread,
+        edges.longer, edges.place, edges.below, edges.favored, edges.factor, edges.longest, top, spread,
     )  # fmt: skip
 
 

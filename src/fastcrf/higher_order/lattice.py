@@ -46,7 +46,7 @@ class HistoryEdges(NamedTuple):
     longer: Longs
     place: Longs
     below: Longs
-    favoured: Longs  # [T] row that counts `factor` times at each position but the first, or [0] (solvers/dual)
+    favored: Longs  # [T] row that counts `factor` times at each position but the first, or [0] (solvers/dual)
     factor: float
     longest: float  # labels of the longest history, at least 2
     top: float  # largest step
@@ -65,7 +65,7 @@ class HistoryLattice(NamedTuple):
     rows: np.ndarray  # [H + 1, Kp] of what leads to the next position; 0 between two uses in `forward`
     beta: np.ndarray  # [H] of one position
     came_from: np.ndarray  # [B, H] int32, for decoding
-    favoured: np.ndarray  # [B] posterior of the row that is favoured
+    favored: np.ndarray  # [B] posterior of the row that is favored
 
 
 def make_history_lattice(n_positions: int, tree: Tree, padded: int) -> HistoryLattice:
@@ -81,7 +81,7 @@ def make_history_lattice(n_positions: int, tree: Tree, padded: int) -> HistoryLa
         rows=aligned_zeros(H + 1, padded),
         beta=np.zeros(H),
         came_from=np.zeros((n_positions, H), np.int32),
-        favoured=np.zeros(n_positions),
+        favored=np.zeros(n_positions),
     )
 
 
@@ -201,7 +201,7 @@ def history_forward(lattice, first, last, edges, n_labels, lanes):
             product = 1.0
         lead_on(alpha, t, edges, edges.forward, lattice.rows, alpha[t], n_labels, lanes)
         if edges.factor != 1.0:
-            alpha[t, edges.favoured[t - first]] *= edges.factor
+            alpha[t, edges.favored[t - first]] *= edges.factor
         z = 0.0
         for h in range(H):
             alpha[t, h] *= scores[t, edges.last[h]] * lattice.scaling[t]
@@ -214,7 +214,7 @@ def history_forward(lattice, first, last, edges, n_labels, lanes):
 def history_backward(lattice, first, last, edges, weight, n_labels, lanes):
     """Posteriors of the labels, times the sequence's weight.
 
-    Writes: lattice.scores (posteriors), lattice.follow, .scaling, .beta, .favoured; lattice.rows (zeros again).
+    Writes: lattice.scores (posteriors), lattice.follow, .scaling, .beta, .favored; lattice.rows (zeros again).
     """
     beta, scaling, H = lattice.beta, lattice.scaling, len(edges.shorter)
     for h in range(H):
@@ -227,8 +227,8 @@ def history_backward(lattice, first, last, edges, weight, n_labels, lanes):
                 beta[h] = row_product(edges.forward, h, lattice.rows, edges.place[h], lanes)
         follow_histories(lattice, t, edges)
         if edges.factor != 1.0 and t > first:
-            gold = edges.favoured[t - first]
-            lattice.favoured[t] = lattice.alpha[t, gold] * beta[gold]
+            gold = edges.favored[t - first]
+            lattice.favored[t] = lattice.alpha[t, gold] * beta[gold]
             lattice.follow[t, gold] *= edges.factor
     clear_ahead(lattice.rows, lanes)
 

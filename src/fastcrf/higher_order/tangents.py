@@ -133,7 +133,7 @@ def with_forward_of(lattice, other):
     """The lattice with alpha of another one."""
     return HistoryLattice(
         lattice.scores, other.alpha, lattice.follow, lattice.scaling, lattice.bias, lattice.start, lattice.rows,
-        lattice.beta, lattice.came_from, lattice.favoured,
+        lattice.beta, lattice.came_from, lattice.favored,
     )  # fmt: skip
 
 

@@ -14,10 +14,9 @@ import re
 import numpy as np
 
 from fastcrf.core.types import Floats, Longs
-from fastcrf.data.errors import DataError
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent
 from fastcrf.data.templates.dialects import TemplateFile, parse_template
+from fastcrf.exceptions import DataError, ModelFileError
 from fastcrf.interchange.named_weights import NamedWeights, with_template
 
 FEATURE = re.compile(r"([0-9]{1,18}) (.+)", re.DOTALL)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange import crfsuite_format as layout
 
 Bytes = NDArray[np.uint8]

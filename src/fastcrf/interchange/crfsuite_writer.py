@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.core.types import FeatureMap, Floats, Longs
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange import crfsuite_format as layout
 from fastcrf.interchange.lookup3 import hashes
 

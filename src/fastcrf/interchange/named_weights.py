@@ -16,11 +16,11 @@ import numpy as np
 from fastcrf.core.types import FeatureMap, Floats, Longs
 from fastcrf.data.encoding.attributes import Attributes, ItemAttributes
 from fastcrf.data.encoding.vocabulary import growing
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.template_engine.program import Family, Program, compile_templates
 from fastcrf.data.templates.dialects import TemplateFile
+from fastcrf.exceptions import ModelFileError
 
 MOST_READINGS = 10_000  # of one name; a file that needs more is no file that a toolkit wrote
 
@@ -50,7 +50,7 @@ def with_template(named: NamedWeights, template: TemplateFile) -> ModelContent:
 def with_items(named: NamedWeights) -> ModelContent:
     """The model whose attributes are the names themselves."""
     used, counts = np.unique(named.owners, return_counts=True)
-    attributes = ItemAttributes({named.names[name]: a for a, name in enumerate(used.tolist())})
+    attributes = ItemAttributes.of(named.names[name] for name in used.tolist())
     return content(named, attributes, np.cumsum(counts) - counts, counts, {"kind": "items"})
 
 

@@ -17,10 +17,9 @@ import re
 import numpy as np
 
 from fastcrf.core.types import Floats, Longs
-from fastcrf.data.errors import DataError
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent
 from fastcrf.data.templates.dialects import parse_template
+from fastcrf.exceptions import DataError, ModelFileError
 from fastcrf.interchange.named_weights import NamedWeights, with_items, with_template
 
 MODEL = re.compile(rb"#mdl#(?:([0-9]{1,3})#)?([0-9]{1,18})\n")

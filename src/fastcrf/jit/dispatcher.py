@@ -112,7 +112,7 @@ def make_kernel(
 ) -> Any:
     """Return the kernel of a function.
 
-    outlined: callers call it by name instead of copying it; counted: it counts references to arrays; inlined: it becomes
+    outlined: callers call it by name instead of copying it; counted: it counts references to arrays; inlined: it is
     part of its callers.
     """
     options = {"_nrt": counted, "forceinline": inlined, **flags}

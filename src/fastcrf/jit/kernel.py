@@ -74,6 +74,12 @@ def strict_kernel(function: Function) -> Function:
     return MODE.make_kernel(function, outlined=True, **flags({"contract"}))
 
 
+def gil_kernel(function: Function) -> Function:
+    """A kernel that keeps the GIL, for calls of microseconds: a thread that lets go of it beside a busy one waits
+    milliseconds to have it back."""
+    return MODE.make_kernel(function, **flags(set()) | {"nogil": False})
+
+
 def lazy_kernel(returns: Any) -> Callable[[Function], Function]:
     """Decorator of an ordered kernel that is compiled when it is first run: for what hardly any data need. `returns` is
     the type of what it returns, NOTHING or NUMBER."""

@@ -26,8 +26,10 @@ LOCK = threading.Lock()  # the setting of Numba is one for the process
 def make_kernel(
     function: Any, outlined: bool = False, counted: bool = False, inlined: bool = False, **flags: Any
 ) -> Any:
-    """Return the kernel of a function; without a compiler (NUMBA_DISABLE_JIT=1), the function itself. How it is to be called,
-    and whether it counts references, matters to the tuned mode only."""
+    """Return the kernel of a function; with NUMBA_DISABLE_JIT=1, the function itself.
+
+    outlined, counted and inlined are for the tuned mode only.
+    """
     is_kept = CACHE_FOLDER is not None and os.path.isfile(function.__code__.co_filename)
     with numbas_cache():
         return numba.njit(cache=is_kept, **flags)(function)

@@ -21,8 +21,8 @@ from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import RunProblem
 from fastcrf.penalties.regularizer import NO_FACTORS
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import GradientNorm, MaxPasses, Rule
+from fastcrf.training.driver import minimize
 
 ROUNDS = 20
 PASSES_A_ROUND = 60.0

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from fastcrf.exceptions import CheckpointError
 from fastcrf.objective.capabilities import RunProblem
 from fastcrf.solvers.contract import Solver
-from fastcrf.training.checkpoint import Checkpoint, CheckpointError
+from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import Result, minimize
 
 CHECKPOINT_EVERY = 30.0  # seconds

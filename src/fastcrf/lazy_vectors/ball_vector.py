@@ -1,4 +1,4 @@
-"""Lazy vector of a method that moves within a ball around a centre w~ and ends at the mean of where it has been.
+"""Lazy vector of a method that moves within a ball around a center w~ and ends at the mean of where it has been.
 
 With z = w - w~ and the constant drift D = d + ridge * w~, a step and the projection on the ball of radius Delta are
 
@@ -33,14 +33,14 @@ BETA, S, A, C, V_V, V_D, D_D, RADIUS, SUMMED = range(9)
 
 
 class BallVector(NamedTuple):
-    """What is moved, and the centre with the sum of the moves."""
+    """What is moved, and the center with the sum of the moves."""
 
     rows: np.ndarray  # [2 (n_rows + H), Kp] v and d
     stamps: np.ndarray  # [n_rows + H, 2] A and C when v of the row was last added to the total
     cells: np.ndarray  # [n_cells, 3] v, d, A
     state: np.ndarray  # [9]
-    centre_rows: np.ndarray  # [2 (n_rows + H), Kp] w~ and total
-    centre_cells: np.ndarray  # [n_cells, 3] w~, total, C
+    center_rows: np.ndarray  # [2 (n_rows + H), Kp] w~ and total
+    center_cells: np.ndarray  # [n_cells, 3] w~, total, C
     ridge: float
 
 
@@ -48,28 +48,28 @@ def make_ball(
     layout: Layout,
     features: FeatureMap,
     moved: tuple[Floats, Floats],
-    centre: tuple[Floats, Floats],
+    center: tuple[Floats, Floats],
     ridge: float,
     radius: float,
 ) -> tuple[BallVector, Places, Places]:
-    """moved: (z, d), centre: (w~, total), all compact. To be flushed before its first step."""
+    """moved: (z, d), center: (w~, total), all compact. To be flushed before its first step."""
     rows, cells, places = make_places(layout, features, *moved)
-    centre_rows, centre_cells, centre_places = make_places(layout, features, *centre)
+    center_rows, center_cells, center_places = make_places(layout, features, *center)
     stamps, state = np.zeros((len(rows) // 2, 2)), np.zeros(9)
     state[BETA], state[RADIUS] = 1.0, radius
-    return BallVector(rows, stamps, cells, state, centre_rows, centre_cells, ridge), places, centre_places
+    return BallVector(rows, stamps, cells, state, center_rows, center_cells, ridge), places, center_places
 
 
 @noalloc_kernel
 def slope_row(vector, r, b, lanes):
     """D in row r."""
-    return add_scaled(vector.ridge, load(vector.centre_rows, 2 * r, b, lanes), load(vector.rows, 2 * r + 1, b, lanes))
+    return add_scaled(vector.ridge, load(vector.center_rows, 2 * r, b, lanes), load(vector.rows, 2 * r + 1, b, lanes))
 
 
 @noalloc_kernel
 def slope_cell(vector, c):
     """D in cell c."""
-    return vector.cells[c, 1] + vector.ridge * vector.centre_cells[c, 0]
+    return vector.cells[c, 1] + vector.ridge * vector.center_cells[c, 0]
 
 
 @noalloc_kernel
@@ -78,16 +78,16 @@ def add_up_row(vector, r, lanes):
     a, c = vector.state[A] - vector.stamps[r, 0], vector.state[C] - vector.stamps[r, 1]
     vector.stamps[r, 0], vector.stamps[r, 1] = vector.state[A], vector.state[C]
     for b in range(0, vector.rows.shape[1], len(lanes)):
-        drifted = add_scaled(-c, slope_row(vector, r, b, lanes), load(vector.centre_rows, 2 * r + 1, b, lanes))
-        store(vector.centre_rows, 2 * r + 1, b, add_scaled(a, load(vector.rows, 2 * r, b, lanes), drifted))
+        drifted = add_scaled(-c, slope_row(vector, r, b, lanes), load(vector.center_rows, 2 * r + 1, b, lanes))
+        store(vector.center_rows, 2 * r + 1, b, add_scaled(a, load(vector.rows, 2 * r, b, lanes), drifted))
 
 
 @noalloc_kernel
 def add_up_cell(vector, c):
     """The same for cell c. Writes: vector."""
-    since, drifted = vector.state[A] - vector.cells[c, 2], vector.state[C] - vector.centre_cells[c, 2]
-    vector.cells[c, 2], vector.centre_cells[c, 2] = vector.state[A], vector.state[C]
-    vector.centre_cells[c, 1] += since * vector.cells[c, 0] - drifted * slope_cell(vector, c)
+    since, drifted = vector.state[A] - vector.cells[c, 2], vector.state[C] - vector.center_cells[c, 2]
+    vector.cells[c, 2], vector.center_cells[c, 2] = vector.state[A], vector.state[C]
+    vector.center_cells[c, 1] += since * vector.cells[c, 0] - drifted * slope_cell(vector, c)
 
 
 @lazy_vector.read_rows.register(BallVector)
@@ -98,7 +98,7 @@ def read_rows_ball(vector, rows, target, lanes):
         add_up_row(vector, r, lanes)
         for b in range(0, vector.rows.shape[1], len(lanes)):
             v = add_scaled(-vector.state[S], slope_row(vector, r, b, lanes), load(vector.rows, 2 * r, b, lanes))
-            store(target, o, b, add_scaled(vector.state[BETA], v, load(vector.centre_rows, 2 * r, b, lanes)))
+            store(target, o, b, add_scaled(vector.state[BETA], v, load(vector.center_rows, 2 * r, b, lanes)))
 
 
 @lazy_vector.read_cells.register(BallVector)
@@ -108,7 +108,7 @@ def read_cells_ball(vector, cells, target):
         c = np.int64(cells[o])
         add_up_cell(vector, c)
         v = vector.cells[c, 0] - vector.state[S] * slope_cell(vector, c)
-        target[o] = vector.centre_cells[c, 0] + vector.state[BETA] * v
+        target[o] = vector.center_cells[c, 0] + vector.state[BETA] * v
 
 
 @noalloc_kernel
@@ -182,7 +182,7 @@ def flush_ball(vector, lanes):
         slope = slope_cell(vector, c)
         z = beta * (vector.cells[c, 0] - since * slope)
         vector.cells[c, 0] = z
-        vector.cells[c, 2] = vector.centre_cells[c, 2] = 0.0
+        vector.cells[c, 2] = vector.center_cells[c, 2] = 0.0
         v_v, v_d, d_d = v_v + z * z, v_d + z * slope, d_d + slope * slope
     vector.stamps[:] = 0.0
     vector.state[:RADIUS] = 0.0

@@ -11,8 +11,8 @@ import os
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.model_file import container
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent, pack, unpack
+from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.crfsuite_format import MAGIC
 
 CRFSUITE = ".crfsuite"
@@ -40,8 +40,7 @@ def content_of_crfsuite(data: bytes) -> ModelContent:
     from fastcrf.interchange.crfsuite_reader import read_crfsuite
 
     labels, attributes, features, weights = read_crfsuite(data)
-    ids = {name: a for a, name in enumerate(attributes)}
-    return ModelContent(list(labels), ItemAttributes(ids), features, weights, {}, {"kind": "items"})
+    return ModelContent(list(labels), ItemAttributes.of(attributes), features, weights, {}, {"kind": "items"})
 
 
 def bytes_of(content: ModelContent) -> bytes:

@@ -14,10 +14,10 @@ from fastcrf.core.types import Corpus, FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import Encoder
 from fastcrf.data.model_file import container
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import ModelContent
 from fastcrf.decoding.decoder_choice import infer_corpus, log_chances, viterbi
 from fastcrf.decoding.input_checks import check_scores
+from fastcrf.exceptions import ModelFileError
 from fastcrf.features.histories import labels_of
 from fastcrf.model.formats import bytes_for, bytes_of, bytes_of_crfsuite, content_of
 from fastcrf.system.memory_budget import SMALL, require_room

@@ -2,10 +2,13 @@
 
 `tests/solvers/test_contract.py` holds every registered solver to it:
 
-* A solver is a frozen dataclass; its options are the fields, each with a working default; a wrong value raises one
-  sentence. Its module's docstring begins with a title and, as second paragraph, the citation for `fastcrf solvers`.
+* A solver is a frozen dataclass, declared by `fastcrf.solvers.declaration.solver`; its options are the fields, each
+  with a working default; a wrong value raises `OptionError`. Its module's docstring begins with a title and, as second
+  paragraph, the citation for `fastcrf solvers`.
+* A stochastic solver has `seed: int | None = None`, and reads it by `seed_of`: None stands for the `random_state` of
+  the run, which `registry.with_seed` fills in before the run begins, or for 0.
 * It says what it `guarantee` (GUARANTEES below), and the tests hold it to that.
-* `iterate(problem, weights, memory=None)` is a generator. `weights` is the solver's own copy: it may be written.
+* `iterate(problem, weights, state=None)` is a generator. `weights` is the solver's own copy: it may be written.
 * **The first Step is the start**: nothing has moved yet, and it becomes row 0 of the history. A solver that needs the
   objective there hands it out (`passes=1`, with objective and gradient); one that does not yields `Step(w, passes=0)`.
   Every later Step is one iteration or epoch of the paper, so that Step k is row k, and nothing is evaluated twice or
@@ -15,13 +18,13 @@
   epoch after a start at the optimum, the objective is within 1e-3 of it).
 * `passes` counts every evaluation where it happens, those of a vain line search too.
 * Given the `state` of Step k, the first Step is Step k again (at no passes) and the second equals Step k + 1 bit for
-  bit. The arrays of a given memory are read, never written. `state_fields` declares every entry
+  bit. The arrays of a given state are read, never written. `state_fields` declares every entry
   (`fastcrf.core.solver_state.StateField`), and `fastcrf.core.solver_state.check_state` has seen them before `iterate`
   does; lengths that follow from options are for the solver to check, by `fastcrf.core.solver_state.take`.
-* One that can go on from its memory with other sequences than those that it began with sets `streams = True`; its
-  memory then says by "drawn" how many sequences of the epoch are done, 0 at its end (`fastcrf.fitting.stream`).
+* One that can resume from its state with other sequences than those that it began with sets `streams = True`; its
+  state then says by "sampled" how many sequences of the epoch are done, 0 at its end (`fastcrf.fitting.stream`).
 * A Step that takes longer than about a second asks `problem.asked_to_stop()` between slices of its work, and when told
-  so yields where it is, with a memory that finishes the epoch exactly.
+  so yields where it is, with a state that finishes the epoch exactly.
 * `return "sentence"` ends the run: nothing is left to gain. `raise Diverged("sentence")` ends it as a failure. Either
   sentence is the reason that the user reads.
 """
@@ -36,11 +39,11 @@ from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import AnyProblem, SequenceGradientProblem
 
 GUARANTEES = {
-    "optimum": "comes as close to the lowest objective as one has patience for",
-    "slow optimum": "the same, in hundreds or thousands of steps where others take tens",
-    "neighborhood": "comes near the lowest objective, and stays about there",
-    "sparse neighborhood": "the same, with exact zeros",
-    "no objective": "minimizes something else: objective and certificate say nothing of it",
+    "optimum": "converges to the lowest objective",
+    "optimum, slowly": "converges to the lowest objective in many more iterations than others",
+    "near the optimum": "comes near the lowest objective and stays there",
+    "near the optimum, sparse": "comes near the lowest objective, with exact zeros",
+    "no objective": "minimizes another function: objective and certificate do not apply",
 }
 
 
@@ -52,7 +55,7 @@ class Solver(Protocol):
     needs: ClassVar[frozenset[str]]  # capabilities of the problem (fastcrf.objective.capabilities)
     handles: ClassVar[frozenset[str]]  # penalties: subset of {"none", "l1", "l2", "l1+l2"}
     guarantee: ClassVar[str]  # one of GUARANTEES
-    state_fields: ClassVar[Mapping[str, StateField]]  # what its memory holds
+    state_fields: ClassVar[Mapping[str, StateField]]  # what its state holds
 
     def iterate(self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None) -> Iterator[Step]:
         """Yield a Step per iteration, for ever or until nothing is left to improve."""
@@ -83,7 +86,16 @@ class Policy(Solver, Protocol):
 
 
 @runtime_checkable
+class PenaltyDependent(Protocol):
+    """A solver that has a relative for penalties that it cannot handle."""
+
+    def for_penalty(self, c1: float, c2: float) -> Solver:
+        """Return the solver that runs under this penalty, with the same options."""
+        ...
+
+
+@runtime_checkable
 class Streaming(Protocol):
-    """A solver that can go on from its memory with other sequences than those that it began with."""
+    """A solver that can resume from its state with other sequences than those that it began with."""
 
     streams: ClassVar[bool]

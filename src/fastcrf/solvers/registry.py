@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastcrf.core.types import NOTHING
+from fastcrf.exceptions import OptionError
 
 if TYPE_CHECKING:  # names and tiers can be listed without Numba
     from fastcrf.objective.capabilities import Objective
@@ -105,43 +107,79 @@ def tier_of(name: str) -> str:
 
 
 def solver_class(name: str) -> Any:
-    """The class behind a name."""
+    """Return the class behind a name."""
     if name not in REGISTRY:
-        raise ValueError(f"There is no solver {name!r}; the solvers are {_listed(REGISTRY)}.")
-    line = REGISTRY[name]
+        raise ValueError(f"There is no solver {name!r}; {alternatives(name, REGISTRY)}")
+    return _loaded(REGISTRY[name])
+
+
+def class_named(name: str) -> Any:
+    """Return the class of a solver by the name of the class, such as LBFGS."""
+    return _loaded(next(line for line in REGISTRY.values() if line.attribute == name))
+
+
+def _loaded(line: Line) -> Any:
     return getattr(import_module(line.module), line.attribute)
 
 
 def options_of(name: str) -> dict[str, Any]:
-    """Option names of a solver, with their defaults."""
+    """Return the options of a solver with their defaults."""
     defaults = {field.name: field.default for field in dataclasses.fields(solver_class(name))}
     return defaults | dict(REGISTRY[name].options)
 
 
 def make(name: str, **options: Any) -> Solver:
-    """A solver by its name; an unknown option or a wrong value is one sentence."""
-    cls, known = solver_class(name), options_of(name)
-    for option in options:
-        if option not in known:
-            raise ValueError(f"{name} has no option {option!r}; its options are {_listed(known)}.")
-    return _called(name, cls, dict(REGISTRY[name].options) | options)
+    """Return the solver of a name, with these options."""
+    return _called(name, solver_class(name), REGISTRY[name].options, options)
 
 
 def changed(solver: Solver, **options: Any) -> Solver:
-    """The solver with other options, under the same name."""
+    """Return the solver with other options, under the same name."""
     before = {field.name: getattr(solver, field.name) for field in dataclasses.fields(solver)}  # type: ignore[arg-type]
-    for option in options:
-        if option not in before:
-            raise ValueError(f"{solver.name} has no option {option!r}; its options are {_listed(before)}.")
-    return _called(solver.name, type(solver), before | options)
+    return _called(solver.name, type(solver), before, options)
 
 
-def _called(name: str, cls: Any, options: Mapping[str, Any]) -> Solver:
-    """A solver of a class; a preset carries its own name, in the messages of its checks, too."""
-    solver = object.__new__(cls)
+def with_seed(solver: Solver, seed: int) -> Solver:
+    """Return the solver with this seed if it is stochastic and has none of its own."""
+    return changed(solver, seed=seed) if getattr(solver, "seed", 0) is None else solver
+
+
+def as_solver(algorithm: str | Solver) -> Solver:
+    """Return the solver of a name, or the solver object itself."""
+    from fastcrf.solvers.contract import Solver
+
+    if isinstance(algorithm, str):
+        return make(algorithm)
+    if isinstance(algorithm, type):
+        raise ValueError(f"algorithm is the class {algorithm.__name__}; use an object: {algorithm.__name__}().")
+    if not isinstance(algorithm, Solver):
+        raise ValueError(f"algorithm must be a name or a solver object, such as LBFGS(pairs=10); got {algorithm!r}.")
+    return algorithm
+
+
+def for_penalty(solver: Solver, c1: float, c2: float) -> Solver:
+    """Return the solver that runs for `solver` under this penalty: OWL-QN for L-BFGS where c1 > 0."""
+    from fastcrf.solvers.contract import PenaltyDependent
+
+    return solver.for_penalty(c1, c2) if isinstance(solver, PenaltyDependent) else solver
+
+
+def _called(name: str, cls: Any, options: Mapping[str, Any], given: Mapping[str, Any]) -> Solver:
+    """Return a solver of a class; a preset carries its own name, also in the messages of its checks."""
+    known = [field.name for field in dataclasses.fields(cls)]
+    for option, value in given.items():
+        if option not in known:
+            raise OptionError(f"{name} has no option {option!r}; {alternatives(option, known)}", name, option, value)
+    solver: Solver = object.__new__(cls)
     object.__setattr__(solver, "name", name)
-    solver.__init__(**options)
+    solver.__init__(**{**options, **given})  # type: ignore[misc]
     return solver
+
+
+def alternatives(word: str, known: Iterable[str]) -> str:
+    """Suggest the known word that is most like `word`, or list all of them."""
+    near = get_close_matches(word, list(known), 1)
+    return f"did you mean {near[0]!r}?" if near else f"use one of {_listed(known)}."
 
 
 def default_penalty(solver: Solver) -> tuple[float, float]:
@@ -152,13 +190,13 @@ def default_penalty(solver: Solver) -> tuple[float, float]:
 
 
 def check(problem: Objective, solver: Solver) -> None:
-    """Raise one sentence if `solver` cannot run on `problem`."""
+    """Raise ValueError if `solver` cannot run on `problem`."""
     check_needs(solver, problem.provides)
     check_penalty(solver, problem.c1, problem.c2)
 
 
 def check_needs(solver: Solver, provides: frozenset[str]) -> None:
-    """Raise one sentence if `solver` needs what a problem does not provide; needs no data, either."""
+    """Raise ValueError if `solver` needs what a problem does not provide; needs no data."""
     missing = solver.needs - provides
     if missing:
         provided = _listed(sorted(provides)) or "nothing"
@@ -166,17 +204,10 @@ def check_needs(solver: Solver, provides: frozenset[str]) -> None:
 
 
 def check_penalty(solver: Solver, c1: float, c2: float) -> None:
-    """Raise one sentence if `solver` cannot handle the penalty; needs no data, so that nothing is read in vain."""
-    from fastcrf.penalties.regularizer import Regularizer
+    """Raise PenaltyError if `solver` cannot handle the penalty; needs no data."""
+    from fastcrf.solvers import penalty_check  # loads Numba
 
-    penalty = Regularizer(c1, c2).kind
-    if penalty not in solver.handles:
-        handled = _listed(known for known in PENALTIES if known in solver.handles)
-        able = _listed(name for name in names() if penalty in solver_class(name).handles)
-        raise ValueError(
-            f"{solver.name} is for the penalties {handled}, but here the penalty is {penalty} (c1={c1:g}, "
-            f"c2={c2:g}); change c1 or c2, or use {able or 'another solver'}."
-        )
+    penalty_check.check_penalty(solver, c1, c2)
 
 
 def describe(name: str) -> dict[str, Any]:

@@ -27,10 +27,13 @@ from fastcrf import __version__
 from fastcrf.core.checks import at_least
 from fastcrf.core.solver_state import StateMismatch
 from fastcrf.core.types import Floats, Step
+from fastcrf.exceptions import CheckpointError
 from fastcrf.objective.capabilities import RunProblem, SavedProblem
+from fastcrf.solvers import registry
 from fastcrf.solvers.contract import Solver
+from fastcrf.solvers.renamed import renamed_options, renamed_state
 from fastcrf.system.atomic_write import replace_file
-from fastcrf.training.checkpoint_file import CheckpointError, read_sealed, to_bytes
+from fastcrf.training.checkpoint_file import read_sealed, to_bytes
 from fastcrf.training.checkpoint_validation import check_first_step, check_restored
 
 logger = logging.getLogger("fastcrf")
@@ -75,16 +78,19 @@ class Checkpoint:
 
     def open(self, problem: SavedProblem, solver: Solver, start: Floats) -> Saved | None:
         """Remember what the run depends on, and return the saved state if there is one to continue."""
+        solver = registry.with_seed(solver, 0)
         self.fingerprint = {**fingerprint(problem, solver, start), "held-out set": self.held_out}
         self.written = time.monotonic()
         if not self.resume or not self.path.exists():
             return None
         arrays, header, ours = read_sealed(self.path)
         for part, value in self.fingerprint.items():
-            if header["fingerprint"].get(part) != value:
+            saved_value = header["fingerprint"].get(part)
+            if saved_value != value and not (part == "solver" and describes(saved_value, solver)):
                 raise CheckpointError(f"The checkpoint {self.path} was made with a different {part}; {REMEDIES[part]}.")
         split = {side: {name[2:]: a for name, a in arrays.items() if name[0] == side} for side in "md"}
-        saved = Saved({**header["memory"], **split["m"]}, split["d"], header["driver"])
+        state = renamed_state(solver.name, {**header["memory"], **split["m"]})
+        saved = Saved(state, split["d"], header["driver"])
         with self.refusing():
             check_restored(*saved, problem, solver)
         return saved if ours else self._without_claims(saved)
@@ -151,6 +157,15 @@ def fingerprint(problem: SavedProblem, solver: Solver, start: Floats) -> dict[st
         "number of threads": problem.n_jobs,
         "start": digest([start]),
     }
+
+
+def describes(text: Any, solver: Solver) -> bool:
+    """Whether the text in a fingerprint stands for this solver, its options under their names of today."""
+    try:
+        name, options = json.loads(text)
+        return name == solver.name and registry.make(name, **renamed_options(name, options)) == solver
+    except (AttributeError, TypeError, ValueError):
+        return False
 
 
 def digest(parts: Any) -> str:

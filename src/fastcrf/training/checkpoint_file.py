@@ -17,16 +17,13 @@ import safetensors
 import safetensors.numpy
 
 from fastcrf.data.model_file.container import checksum
+from fastcrf.exceptions import CheckpointError
 from fastcrf.training.checkpoint_signature import is_ours, seal_of
 
 FORMAT = "fastcrf-checkpoint-3"
 PARTS = ("fingerprint", "memory", "driver")  # of the header, each a JSON object
 
 Arrays = dict[str, np.ndarray]
-
-
-class CheckpointError(ValueError):
-    """A checkpoint that cannot be continued; the message is one sentence."""
 
 
 def to_bytes(arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> bytes:

@@ -22,10 +22,10 @@ from fastcrf.core.types import NOTHING, Diverged, Floats, Step
 from fastcrf.objective.capabilities import AnyProblem, RunProblem
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import check
+from fastcrf.stopping import Rule
 from fastcrf.training.checkpoint import Checkpoint, Saved
 from fastcrf.training.interrupts import Interrupt, catch_interrupt
 from fastcrf.training.progress import Display, Silent
-from fastcrf.stopping import Rule
 from fastcrf.training.trace import COLUMNS, ESTIMATE, EVALUATED, SPENT, Point, Row, Trace
 
 Steps = Generator[Step, None, str | None]
@@ -38,8 +38,8 @@ class Result:
     """Where a run ended. The arrays are the caller's own.
 
     status: `converged` (a rule that measures the optimum was met), `stopped` (a limit), `requested` (a callback, or a
-    held-out score that no longer improves), `finished` (the solver has nothing left to gain), `interrupted` (Ctrl-C) or `diverged` (weights are the last
-    finite ones).
+    held-out score that no longer improves), `finished` (the solver has nothing left to gain), `interrupted` (Ctrl-C) or
+    `diverged` (weights are the last finite ones).
     """
 
     weights: Floats

@@ -14,9 +14,9 @@ from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Policy, Solver
 from fastcrf.solvers.registry import changed
+from fastcrf.stopping import MaxIterations
 from fastcrf.training import driver
 from fastcrf.training.driver import Score
-from fastcrf.stopping import MaxIterations
 
 WARM: set[tuple[object, ...]] = set()  # what this process has warmed up: each has kernels of its own
 STEPS = 2
@@ -45,7 +45,8 @@ def run_briefly(problem: Problem, solver: Solver, watch: Mapping[str, Score] = N
     What goes wrong here goes wrong in the run, where it is reported. Ctrl-C means the run, so it is passed on.
     """
     with suppress(Exception):
-        if driver.minimize(problem, of_any_corpus(solver), stop=[MaxIterations(STEPS)], watch=watch).status == "interrupted":
+        rules = [MaxIterations(STEPS)]
+        if driver.minimize(problem, of_any_corpus(solver), stop=rules, watch=watch).status == "interrupted":
             raise KeyboardInterrupt
 
 

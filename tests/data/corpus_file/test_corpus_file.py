@@ -13,9 +13,9 @@ from fastcrf import open_corpus
 from fastcrf.data.corpus_file import container, writing
 from fastcrf.data.corpus_file.writing import Part, write_corpus
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.data.errors import DataError
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
+from fastcrf.exceptions import DataError
 from fastcrf.system import mapped_arrays as mapped
 from reference.raw_corpora import labeled_corpora
 

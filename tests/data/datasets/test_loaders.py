@@ -14,7 +14,7 @@ from fastcrf.data.datasets import loaders
 from fastcrf.data.datasets.feature_sets import FEATURE_SETS
 from fastcrf.data.datasets.known_sets import KNOWN_SETS, KnownSet, Part, letters_from_stanford
 from fastcrf.data.datasets.loaders import get_data_home, load
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 from reference.data_folder import corpus_file
 
 TRAIN = b"A DT B\ndog NN I\n\nruns VB O\n\n"

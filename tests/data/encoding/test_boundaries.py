@@ -12,7 +12,7 @@ from fastcrf.core.types import Corpus, FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.boundaries import NAMES, BoundedAttributes, with_boundaries
 from fastcrf.data.encoding.encoder import Encoder, encode_training
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import ModelFileError
 from fastcrf.model.model import Model
 from fastcrf.model.pruning import prune
 from reference.random_corpora import random_corpus
@@ -76,7 +76,7 @@ def test_a_saved_model_knows_that_it_has_boundaries(tmp_path):
 
 
 def test_boundaries_stay_where_their_weights_go():
-    attributes = BoundedAttributes(ItemAttributes({"a": 0, "b": 1}))
+    attributes = BoundedAttributes(ItemAttributes.of(["a", "b"]))
     features = FeatureMap(
         np.array([0, 1, 1, 2, 3]), np.zeros(3, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), 1
     )
@@ -89,13 +89,13 @@ def test_boundaries_stay_where_their_weights_go():
 
 
 def test_no_attribute_has_the_name_of_a_boundary():
-    attributes = BoundedAttributes(ItemAttributes({NAMES[0]: 0}))
+    attributes = BoundedAttributes(ItemAttributes.of([NAMES[0]]))
     assert attributes.names() == [f"<{NAMES[0]}>", NAMES[1], NAMES[0]]
     assert Encoder(attributes).encode_one([[NAMES[0]]]).attributes.tolist() == [0, 2, 1]
 
 
 def test_what_is_learnt_comes_behind_what_is_known():
-    known = BoundedAttributes(ItemAttributes({"z": 0}))
+    known = BoundedAttributes(ItemAttributes.of(["z"]))
     corpus, learnt, _ = encode_training(X[:1], Y[:1], known=known)
     assert learnt.names() == [*NAMES, "z", "a", "b", "c"]
     assert corpus.attributes.tolist() == [0, 3, 4, 3, 5, 1]

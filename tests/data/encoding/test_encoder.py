@@ -11,11 +11,12 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastcrf.data.encoding import reader_loading, stream_gatherer
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.encoding.input_shapes import SHAPE
 from fastcrf.data.encoding.items import flatten
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 from reference.raw_corpora import items, labeled_corpora
 
 
@@ -50,7 +51,7 @@ def test_training_keeps_every_attribute_and_numbers_them_by_first_appearance(X):
     corpus, attributes, labels = encode_training(X, [["O"] * len(x) for x in X])
     in_order = dict.fromkeys(name for sequence in plain_attributes(X) for item in sequence for name, _ in item)
     assert attributes.names() == list(in_order)
-    assert list(attributes.ids.values()) == list(range(len(attributes)))
+    assert list(attributes.known.ids.values()) == list(range(len(attributes)))
     assert attributes_of(corpus, attributes.names()) == plain_attributes(X)
     assert labels == ["O"]
 
@@ -59,20 +60,11 @@ def test_training_keeps_every_attribute_and_numbers_them_by_first_appearance(X):
 def test_tagging_marks_exactly_the_attributes_that_training_has_not_seen(seen, X):
     seen = [*seen, [["always"]]]
     _, attributes, _ = encode_training(seen, [["O"] * len(x) for x in seen])
-    encoder, ids = Encoder(attributes), attributes.ids
+    encoder, ids = Encoder(attributes), attributes.known.ids
     expected = that_count(plain_attributes(X), ids)
-    for _ in range(2):  # the second time, the pairs are in the cache
-        assert that_count(attributes_of(encoder.encode(X), with_unknown(ids)), ids) == expected
-        one_by_one = [attributes_of(encoder.encode_one(x), with_unknown(ids))[0] for x in X]
-        assert that_count(one_by_one, ids) == expected
-
-
-def test_the_cache_of_pairs_is_emptied_when_it_grows_too_large(monkeypatch):
-    monkeypatch.setattr("fastcrf.data.encoding.item_gatherer.MOST_PAIRS", 3)
-    encoder = Encoder(ItemAttributes({"k:1": 0, "k:7": 1}))
-    corpus = encoder.encode([[{"k": str(n)} for n in range(9)]])
-    assert corpus.attributes.tolist() == [-1, 0, -1, -1, -1, -1, -1, 1, -1]
-    assert len(encoder.attributes.pairs) <= 4
+    assert that_count(attributes_of(encoder.encode(X), with_unknown(ids)), ids) == expected
+    one_by_one = [attributes_of(encoder.encode_one(x), with_unknown(ids))[0] for x in X]
+    assert that_count(one_by_one, ids) == expected
 
 
 @given(labeled_corpora())
@@ -89,7 +81,7 @@ def test_generators_give_the_same_corpus_as_lists(data):
 
 def test_the_arrays_have_the_types_that_the_kernels_are_compiled_for():
     corpora = [encode_training([["a"]], [["O"]])[0], encode_training([[{"a": 2}]], [["O"]], [3])[0]]
-    corpora += [Encoder(ItemAttributes({"a": 0})).encode([]), Encoder(ItemAttributes({"a": 0})).encode_one([{"a": 2}])]
+    corpora += [Encoder(ItemAttributes.of(["a"])).encode([]), Encoder(ItemAttributes.of(["a"])).encode_one([{"a": 2}])]
     for corpus in corpora:
         assert [array.dtype for array in corpus] == [np.int64, np.int64, np.int32, np.float64, np.int32, np.float64]
         assert all(array.flags.writeable and array.flags.c_contiguous and array.flags.aligned for array in corpus)
@@ -104,7 +96,7 @@ def test_values_are_absent_while_all_are_one_and_complete_from_the_first_that_is
 
 
 def test_unknown_attributes_keep_their_values_in_place():
-    corpus = Encoder(ItemAttributes({"a": 0})).encode([[{"z": 7.0, "a": 2.0}]])
+    corpus = Encoder(ItemAttributes.of(["a"])).encode([[{"z": 7.0, "a": 2.0}]])
     assert corpus.attributes.tolist() == [-1, 0]
     assert corpus.values.tolist() == [7.0, 2.0]
 
@@ -124,7 +116,7 @@ def test_empty_sequences_are_skipped_in_training_with_their_weights():
 
 
 def test_empty_sequences_stay_where_they_are_in_tagging():
-    corpus = Encoder(ItemAttributes({"a": 0})).encode([[], [["a"], []], []])
+    corpus = Encoder(ItemAttributes.of(["a"])).encode([[], [["a"], []], []])
     assert corpus.starts.tolist() == [0, 0, 2, 2]
     assert corpus.n_positions == 2
 
@@ -142,15 +134,15 @@ def test_weights_that_are_all_one_are_absent():
 def test_a_vocabulary_is_extended_in_a_copy():
     _, known, labels = encode_training([[["a"], ["b"]]], [["X", "Y"]])
     corpus, more, more_labels = encode_training([[["c"], ["b"]]], [["Z", "X"]], known=known, labels=labels)
-    assert (known.ids, labels) == ({"a": 0, "b": 1}, ["X", "Y"])
-    assert (more.ids, more_labels) == ({"a": 0, "b": 1, "c": 2}, ["X", "Y", "Z"])
+    assert (known.known.ids, labels) == ({"a": 0, "b": 1}, ["X", "Y"])
+    assert (more.known.ids, more_labels) == ({"a": 0, "b": 1, "c": 2}, ["X", "Y", "Z"])
     assert corpus.attributes.tolist() == [2, 1]
     assert corpus.labels.tolist() == [2, 0]
 
 
 def test_a_held_out_set_marks_labels_that_the_model_does_not_know():
     X, y = [[["a", "z"], ["z"]], [], [["a"]]], [["Y", "?"], [], ["X"]]
-    corpus = Encoder(ItemAttributes({"a": 0})).encode_labeled(X, y, ["X", "Y"])
+    corpus = Encoder(ItemAttributes.of(["a"])).encode_labeled(X, y, ["X", "Y"])
     assert corpus.labels.tolist() == [1, -1, 0]
     assert corpus.starts.tolist() == [0, 2, 3]
     assert corpus.attributes.tolist() == [0, -1, -1, 0]
@@ -163,10 +155,14 @@ def test_sequences_may_be_any_iterable():
     assert attributes_of(corpus, attributes.names()) == plain_attributes(X)
 
 
-def test_encoding_takes_little_more_memory_than_the_arrays():
+@pytest.mark.parametrize("module", [None, stream_gatherer], ids=["plain", "compiled"])
+def test_encoding_takes_little_more_memory_than_the_arrays(module, monkeypatch):
+    monkeypatch.setattr(reader_loading, "WORTH_LOADING", 10**9)
+    monkeypatch.setattr(reader_loading.Loading, "module", module)
     n_positions, n_attributes = 20_000, 20
     item = [f"a{k}" for k in range(n_attributes)]
     X = ((item for _ in range(10)) for _ in range(n_positions // 10))
+    encode_training([[item]], [["O"]])  # what is loaded at the first use is not counted
     tracemalloc.start()
     corpus, _, _ = encode_training(X, (["O"] * 10 for _ in range(n_positions // 10)))
     _, peak = tracemalloc.get_traced_memory()
@@ -231,7 +227,7 @@ class Table:
 
 @pytest.mark.parametrize("X", [np.eye(2), scipy.sparse.csr_array(np.eye(2)), Table(), np.float64(3)])
 def test_matrices_and_tables_are_answered_with_the_remedy(X):
-    for encode in (lambda: encode_training(X, [["X"], ["Y"]]), lambda: Encoder(ItemAttributes({})).encode(X)):
+    for encode in (lambda: encode_training(X, [["X"], ["Y"]]), lambda: Encoder(ItemAttributes.of([])).encode(X)):
         with pytest.raises(DataError, match=r"^X is an? .*; give|^X is an? .*: give one sequence of items"):
             encode()
 
@@ -240,9 +236,9 @@ def test_a_single_sequence_in_place_of_X_is_noticed():
     with pytest.raises(
         DataError, match=r"^X\[0\] is a dict, so it looks like a single item; put the items in a list\.$"
     ):
-        Encoder(ItemAttributes({"a": 0})).encode([{"a": 1}])
+        Encoder(ItemAttributes.of(["a"])).encode([{"a": 1}])
     with pytest.raises(DataError, match=r"^The sequence is a dict"):
-        Encoder(ItemAttributes({"a": 0})).encode_one({"a": 1})
+        Encoder(ItemAttributes.of(["a"])).encode_one({"a": 1})
 
 
 @pytest.mark.parametrize(

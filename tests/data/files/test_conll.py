@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastcrf.data.errors import DataError
 from fastcrf.data.files.conll import read_columns
+from fastcrf.exceptions import DataError
 
 TEXT = "the DT O\ncat NN B\n\nsat VB O\n"
 AS_MANY = "every line needs as many columns as the first, and a blank line separates sentences"

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastcrf.data.encoding.items import flatten
-from fastcrf.data.errors import DataError
 from fastcrf.data.files.crfsuite_items import item_sequences, read_items, write_items
+from fastcrf.exceptions import DataError
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="\t\n\r"), min_size=1, max_size=6)
 values = st.just(1.0) | st.floats(allow_nan=False, allow_infinity=False)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fastcrf.data.model_file import container
-from fastcrf.data.model_file.container import ModelFileError, from_bytes, read, to_bytes, write
+from fastcrf.data.model_file.container import from_bytes, read, to_bytes, write
+from fastcrf.exceptions import ModelFileError
 
 ARRAYS = {"weights": np.array([1.5, -2.0]), "offsets": np.array([0, 2]), "empty": np.zeros(0, np.int32)}
 HEADER = {"labels": ["a", 1, True, 2.5], "options": {"c2": 1.0}, "note": "ü\ud800"}

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from fastcrf.data.datasets.feature_sets import chunking
 from fastcrf.data.encoding.encoder import Encoder, encode_training
-from fastcrf.data.errors import DataError
 from fastcrf.data.files.conll import read_columns
 from fastcrf.data.template_engine import gatherer
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import load_template, parse_template
+from fastcrf.exceptions import DataError
 from reference import plain_templates
 from reference.data_folder import corpus_file
 

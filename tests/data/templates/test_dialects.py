@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fastcrf.data.errors import DataError
 from fastcrf.data.templates.dialects import load_template, parse_template, recognize
 from fastcrf.data.templates.regex import RegexError, compiled, first_match
 from fastcrf.data.templates.template import Cell, Operation
+from fastcrf.exceptions import DataError
 from reference import plain_templates
 
 

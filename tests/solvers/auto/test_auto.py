@@ -1,4 +1,4 @@
-"""The policy `auto`: its start, its metric, its safeguards."""
+"""The policy `auto`: its start, its preconditioner, its safeguards."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from fastcrf.solvers.auto.adaptive_pass import adaptive_pass
 from fastcrf.solvers.auto.auto import Auto
 from fastcrf.solvers.auto.decisions import STRETCH, affordable_pairs, gradient_seconds, is_near, kept, remaining_gap
 from fastcrf.stochastic.sampling import epoch_permutation
+from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
-from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.warm_up import first_sequences
 from reference.plain_adaptive import adagrad_pass
 from reference.random_corpora import learnable_corpus, random_features
@@ -246,7 +246,7 @@ def test_many_weights_leave_room_for_few_pairs(monkeypatch):
 
 def test_a_metric_that_leads_nowhere_is_dropped(monkeypatch):
     problem = small_problem()
-    monkeypatch.setattr(auto, "metric_of", np.zeros_like)
+    monkeypatch.setattr(auto, "preconditioner_of", np.zeros_like)
     result = minimize(problem, Auto(), stop=[CertifiedGap(1e-4), MaxIterations(400)])
     assert result.status == "converged"
     np.testing.assert_array_equal(result.state["scale"], 1.0)

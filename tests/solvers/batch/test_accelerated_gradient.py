@@ -26,7 +26,7 @@ def steps(problem, solver=None, n=200):
 def test_every_iterate_equals_the_plain_algorithm(c1, c2, restart):
     toy = ToyProblem(c1=c1, c2=c2)
     plain, restarts = accelerated_gradient(toy, np.zeros(toy.n_weights), 40, restart)
-    ours = [step.weights for step in steps(toy, AcceleratedGradient(restart), n=40)]
+    ours = [step.weights for step in steps(toy, AcceleratedGradient(restart=restart), n=40)]
     np.testing.assert_allclose(ours, plain, rtol=1e-7, atol=1e-9)
     assert bool(restarts) == restart
 
@@ -50,7 +50,7 @@ def test_it_ends_where_quasi_newton_ends():
 
 def test_restarts_pay_on_a_strongly_convex_problem():
     toy = ToyProblem(c2=0.01)
-    with_restarts, without = (steps(toy, AcceleratedGradient(restart), n=100)[-1] for restart in (True, False))
+    with_restarts, without = (steps(toy, AcceleratedGradient(restart=restart), n=100)[-1] for restart in (True, False))
     lowest = steps(toy, LBFGS())[-1].objective
     assert with_restarts.objective - lowest < 0.01 * (without.objective - lowest)
 

@@ -10,8 +10,8 @@ import pytest
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.batch.bcd import BCD
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
+from fastcrf.training.driver import minimize
 from reference import plain_blocks
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 

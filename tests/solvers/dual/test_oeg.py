@@ -18,8 +18,8 @@ LENGTHS = (3, 1, 4, 2, 3, 2)
 
 
 def orders(solver, n, epochs):
-    drawn = [(epoch_uniforms(solver.seed, epoch, n) * n).astype(int) for epoch in range(epochs)]
-    return [epoch_permutation(solver.seed, 0, n), *drawn[1:]] if solver.permutation else drawn
+    drawn = [(epoch_uniforms(solver.seed or 0, epoch, n) * n).astype(int) for epoch in range(epochs)]
+    return [epoch_permutation(solver.seed or 0, 0, n), *drawn[1:]] if solver.permutation else drawn
 
 
 @pytest.mark.parametrize("c2", [0.02, 0.5, 5.0])

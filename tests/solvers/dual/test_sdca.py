@@ -21,7 +21,7 @@ N = len(LENGTHS)
 def test_it_equals_its_twin_draw_by_draw(c2, sampling, share, line_search, given):
     corpus = random_corpus(3, lengths=LENGTHS, values=given, weights=given)
     problem = Problem(corpus, random_features(3), c2=c2)
-    solver = SDCA(sampling, line_search, precision=1e-14, seed=7, steps_per_epoch=N)
+    solver = SDCA(sampling=sampling, line_search=line_search, precision=1e-14, seed=7, steps_per_epoch=N)
     uniforms = np.concatenate([epoch_uniforms(7, epoch, N) for epoch in range(4)])
     twin = dense_dual.sdca(corpus, problem.features, c2, uniforms, line_search=line_search, share=share)
     for (w, dual, gaps), step in zip(twin, solver.iterate(problem, np.zeros(problem.n_weights)), strict=False):
@@ -35,7 +35,7 @@ def test_it_equals_its_twin_draw_by_draw(c2, sampling, share, line_search, given
 def test_in_a_chain_of_higher_order_it_equals_its_twin_too(order, c2):
     corpus = random_corpus(3, lengths=LENGTHS, n_labels=2, values=True, weights=True)
     problem = Problem(corpus, random_features(3, n_labels=2, density=1.0, order=order), c2=c2)
-    solver = SDCA("uniform", precision=1e-14, seed=7, steps_per_epoch=N)
+    solver = SDCA(sampling="uniform", precision=1e-14, seed=7, steps_per_epoch=N)
     uniforms = np.concatenate([epoch_uniforms(7, epoch, N) for epoch in range(3)])
     twin = dense_dual.sdca(corpus, problem.features, c2, uniforms, share=1.0)
     for (w, dual, gaps), step in zip(twin, solver.iterate(problem, np.zeros(problem.n_weights)), strict=False):
@@ -50,14 +50,14 @@ def test_scores_that_are_too_wide_for_probabilities_give_the_same_marginals(orde
     corpus = learnable_corpus(0, lengths=[3, 1, 5, 2, 4])
     problem = Problem(corpus, random_features(0, order=order, density=0.6 if order == 1 else 1.0), c2=1e-6)
     twin = dense_dual.sdca(corpus, problem.features, 1e-6, epoch_uniforms(0, 0, 5), share=1.0)
-    steps = SDCA("uniform", precision=1e-14, steps_per_epoch=5).iterate(problem, np.zeros(problem.n_weights))
+    steps = SDCA(sampling="uniform", precision=1e-14, steps_per_epoch=5).iterate(problem, np.zeros(problem.n_weights))
     assert np.abs(next(steps).weights).max() > 300.0
     next(twin)
     for w, _, _ in twin:
         np.testing.assert_allclose(next(steps).weights, w, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("solver", [SDCA(), SDCA("uniform", "secant")])
+@pytest.mark.parametrize("solver", [SDCA(), SDCA(sampling="uniform", line_search="secant")])
 def test_the_dual_rises_and_the_gaps_close(solver):
     problem = Problem(learnable_corpus(0, lengths=[3, 1, 5, 2, 4]), random_features(0), c2=0.05)
     steps = [(step.info["dual"], step.info["gap_estimate"]) for step in islice(solver.iterate(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastcrf.solvers.iterative_scaling.roots import grouped_root
-from fastcrf.solvers.scaling_root import LARGEST_CHANGE, scaling_root
+from fastcrf.solvers.iterative_scaling.scaling_root import LARGEST_CHANGE, scaling_root
 
 positive = st.floats(-25, 12).map(lambda exponent: 10.0**exponent)
 signed = st.tuples(positive, st.sampled_from([-1.0, 1.0])).map(math.prod)

@@ -11,8 +11,8 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.iterative_scaling.gis import GIS
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 from reference import plain_scaling
 from reference.plain_scaling import PlainScaling
 from reference.random_corpora import learnable_corpus, random_corpus, random_features

@@ -32,10 +32,10 @@ def test_every_iterate_equals_the_plain_algorithm(c2):
     np.testing.assert_allclose(ours, plain[: len(ours)], rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.parametrize("globalisation", ["trust-region", "line-search"])
-def test_the_end_is_superlinear(globalisation):
+@pytest.mark.parametrize("globalization", ["trust-region", "line-search"])
+def test_the_end_is_superlinear(globalization):
     toy = ToyProblem(c2=0.05)
-    norms = [np.linalg.norm(step.gradient) for step in steps(toy, NewtonCG(globalisation), 12)]
+    norms = [np.linalg.norm(step.gradient) for step in steps(toy, NewtonCG(globalization=globalization), 12)]
     assert norms[-1] < 1e-9
     last = [norm for norm in norms if norm > 1e-11][-4:]
     assert all(after / before < 0.1 for before, after in pairwise(last))
@@ -119,7 +119,7 @@ def test_it_is_heard_between_products():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"globalisation": "luck"}, "globalisation must be one of trust-region, line-search"),
+        ({"globalization": "luck"}, "globalization must be one of trust-region, line-search"),
         ({"sample": 0.0}, "sample must be a number above 0, and 1 at most"),
         ({"cache": "some"}, "cache must be a whole number"),
         ({"forcing": -1.0}, "forcing must be a number above 0"),

@@ -11,8 +11,8 @@ from fastcrf.objective.problem import Problem
 from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.solvers.newton.newton_l1 import NewtonL1
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
+from fastcrf.training.driver import minimize
 from reference.plain_newton import proximal_quasi_newton
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 from reference.toy_problem import ToyProblem
@@ -28,18 +28,16 @@ def steps(problem, solver=None, n=60):
 def test_every_iterate_equals_the_plain_algorithm(c1, c2):
     toy = ToyProblem(c1=c1, c2=c2)
     plain = proximal_quasi_newton(toy, np.zeros(toy.n_weights), 8, pairs=4)
-    ours = [step.weights for step in steps(toy, NewtonL1(pairs=4, steady=0.0), n=8)]
+    ours = [step.weights for step in steps(toy, NewtonL1(pairs=4), n=8)]
     np.testing.assert_allclose(ours, plain, rtol=1e-5, atol=1e-6)  # the model's rows are of single precision
 
 
 @pytest.mark.parametrize(("c1", "c2"), PENALTIES)
-@pytest.mark.parametrize("steady", [0.0, 0.5])
-def test_the_optimality_conditions_hold_with_exact_zeros(c1, c2, steady):
+def test_the_optimality_conditions_hold_with_exact_zeros(c1, c2):
     toy = ToyProblem(c1=c1, c2=c2)
-    taken = steps(toy, NewtonL1(steady=steady))
+    taken = steps(toy, NewtonL1())
     w = taken[-1].weights
     _, g = toy.gradient(w)
-    assert any("products" in step.info for step in taken) == (steady > 0.0)
     assert 0 < np.count_nonzero(w) < len(w)
     assert np.all(np.abs(g[w == 0]) <= c1)
     np.testing.assert_allclose(g[w != 0], -c1 * np.sign(w[w != 0]), atol=1e-5)

@@ -13,9 +13,8 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers.online.psa import PSA
 from fastcrf.solvers.online.staggered_aitken import StaggeredAitken
 from fastcrf.stochastic.sampling import epoch_permutation
-from reference.dense_periodic import periodic, scaling_step
+from reference.dense_periodic import periodic
 from reference.dense_sag import SequenceLoss
-from reference.enumerated_loss import EnumeratedLoss
 from reference.random_corpora import learnable_corpus, random_features
 
 LENGTHS = (3, 1, 4, 2, 3, 2, 3)
@@ -31,13 +30,13 @@ def zeros(problem):
     return np.zeros(problem.n_weights)
 
 
-def assert_epochs_agree(problem, solver, gamma, scope, epochs=6, gradient=None):
+def assert_epochs_agree(problem, solver, gamma, scope, epochs=6):
     loss = SequenceLoss(problem.corpus, problem.features)
     orders = [epoch_permutation(SEED, epoch + 1, N) for epoch in range(epochs)]
     constants = {name: getattr(solver, name) for name in ("eta", "kappa", "alpha", "beta", "period")}
     twin = periodic(
-        loss, zeros(problem), orders, solver.batch, c1=problem.c1, c2=problem.c2, gamma=gamma, scope=scope,
-        gradient=gradient, **constants,
+        loss, zeros(problem), orders, solver.batch_size, c1=problem.c1, c2=problem.c2, gamma=gamma, scope=scope,
+        **constants,
     )  # fmt: skip
     steps = solver.iterate(problem, zeros(problem))
     assert next(steps).passes == 0
@@ -52,7 +51,7 @@ def assert_epochs_agree(problem, solver, gamma, scope, epochs=6, gradient=None):
 @pytest.mark.parametrize("penalty", [{}, {"c2": 0.5}, {"c2": 5.0}, {"c1": 0.3}])
 @pytest.mark.parametrize("batch", [1, 3])
 def test_psa_equals_its_dense_twin(penalty, batch):
-    assert_epochs_agree(small_problem(**penalty), PSA(batch=batch, **QUICK), gamma=1, scope="component")
+    assert_epochs_agree(small_problem(**penalty), PSA(batch_size=batch, **QUICK), gamma=1, scope="component")
 
 
 @pytest.mark.parametrize("gamma", [1, 2, 3])
@@ -60,19 +59,6 @@ def test_psa_equals_its_dense_twin(penalty, batch):
 def test_staggered_aitken_equals_its_dense_twin(gamma, scope):
     solver = StaggeredAitken(gamma=gamma, scope=scope, **QUICK)
     assert_epochs_agree(small_problem(c2=0.5, values=True, weights=True), solver, gamma, scope)
-
-
-@pytest.mark.parametrize("batch", [1, 3])
-def test_the_step_of_iterative_scaling_is_that_of_its_equation(batch):
-    options = {"n_labels": 13, "n_attributes": 20}
-    corpus = learnable_corpus(5, lengths=(2, 1, 2, 2, 1, 2, 2), values=True, weights=True, **options)
-    corpus = corpus._replace(values=np.abs(corpus.values))
-    problem = Problem(corpus, random_features(5, density=0.1, **options), c2=0.5)
-    assert min(problem.likelihood.layout.n_rows, problem.likelihood.layout.n_cells) > 0
-    table = EnumeratedLoss(problem.corpus, problem.features)
-    solver = StaggeredAitken(direction="gis", batch=batch, **{**QUICK, "eta": 2.0})
-    ridge = 2.0 * problem.c2 / N
-    assert_epochs_agree(problem, solver, 3, "global", 3, lambda i, w: -scaling_step(table, i, w, ridge))
 
 
 @pytest.mark.parametrize("penalty", [{"c2": 0.5}, {"c1": 0.3}])
@@ -99,7 +85,7 @@ def test_step_sizes_of_the_paper_stay_between_its_two_factors():
 
 def test_half_a_thousandth_of_the_sequences_is_at_least_one():
     problem = small_problem(c2=0.5)
-    step = next(islice(PSA(batch=None).iterate(problem, zeros(problem)), 1, None))
+    step = next(islice(PSA(batch_size=None).iterate(problem, zeros(problem)), 1, None))
     assert step.state["updates"] == N
 
 
@@ -110,7 +96,7 @@ def test_ctrl_c_within_an_epoch_loses_nothing():
     problem.__class__ = type("Sliced", (Problem,), {"slice_size": 2})
     steps = PSA(**QUICK).iterate(problem, zeros(problem))
     seen = [next(steps) for _ in range(13)]
-    assert seen[1].state["drawn"] == 2
+    assert seen[1].state["sampled"] == 2
     np.testing.assert_allclose(seen[12].weights, whole[3], rtol=1e-10, atol=1e-14)
 
 
@@ -125,7 +111,7 @@ def test_a_step_size_that_is_too_large_is_named():
     [
         ({"beta": 0.9999}, "psa: beta must be below alpha, and alpha at most 1; got beta=0.9999 and alpha=0.9999."),
         ({"kappa": 0}, "psa: kappa must be a number above 0; got kappa=0."),
-        ({"batch": 0}, "psa: batch must be a whole number of at least 1; got batch=0."),
+        ({"batch_size": 0}, "psa: batch_size must be a whole number of at least 1; got batch_size=0."),
     ],
 )
 def test_wrong_options_are_one_sentence(options, sentence):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fastcrf.solvers.quasi_newton import curvature_pairs
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
-from reference.plain_adaptive import two_loop_in_metric
+from reference.plain_adaptive import preconditioned_two_loop
 from reference.plain_quasi_newton import two_loop
 
 
@@ -153,14 +153,14 @@ def test_restoring_more_pairs_than_there_is_room_for_is_refused_in_a_sentence():
 def test_in_a_metric_the_direction_is_that_of_the_scaled_recursion(dtype, error):
     rng = np.random.default_rng(3)
     weights, gradients = walk(rng, 8, 11)
-    metric = rng.uniform(0.1, 3.0, 11)
-    pairs = CurvaturePairs(5, 11, dtype=dtype, metric=metric)
-    np.testing.assert_allclose(pairs.direction(weights[0]), -metric * weights[0])
+    preconditioner = rng.uniform(0.1, 3.0, 11)
+    pairs = CurvaturePairs(5, 11, dtype=dtype, preconditioner=preconditioner)
+    np.testing.assert_allclose(pairs.direction(weights[0]), -preconditioner * weights[0])
     add_all(pairs, weights, gradients)
     vector = rng.normal(size=11)
-    expected = -two_loop_in_metric(plain_pairs(weights, gradients)[-5:], vector, metric)
+    expected = -preconditioned_two_loop(plain_pairs(weights, gradients)[-5:], vector, preconditioner)
     np.testing.assert_allclose(pairs.direction(vector), expected, rtol=error, atol=error)
     assert not pairs.is_plain
-    pairs.forget_metric()
+    pairs.forget_preconditioner()
     np.testing.assert_array_equal(pairs.direction(vector), -vector)
     assert pairs.is_plain

@@ -26,8 +26,8 @@ def walk(seed, n_moves, n_weights):
     return weights, weights @ hessian
 
 
-def filled_pairs(weights, gradients, metric):
-    pairs = CurvaturePairs(len(weights), weights.shape[1], 1, np.float32, metric)
+def filled_pairs(weights, gradients, preconditioner):
+    pairs = CurvaturePairs(len(weights), weights.shape[1], 1, np.float32, preconditioner)
     for k in range(1, len(weights)):
         pairs.add(weights[k], weights[k - 1], gradients[k], gradients[k - 1])
         pairs.direction(gradients[k])
@@ -59,13 +59,13 @@ def test_the_lowest_point_is_that_of_coordinate_descent(monkeypatch, seed, c1):
     monkeypatch.setattr(sparse_model, "ENOUGH", 0.0)  # rounds to the very end
     rng = np.random.default_rng(seed)
     weights, gradients = walk(seed, 4, 12)
-    metric = rng.uniform(0.3, 2.0, 12)
-    pairs = filled_pairs(weights, gradients, metric)
+    preconditioner = rng.uniform(0.3, 2.0, 12)
+    pairs = filled_pairs(weights, gradients, preconditioner)
     B, _ = dense_matrix(pairs)
     w = np.where(rng.uniform(size=12) < 0.4, 0.0, rng.normal(size=12))
     g = rng.normal(size=12)
     found = SparseModel("", pairs).lowest(w, g, c1).target
-    scale = np.sqrt(metric)
+    scale = np.sqrt(preconditioner)
     expected = w + scale * lowest_of_model(B, g * scale, w / scale, c1 * scale)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(found[np.abs(expected) < 1e-9], 0.0)

@@ -29,7 +29,7 @@ def test_hybrid_equals_its_twin_while_the_batch_grows(c2, given):
     twin = plain_samples.hybrid(problem.corpus, problem.features, c2, first_order(7, N), growth=1.2)
     for (w, evaluations), step in zip(twin, steps, strict=False):
         passes += step.passes
-        batches.append(step.state["batch"])
+        batches.append(step.state["batch_size"])
         np.testing.assert_allclose(step.weights, w, rtol=1e-9, atol=1e-10)
         assert passes * N == pytest.approx(evaluations)
     assert batches == [0, 1, 3, 5, 7, 10]
@@ -38,9 +38,9 @@ def test_hybrid_equals_its_twin_while_the_batch_grows(c2, given):
 def test_hybrid_ends_as_lbfgs_with_the_pairs_that_it_has():
     problem = small_problem()
     steps = Hybrid().iterate(problem, np.zeros(problem.n_weights))
-    whole = next(step for step in steps if step.state["batch"] == N)
+    whole = next(step for step in steps if step.state["batch_size"] == N)
     assert whole.objective == pytest.approx(problem.value(whole.weights))
-    state = {name: np.array(value) for name, value in whole.state.items() if name != "batch"}
+    state = {name: np.array(value) for name, value in whole.state.items() if name != "batch_size"}
     plain = LBFGS(pairs=10).iterate(problem, np.zeros(problem.n_weights), state)
     next(plain)
     for one, other in islice(zip(steps, plain, strict=False), 5):
@@ -51,13 +51,13 @@ def test_hybrid_ends_as_lbfgs_with_the_pairs_that_it_has():
 def test_hybrid_begins_a_warm_start_with_all_sequences():
     problem = small_problem()
     first = next(Hybrid().iterate(problem, np.full(problem.n_weights, 0.1)))
-    assert first.state["batch"] == N
+    assert first.state["batch_size"] == N
 
 
 @pytest.mark.parametrize(("batch", "trust"), [(3, 0.0), (5, 2.0)])
 def test_olbfgs_equals_its_twin_update_by_update(batch, trust):
     problem = small_problem()
-    solver = OLBFGS(batch, pairs=4, eta=0.5, tau=10.0, trust=trust, seed=7, steps_per_epoch=N)
+    solver = OLBFGS(batch_size=batch, pairs=4, eta=0.5, tau=10.0, trust=trust, seed=7, steps_per_epoch=N)
     orders = [epoch_permutation(7, epoch, N) for epoch in range(3)]
     batches = [order[k : k + batch] for order in orders for k in range(0, N, batch)]
     twin = plain_samples.olbfgs(problem.corpus, problem.features, 0.3, batches, 0.5, 10.0, trust, memory=4)
@@ -89,7 +89,7 @@ class Impatient(Problem):
 def test_olbfgs_that_is_stopped_and_resumed_within_epochs_equals_one_that_is_not():
     corpus, features = learnable_corpus(0, lengths=[3, 1, 5, 2, 4]), random_features(0)
     whole, stopped = Problem(corpus, features, c2=0.5), Impatient(corpus, features, c2=0.5)
-    start, solver = np.zeros(whole.n_weights), OLBFGS(batch=2)
+    start, solver = np.zeros(whole.n_weights), OLBFGS(batch_size=2)
     step = next(solver.iterate(stopped, start.copy()))
     for expected in islice(solver.iterate(whole, start.copy()), 4):
         while step.state["epoch"] < expected.state["epoch"]:
@@ -97,7 +97,7 @@ def test_olbfgs_that_is_stopped_and_resumed_within_epochs_equals_one_that_is_not
         np.testing.assert_array_equal(step.weights, expected.weights)
 
 
-@pytest.mark.parametrize("options", [{"batch": 0}, {"eta": 0.0}, {"tau": -1.0}, {"trust": -1.0}])
+@pytest.mark.parametrize("options", [{"batch_size": 0}, {"eta": 0.0}, {"tau": -1.0}, {"trust": -1.0}])
 def test_a_wrong_option_is_refused_in_a_sentence(options):
     with pytest.raises(ValueError, match=r"olbfgs: .* must be .*\.$"):
         OLBFGS(**options)

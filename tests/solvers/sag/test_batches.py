@@ -51,7 +51,7 @@ def test_blocks_are_drawn_as_by_the_dense_twin(kind, batch, cuts):
     problem = small_problem()
     blocks = np.split(np.random.default_rng([SEED, 0, 2]).permutation(len(LENGTHS)), cuts)
     after_each_epoch = islice(twin_of(kind, problem, blocks), len(blocks) - 1, None, len(blocks))
-    steps = kind(batch=batch, seed=SEED).iterate(problem, start(problem))
+    steps = kind(batch_size=batch, seed=SEED).iterate(problem, start(problem))
     assert next(steps).passes == 0
     passes = 0.0
     for w, d, _, evaluations in after_each_epoch:
@@ -68,7 +68,7 @@ def test_svrg_draws_blocks_as_its_dense_twin_does():
     uniforms = [epoch_uniforms(SEED, period, 2 * len(blocks)) for period in range(1, 5)]
     twin = dense_svrg.svrg(problem.corpus, problem.features, 2 * C2 / len(LENGTHS), uniforms, blocks=blocks)
     passes = 0.0
-    steps = SVRG(batch=3, seed=SEED, storage="mixed").iterate(problem, start(problem))
+    steps = SVRG(batch_size=3, seed=SEED, storage="mixed").iterate(problem, start(problem))
     for step, (w, d, evaluations) in zip(steps, twin, strict=False):
         passes += step.passes
         np.testing.assert_allclose(step.weights, w, rtol=1e-10, atol=1e-12)
@@ -79,7 +79,7 @@ def test_svrg_draws_blocks_as_its_dense_twin_does():
 @pytest.mark.parametrize("kind", [*FAMILY, SVRG])
 def test_blocks_lead_to_the_optimum(kind):
     problem = learnable_problem()
-    step = next(islice(kind(batch=5).iterate(problem, start(problem)), 250, None))
+    step = next(islice(kind(batch_size=5).iterate(problem, start(problem)), 250, None))
     assert problem.certificate(step.weights).relative_gap < 1e-6
     estimate = step.state["drift"] + 2 * problem.c2 * step.weights
     np.testing.assert_allclose(estimate, problem.gradient(step.weights)[1], atol=1e-2)
@@ -87,7 +87,7 @@ def test_blocks_lead_to_the_optimum(kind):
 
 def test_a_batch_of_the_whole_corpus_is_gradient_descent():
     problem = small_problem()
-    steps = SAG(batch=100).iterate(problem, start(problem))
+    steps = SAG(batch_size=100).iterate(problem, start(problem))
     before = next(steps).weights.copy()
     for _ in range(4):
         step = next(steps)
@@ -102,13 +102,13 @@ def test_a_batch_of_the_whole_corpus_is_gradient_descent():
 @pytest.mark.parametrize("kind", [SAGNUSStar, SAGA])
 def test_from_inside_an_epoch_a_run_goes_on_bit_for_bit_on_a_fresh_problem(kind, monkeypatch):
     monkeypatch.setattr(Problem, "slice_size", 2)
-    problem, solver = learnable_problem(), kind(batch=2, seed=4)
+    problem, solver = learnable_problem(), kind(batch_size=2, seed=4)
     steps = solver.iterate(problem, start(problem))
     next(islice(steps, 2, None))
     problem.asked_to_stop = iter([False, False, True]).__next__
     told = next(steps)
     state = {name: np.array(value) for name, value in told.state.items()}
-    assert state["drawn"] == 3
+    assert state["sampled"] == 3
     fresh = learnable_problem()
     problem.asked_to_stop = fresh.asked_to_stop
     resumed = solver.iterate(fresh, start(fresh), state)
@@ -120,11 +120,11 @@ def test_from_inside_an_epoch_a_run_goes_on_bit_for_bit_on_a_fresh_problem(kind,
 
 def test_seen_counts_sequences_not_blocks():
     problem = learnable_problem()
-    steps = SAG(batch=28).iterate(problem, start(problem))
+    steps = SAG(batch_size=28).iterate(problem, start(problem))
     assert [next(steps).info["seen"] for _ in range(2)] == [0, 28]
     assert next(steps).info["gradient_norm_estimate"] < np.inf
 
 
 def test_a_batch_of_no_sequence_is_refused():
-    with pytest.raises(ValueError, match="batch must be a whole number of at least 1; got batch=0"):
-        SAG(batch=0)
+    with pytest.raises(ValueError, match="batch_size must be a whole number of at least 1; got batch_size=0"):
+        SAG(batch_size=0)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from fastcrf.fitting.solver_choice import quasi_newton
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import CertifiedGap, MaxIterations
+from fastcrf.training.driver import minimize
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
 SOLVERS = ("sag", "sag-nus", "sag-nus-star", "saga", "saga-two-samples", "prox-saga")

@@ -39,7 +39,7 @@ def test_prox_saga_equals_its_dense_twin_for_the_same_draws(sampling, given, c1,
     problem = small_problem(c1, c2, given)
     n, passes = problem.n_sequences, 0.0
     uniforms = np.concatenate([epoch_uniforms(7, epoch, n) for epoch in range(8)])
-    twin = dense_prox.prox_saga(problem.corpus, problem.features, c1, c2, uniforms, sampling, caution=3.0)
+    twin = dense_prox.prox_saga(problem.corpus, problem.features, c1, c2, uniforms, sampling, step_divisor=3.0)
     steps = ProxSAGA(sampling=sampling, seed=7).iterate(problem, np.zeros(problem.n_weights))
     next(steps)
     for w, d, evaluations in islice(twin, n - 1, None, n):
@@ -55,8 +55,8 @@ def test_prox_svrg_equals_its_dense_twin_for_the_same_draws(sampling, given, c1,
     problem = small_problem(c1, c2, given)
     n, passes = problem.n_sequences, 0.0
     uniforms = [epoch_uniforms(7, period, 2 * n) for period in range(1, 7)]
-    steps = ProxSVRG(sampling, seed=7, storage="mixed").iterate(problem, np.zeros(problem.n_weights))
-    twin = dense_prox.prox_svrg(problem.corpus, problem.features, c1, c2, uniforms, sampling, caution=1.0)
+    steps = ProxSVRG(sampling=sampling, seed=7, storage="mixed").iterate(problem, np.zeros(problem.n_weights))
+    twin = dense_prox.prox_svrg(problem.corpus, problem.features, c1, c2, uniforms, sampling, step_divisor=1.0)
     for w, d, evaluations in twin:
         step = next(steps)
         passes += step.passes
@@ -71,7 +71,7 @@ def end_of(solver, problem, n_steps=300):
     return list(islice(solver.iterate(problem, np.zeros(problem.n_weights)), n_steps))[-1]
 
 
-@pytest.mark.parametrize(("proximal", "plain"), [(ProxSAGA(), SAGANUSStar()), (ProxSVRG("uniform"), SVRG())])
+@pytest.mark.parametrize(("proximal", "plain"), [(ProxSAGA(), SAGANUSStar()), (ProxSVRG(sampling="uniform"), SVRG())])
 def test_without_an_l1_penalty_it_is_its_plain_relative(proximal, plain):
     problem = small_problem(0.0, 0.3)
     for n_steps in (2, 5):
@@ -79,7 +79,7 @@ def test_without_an_l1_penalty_it_is_its_plain_relative(proximal, plain):
         np.testing.assert_array_equal(ours.weights, theirs.weights)
 
 
-@pytest.mark.parametrize("solver", [ProxSAGA(sampling="uniform"), ProxSAGA(), ProxSVRG("uniform"), ProxSVRG()])
+@pytest.mark.parametrize("solver", [ProxSAGA(sampling="uniform"), ProxSAGA(), ProxSVRG(sampling="uniform"), ProxSVRG()])
 @pytest.mark.parametrize(("c1", "c2"), [(0.5, 0.5), (1.0, 0.0)])
 def test_it_ends_at_the_optimum_and_support_of_owlqn(solver, c1, c2):
     problem = Problem(learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 6), random_features(0), c1, c2)

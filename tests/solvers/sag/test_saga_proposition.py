@@ -99,7 +99,7 @@ def test_probabilities_may_be_an_array():
 
 def test_the_wrong_number_of_probabilities_is_refused():
     problem = small_problem(0.3)
-    with pytest.raises(ValueError, match="one number for each of the 6 draws of an epoch; got 2"):
+    with pytest.raises(ValueError, match="one number for each of 6 samples; got 2"):
         next(SAGAFixedProbabilities(sampling=[0.5, 0.5]).iterate(problem, np.zeros(problem.n_weights)))
 
 

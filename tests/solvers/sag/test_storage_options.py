@@ -47,8 +47,8 @@ def run(problem, start, **options):
 @each_form
 @pytest.mark.parametrize("batch", [1, 3])
 def test_the_iterates_are_the_same_in_every_form(problem, start, form, batch):
-    usual = run(problem, start, batch=batch, storage="mixed")
-    other = run(problem, start, batch=batch, storage=form)
+    usual = run(problem, start, batch_size=batch, storage="mixed")
+    other = run(problem, start, batch_size=batch, storage=form)
     assert not np.allclose(usual[0][0], usual[-1][0], rtol=0.1)
     for (expected, expected_passes), (weights, passes) in zip(usual, other, strict=True):
         np.testing.assert_allclose(weights, expected, rtol=1e-10, atol=1e-10)

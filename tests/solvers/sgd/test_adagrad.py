@@ -43,7 +43,7 @@ def blocks_of(batch):
 
 def dense_epochs(problem, solver):
     """(w, G, online objective) after each epoch."""
-    loss = SequenceLoss(problem.corpus, problem.features, blocks_of(solver.batch))
+    loss = SequenceLoss(problem.corpus, problem.features, blocks_of(solver.batch_size))
     w, squares, epoch = np.zeros(problem.n_weights), np.zeros(problem.n_weights), 0
     penalty = problem.regularizer.mean_scale(N)
     while True:
@@ -66,7 +66,7 @@ def threshold(request, monkeypatch):
 @pytest.mark.parametrize(("delta", "floor", "batch"), [(0.0, 1.0, 1), (1.0, 0.0, 3)])
 def test_it_equals_its_dense_twin_for_the_same_order(penalty, delta, floor, batch):
     problem = small_problem(*penalty, values=True, weights=True)
-    solver = AdaGrad(eta=0.4, delta=delta, floor=floor, batch=batch, seed=SEED)
+    solver = AdaGrad(eta=0.4, delta=delta, floor=floor, batch_size=batch, seed=SEED)
     steps = solver.iterate(problem, np.zeros(problem.n_weights))
     assert next(steps).passes == 0
     for step, (w, squares, online) in islice(zip(steps, dense_epochs(problem, solver), strict=True), 5):
@@ -106,7 +106,7 @@ def test_calibration_starts_every_trial_from_the_given_squares():
         ({"delta": -1}, "adagrad: delta must be a number of at least 0; got delta=-1."),
         ({"floor": "low"}, "adagrad: floor must be a number of at least 0; got floor='low'."),
         ({"delta": 0, "floor": 0}, "adagrad: delta and floor are both 0"),
-        ({"batch": 0}, "adagrad: batch must be a whole number of at least 1; got batch=0."),
+        ({"batch_size": 0}, "adagrad: batch_size must be a whole number of at least 1; got batch_size=0."),
         ({"calibration": "luck"}, "adagrad: calibration must be one of"),
     ],
     ids=str,

@@ -8,17 +8,13 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf import CRF
 from fastcrf.compat.sklearn_crfsuite import CRF as DropIn
 from fastcrf.data.datasets.addresses import address_items, make_addresses
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
-from fastcrf.fitting.plan import make_plan
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd import run as sgd_run
 from fastcrf.solvers.sgd.l2sgd import L2SGD
-from fastcrf.stopping import MaxIterations
-from fastcrf.training.stopping import Improvement
 from reference import crfsuite_model, crfsuite_shuffles
 from reference.random_corpora import learnable_corpus, random_features
 from reference.toy_sequences import toy_sequences
@@ -127,20 +123,9 @@ def test_before_the_end_of_the_first_epoch_the_best_weights_are_the_start(monkey
     assert "online_objective" in step.info
 
 
-def test_crfsuites_parameters_reach_the_solver_and_its_rule_to_stop():
-    calibration = {"eta": 0.2, "rate": 3.0, "samples": 50, "candidates": 4, "max_trials": 9}
-    parameters = {f"calibration_{name}": value for name, value in calibration.items()}
-    plan = make_plan({"algorithm": "l2sgd", "c2": 0.3, "max_iterations": 30, "random_state": 8, **parameters})
-    assert plan == (L2SGD(**parameters, seed=8), 0.0, 0.3, (MaxIterations(30), Improvement(10, 1e-6)), 0.0)
-
-
 @pytest.mark.parametrize(
-    ("parameters", "sentence"),
+    ("options", "sentence"),
     [
-        ({"c2": 0.0}, "l2sgd is for the penalties l2, but here the penalty is none"),
-        ({"c1": 1.0}, "l2sgd is for the penalties l2, but here the penalty is l1+l2"),
-        ({"epsilon": 1e-3}, "l2sgd does not know the parameter epsilon=0.001"),
-        ({"num_memories": 3}, "l2sgd does not know the parameter num_memories=3"),
         ({"calibration_eta": 0}, "l2sgd: calibration_eta must be a number above 0; got calibration_eta=0."),
         ({"calibration_rate": -2.0}, "l2sgd: calibration_rate must be a number above 0"),
         ({"calibration_samples": 0}, "l2sgd: calibration_samples must be a whole number of at least 1"),
@@ -149,6 +134,6 @@ def test_crfsuites_parameters_reach_the_solver_and_its_rule_to_stop():
     ],
     ids=str,
 )
-def test_what_cannot_be_is_one_sentence(toy, parameters, sentence):
+def test_what_cannot_be_is_one_sentence(options, sentence):
     with pytest.raises(ValueError, match=re.escape(sentence)):
-        CRF("l2sgd", **parameters).fit(*toy)
+        L2SGD(**options)

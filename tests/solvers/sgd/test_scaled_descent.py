@@ -53,7 +53,7 @@ def test_sequences_of_one_update_see_the_same_weights(problem, batch):
     steps = rng.uniform(0.1, 0.9, descent.n_updates(len(order)))
     online = descent.descend(order, steps)
     descent.settle()
-    dense, before = dense_sgd.one_pass(loss, start, order, steps, 1.0, batch=min(batch, len(LENGTHS)))
+    dense, before = dense_sgd.one_pass(loss, start, order, steps, 1.0, batch_size=min(batch, len(LENGTHS)))
     assert online == pytest.approx(before, rel=1e-12)
     np.testing.assert_allclose(descent.weights, dense, rtol=1e-12, atol=1e-12)
 

@@ -48,12 +48,12 @@ def dense_epochs(problem, schedule, eta, batch):
     updates = math.ceil(N / batch)
     for epoch in count():
         steps = [formula(schedule, eta, epoch * updates + k, lam, updates) for k in range(updates)]
-        w, online = dense_sgd.one_pass(loss, w, epoch_permutation(SEED, epoch + 1, N), steps, lam, batch=batch)
+        w, online = dense_sgd.one_pass(loss, w, epoch_permutation(SEED, epoch + 1, N), steps, lam, batch_size=batch)
         yield w, online + problem.c2 * (w @ w)
 
 
 def assert_epochs_agree(problem, solver, epochs=5):
-    twin = dense_epochs(problem, solver.schedule, solver.eta, solver.batch)
+    twin = dense_epochs(problem, solver.schedule, solver.eta, solver.batch_size)
     steps = solver.iterate(problem, zeros(problem))
     assert next(steps).passes == 0
     for step, (w, online) in islice(zip(steps, twin, strict=True), epochs):
@@ -65,7 +65,7 @@ def assert_epochs_agree(problem, solver, epochs=5):
 @pytest.mark.parametrize("schedule", ["constant", "sqrt", "inverse", "epoch", "exponential", "bottou"])
 @pytest.mark.parametrize("batch", [1, 3])
 def test_it_equals_its_dense_twin_for_the_same_order(schedule, batch):
-    assert_epochs_agree(small_problem(), SGD(schedule=schedule, eta=0.4, batch=batch, seed=SEED))
+    assert_epochs_agree(small_problem(), SGD(schedule=schedule, eta=0.4, batch_size=batch, seed=SEED))
 
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 0.75 * N, 0.5 * N])
@@ -101,7 +101,7 @@ def test_the_calibrated_step_size_is_kept_and_its_passes_are_counted():
 
 
 def test_epochs_that_are_broken_off_go_on_where_they_were(monkeypatch):
-    problem, solver = small_problem(), SGD(eta=0.3, batch=2, seed=SEED)
+    problem, solver = small_problem(), SGD(eta=0.3, batch_size=2, seed=SEED)
     whole = [step.weights.copy() for step in islice(solver.iterate(problem, zeros(problem)), 4)]
     monkeypatch.setattr(Problem, "slice_size", 3)  # less than two batches: one at a time
     problem.asked_to_stop = lambda: True
@@ -140,7 +140,7 @@ def test_step_sizes_that_are_far_too_large_are_said_to_diverge():
         ({"offset": -1}, "sgd: offset must be a number above 0; got offset=-1."),
         ({"decay": 0}, "sgd: decay must be a number above 0; got decay=0."),
         ({"sampling": "luck"}, "sgd: sampling must be one of uniform, nus; got sampling='luck'."),
-        ({"batch": 0}, "sgd: batch must be a whole number of at least 1; got batch=0."),
+        ({"batch_size": 0}, "sgd: batch_size must be a whole number of at least 1; got batch_size=0."),
         ({"samples": 2.5}, "sgd: samples must be a whole number of at least 1; got samples=2.5."),
         ({"seed": -1}, "sgd: seed must be a whole number of at least 0; got seed=-1."),
     ],

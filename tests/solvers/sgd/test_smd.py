@@ -19,14 +19,14 @@ LENGTHS = (3, 1, 4, 2, 3, 2, 3)
 N, SEED = len(LENGTHS), 7
 
 
-@pytest.mark.parametrize(("batch", "c2", "memory"), [(1, 0.5, 0.99), (3, 0.5, 1.0), (3, 0.0, 0.5)])
-def test_it_equals_its_twin_for_the_same_order(batch, c2, memory):
+@pytest.mark.parametrize(("batch", "c2", "decay"), [(1, 0.5, 0.99), (3, 0.5, 1.0), (3, 0.0, 0.5)])
+def test_it_equals_its_twin_for_the_same_order(batch, c2, decay):
     problem = Problem(learnable_corpus(3, lengths=LENGTHS, values=True, weights=True), random_features(3), c2=c2)
     orders = [epoch_permutation(SEED, epoch + 1, N) for epoch in range(4)]
     batches = [order[k : k + batch] for order in orders for k in range(0, N, batch)]
     loss = EnumeratedLoss(problem.corpus, problem.features)
-    twin = list(dense_smd.smd(loss, np.zeros(problem.n_weights), batches, 0.1, 2 * c2 / N, 0.3, memory))
-    solver = SMD(eta=0.1, batch=batch, meta_rate=0.3, memory=memory, seed=SEED)
+    twin = list(dense_smd.smd(loss, np.zeros(problem.n_weights), batches, 0.1, 2 * c2 / N, 0.3, decay))
+    solver = SMD(eta=0.1, batch_size=batch, meta_rate=0.3, decay=decay, seed=SEED)
     steps, updates = solver.iterate(problem, np.zeros(problem.n_weights)), -(-N // batch)
     assert next(steps).passes == 0
     for epoch, step in enumerate(islice(steps, 4)):
@@ -44,7 +44,7 @@ def test_it_equals_its_twin_for_the_same_order(batch, c2, memory):
     ("options", "sentence"),
     [
         ({"meta_rate": -1}, "smd: meta_rate must be a number of at least 0; got meta_rate=-1."),
-        ({"memory": "long"}, "smd: memory must be a number of at least 0; got memory='long'."),
+        ({"decay": "long"}, "smd: decay must be a number of at least 0; got decay='long'."),
     ],
     ids=str,
 )

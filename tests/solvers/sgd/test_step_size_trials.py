@@ -25,10 +25,10 @@ def problem(request):
     return Problem(corpus, random_features(request.param), c2=LAMBDA * N / 2)
 
 
-def chosen(problem, recipe, samples=1000, batch=1, start=None, **search):
+def chosen(problem, recipe, samples=1000, batch_size=1, start=None, **search):
     """(the step size, effective evaluations)"""
     start = np.zeros(problem.n_weights) if start is None else start
-    descent = ScaledDescent(problem, start.copy(), batch, shrink_first=recipe == "crfsuite")
+    descent = ScaledDescent(problem, start.copy(), batch_size, shrink_first=recipe == "crfsuite")
     run = Run("sgd", problem, None, descent, seed=SEED)
     eta = calibrate(run, recipe, lambda eta: Bottou(eta, descent.lam), samples, **search)
     np.testing.assert_array_equal(run.step().weights, start)

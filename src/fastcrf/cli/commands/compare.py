@@ -68,7 +68,7 @@ def compare(
     which solver was first to come within each distance. Runs are kept: repeating a command trains nothing, and a run
     that was killed continues where it stopped.
 
-    A solver may have options, as in sgd:batch=10:schedule=sqrt.
+    A solver may have options, as in sgd:batch_size=10:schedule=sqrt.
 
     Examples:
 

@@ -52,7 +52,7 @@ def demo(
     console = Console(highlight=False)
     chosen = addresses(seed) if task is Task.addresses else digits(seed)
     console.print(chosen.title, style="bold")
-    plan = make_plan({"random_state": seed})
+    plan = make_plan(random_state=seed)
     fit = fit_model(chosen.X_train, chosen.y_train, plan, n_jobs=usable_jobs(), progress=Progress(reason=False))
     save(fit, chosen.input, path)
     console.print(outcome_in_words({**outcome_of(fit, plan), "model": path}), soft_wrap=True)

@@ -41,25 +41,27 @@ def train(asked: TrainOptions) -> None:
     zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
     from fastcrf.features.histories import check_order
+    from fastcrf.fitting.plan import make_plan
+    from fastcrf.fitting.saved_parameters import saved
     from fastcrf.training.checkpoint import Checkpoint
 
     check_combination(asked)
     check_paths(asked)
+    check_order(asked.order)
     state = Checkpoint(asked.checkpoint, asked.checkpoint_every, asked.resume) if asked.checkpoint else None
-    given, options = parameters_of(asked)
+    given = parameters_of(asked)
     if asked.cv is not None:
         given["c2"] = chosen_c2(asked, asked.cv, given)
-    chain = {"prior": asked.prior, "engine": asked.cluster, "order": check_order(asked.order)}
-    plan = make_plan_with({**given, **chain}, options, asked.seconds)
+    plan = make_plan(**given, engine=asked.cluster)
     if asked.online:
         from fastcrf.cli.online import train_online
         from fastcrf.solvers.contract import Policy
 
         if isinstance(plan.solver, Policy):
             plan = plan._replace(solver=plan.solver.for_streams())
-        train_online(asked, plan, given, state)
+        train_online(asked, plan, saved(given), state)
     else:
-        train_in_steps(asked, plan, given, state)
+        train_in_steps(asked, plan, saved(given), state)
 
 
 def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state: Checkpoint | None) -> None:
@@ -79,7 +81,6 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
         features=features_of(asked) | {"transitions": inputs.transitions},
         start=Model.load(asked.init) if asked.init else None,
         prior=Model.load(asked.prior) if asked.prior else None,
-        patience=asked.patience,
         n_jobs=asked.jobs if asked.cluster else usable_jobs(asked.jobs),
         progress=None if asked.quiet else Progress(reason=False),
         checkpoint=state,
@@ -100,6 +101,8 @@ def check_combination(asked: TrainOptions) -> None:
     """Refuse options that have no meaning without others, or with them."""
     if asked.resume and not asked.checkpoint:
         refuse("--resume", "needs a checkpoint to continue from; add --checkpoint FILE.")
+    if asked.patience is not None and not asked.dev:
+        refuse("--patience", "requires held-out data; add --dev FILE.")
     if asked.local_epochs and not asked.cluster:
         refuse("--local-epochs", "is for shards; add --cluster ENGINE.")
     if asked.online:
@@ -139,14 +142,23 @@ def check_paths(asked: TrainOptions) -> None:
                 check_ours(path, kinds)
 
 
-def parameters_of(asked: TrainOptions) -> tuple[dict[str, Any], dict[str, Any]]:
-    """CRF's parameters that were given, and the options that are the solver's alone."""
+def parameters_of(asked: TrainOptions) -> dict[str, Any]:
+    """Return the arguments of `make_plan` that were given."""
     from fastcrf.cli.solver_options import read_option
+    from fastcrf.fitting.solver_choice import named
+    from fastcrf.solvers.registry import changed
+    from fastcrf.stopping import EarlyStopping, GradientNorm
 
-    names = ("algorithm", "c1", "c2", "max_iterations", "tol", "gradient_tol", "mean_gradient_tol")
-    given = {name: getattr(asked, name) for name in names} | {"random_state": asked.seed}
-    given = {name: value for name, value in given.items() if value is not None}
-    return with_options(given, dict(map(read_option, asked.option or [])))
+    names = ("algorithm", "c1", "c2", "max_iterations", "tol")
+    given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
+    rules: list[Any] = [] if asked.patience is None else [EarlyStopping(asked.patience)]
+    if asked.gradient_tol is not None:
+        rules.append(GradientNorm(asked.gradient_tol))
+    if asked.mean_gradient_tol is not None:
+        rules.append(GradientNorm(asked.mean_gradient_tol, per_sequence=True))
+    if asked.option:
+        given["algorithm"] = changed(named(asked.algorithm), **dict(map(read_option, asked.option)))
+    return given | {"max_seconds": asked.seconds, "random_state": asked.seed, "stopping": tuple(rules)}
 
 
 def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
@@ -158,32 +170,9 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
 
     labeled = one_behind_another(asked.data, training_files(None, None, asked.items).files, quiet=True)
     X, y = map(list, zip(*zip(labeled.X, labeled.y, strict=True), strict=True))
-    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol"), order=asked.order, boundaries=asked.boundaries)
+    base = CRF(c1=given.get("c1", 0.0), tol=given.get("tol", 1e-3), order=asked.order, boundaries=asked.boundaries)
     search = CRFCV(base, cv=folds, n_jobs=asked.jobs, random_state=given["random_state"]).choose(X, y)
     if not (asked.quiet or asked.as_json):
         score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {folds} folds"
         typer.echo(f"c2={search.c2_:.3g}: {score}.", err=True)
     return search.c2_
-
-
-def with_options(given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """CRF's parameters, those among the options included, and the options that are the solver's alone."""
-    from fastcrf.fitting.plan import PARAMETERS
-
-    for name in given.keys() & options.keys() & PARAMETERS:
-        refuse(name, f"is given twice, by --{name.replace('_', '-')} and by --option; remove one of them.")
-    parameters = {name: value for name, value in options.items() if name in PARAMETERS}
-    return given | parameters, {name: value for name, value in options.items() if name not in PARAMETERS}
-
-
-def make_plan_with(parameters: dict[str, Any], options: dict[str, Any], seconds: float | None) -> Plan:
-    """The plan for CRF's parameters, with options of the solver that it chose, and with a limit of time."""
-    from fastcrf.core.checks import above
-    from fastcrf.fitting.plan import make_plan
-    from fastcrf.solvers.registry import changed
-    from fastcrf.stopping import MaxSeconds
-
-    plan = make_plan(parameters)
-    solver = changed(plan.solver, **options) if options else plan.solver
-    limits = () if seconds is None else (MaxSeconds(above("seconds", seconds, 0.0)),)
-    return plan._replace(solver=solver, stop=(*plan.stop, *limits))

@@ -14,6 +14,7 @@ from fastcrf.core.types import Corpus
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.item_gatherer import ItemGatherer
 from fastcrf.data.encoding.items import describe
+from fastcrf.data.encoding.names import Names
 from fastcrf.data.encoding.vocabulary import growing
 
 
@@ -21,8 +22,7 @@ class DataSet:
     """Grows by `append`. Attributes and labels are numbered by first appearance, those of held-out sequences too."""
 
     def __init__(self) -> None:
-        self.ids: defaultdict[str, int] = growing()
-        self.positions = ItemGatherer(self.ids)
+        self.positions = ItemGatherer(Names(), learning=True)
         self.label_ids: defaultdict[str, int] = growing()
         self.labels = array("i")
         self.groups = array("q")
@@ -30,25 +30,21 @@ class DataSet:
     def append(self, items: Iterable[Any], labels: Iterable[Any], group: int) -> None:
         """Add a sequence, or nothing at all if something is wrong with it. Empty sequences teach nothing."""
         names = [label_text(label) for label in labels]
-        before = [len(grown) for grown in self.growing_arrays()]
+        before = self.positions.mark()
         try:
             n_items = self.positions.add_sequence(items, "The sequence")
             if n_items != len(names):
                 raise ValueError(f"The numbers of items and labels differ: |x| = {n_items}, |y| = {len(names)}")
         except BaseException:
-            for grown, length in zip(self.growing_arrays(), before, strict=True):
-                del grown[length:]
+            self.positions.take_back(before)
             raise
         if n_items:
             self.positions.end_sequence()
             self.labels.extend(map(self.label_ids.__getitem__, names))
             self.groups.append(group)
 
-    def growing_arrays(self) -> tuple[Any, Any, Any]:
-        return self.positions.offsets, self.positions.attributes, self.positions.values
-
     def attributes(self) -> ItemAttributes:
-        return ItemAttributes(dict(self.ids))
+        return ItemAttributes(self.positions.learnt())
 
     def label_names(self) -> list[str]:
         return list(self.label_ids)

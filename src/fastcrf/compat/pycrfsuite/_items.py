@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fastcrf.data.encoding.items import ItemError, flatten
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 
 Item = list[str] | dict[str, float]  # names, or names with values where one is not 1
 

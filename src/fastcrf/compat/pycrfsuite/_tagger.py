@@ -15,8 +15,8 @@ import numpy as np
 from fastcrf.compat.pycrfsuite._data import label_text
 from fastcrf.compat.pycrfsuite._dumpparser import ParsedDump
 from fastcrf.core.types import Floats
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.decoding.decoder_choice import infer_corpus, path_scores, viterbi
+from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.crfsuite_dump import dump_lines, header_lines
 from fastcrf.interchange.crfsuite_format import HEADER_SIZE, MAGIC
 from fastcrf.interchange.crfsuite_reader import is_crfsuite

@@ -24,7 +24,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from fastcrf import __version__
 from fastcrf.data.model_file.container import CORPUS_FORMAT as FORMAT
-from fastcrf.data.model_file.container import DTYPES, ModelFileError, parse_header
+from fastcrf.data.model_file.container import DTYPES, parse_header
+from fastcrf.exceptions import ModelFileError
 from fastcrf.system.atomic_write import new_file
 from fastcrf.system.mapped_arrays import map_file, scratch_file
 

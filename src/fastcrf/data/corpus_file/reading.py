@@ -14,8 +14,8 @@ from fastcrf.core.types import Corpus
 from fastcrf.data.corpus_file.container import CorpusFileError, PathLike, read
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.model_file.attribute_content import unpack_attributes
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content import check_input, read_labels
+from fastcrf.exceptions import ModelFileError
 
 LOOKED_AT = 1 << 20  # numbers at a time
 

@@ -15,9 +15,9 @@ from fastcrf.data.corpus_file.container import PathLike, Spool, write
 from fastcrf.data.encoding.attributes import Attributes, Gatherer
 from fastcrf.data.encoding.encoder import NO_ITEMS, gather_pairs
 from fastcrf.data.encoding.vocabulary import growing
-from fastcrf.data.errors import DataError
 from fastcrf.data.model_file.attribute_content import pack_attributes
 from fastcrf.data.model_file.content import saved_label
+from fastcrf.exceptions import DataError
 
 PIECE = 1 << 17  # positions that are gathered before they are spooled
 DTYPES = {

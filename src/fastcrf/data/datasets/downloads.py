@@ -12,8 +12,8 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from fastcrf.data.errors import DataError
 from fastcrf.data.files.text_lines import GZIP_MAGIC
+from fastcrf.exceptions import DataError
 from fastcrf.system.atomic_write import replace_file
 
 TIMEOUT = 60.0  # seconds without an answer

@@ -23,8 +23,8 @@ from typing import Any
 from fastcrf.data.datasets.downloads import check_text, fetch_text, read_text
 from fastcrf.data.datasets.feature_sets import FEATURE_SETS
 from fastcrf.data.datasets.known_sets import KNOWN_SETS, ColumnRows, KnownSet, Part
-from fastcrf.data.errors import DataError
 from fastcrf.data.files.conll import sentences
+from fastcrf.exceptions import DataError
 
 
 def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import compress
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.core.types import Corpus, Ints
-from fastcrf.data.encoding.item_gatherer import ItemGatherer, PairIds
-from fastcrf.data.encoding.vocabulary import growing, names_by_id
+from fastcrf.data.encoding.item_gatherer import ItemGatherer
+from fastcrf.data.encoding.names import Names
+from fastcrf.data.encoding.vocabulary import growing
 
 
 class Gatherer(Protocol):
@@ -84,33 +84,33 @@ class ItemAttributes:
     kind: ClassVar[str] = "items"
     n_fixed: ClassVar[int] = 0
 
-    ids: dict[str, int]
-    pairs: PairIds = field(default_factory=dict, repr=False, compare=False)  # looked up so far, shared by all gatherers
+    known: Names
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> ItemAttributes:
+        """Attributes with these names, numbered in this order."""
+        return cls(Names.in_order(names))
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.known)
 
     def names(self) -> list[str]:
-        return names_by_id(self.ids)
+        return self.known.listed()
 
     def gatherer(self) -> ItemGatherer:
-        return ItemGatherer(self.ids, only_known=True, pairs=self.pairs)
+        return ItemGatherer(self.known, learning=False)
 
     def learner(self) -> Learner:
-        ids = growing(self.ids)
-        return Learner(ItemGatherer(ids), lambda: ItemAttributes(dict(ids)))
+        gatherer = ItemGatherer(self.known, learning=True)
+        return Learner(gatherer, lambda: ItemAttributes(gatherer.learnt()))
 
     def kept(self, used: NDArray[np.bool_]) -> ItemAttributes:
-        return ItemAttributes({name: a for a, name in enumerate(compress(self.names(), used.tolist()))})
+        return ItemAttributes(self.known.kept(used))
 
     def reads_like(self, other: Attributes) -> bool:
         return other.kind == self.kind
 
     def joined(self, others: Sequence[ItemAttributes]) -> tuple[ItemAttributes, list[Ints]]:
-        ids = growing(self.ids)
+        ids = growing(self.known.ids)
         numbers = [np.fromiter(map(ids.__getitem__, other.names()), np.int32, len(other)) for other in others]
-        return ItemAttributes(dict(ids)), numbers
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle holds no pairs: what was looked up is no part of a model, and may be larger than it."""
-        return ItemAttributes, (self.ids,)
+        return ItemAttributes(Names(ids)), numbers

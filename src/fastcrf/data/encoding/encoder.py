@@ -16,9 +16,9 @@ from fastcrf.core.types import Corpus, Floats, Longs
 from fastcrf.data.encoding.attributes import Attributes, Gatherer, ItemAttributes
 from fastcrf.data.encoding.input_shapes import checked_weights, labels_of, pairs_of, sequences_of
 from fastcrf.data.encoding.vocabulary import growing
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 
-NO_ITEMS = ItemAttributes({})
+NO_ITEMS = ItemAttributes.of([])
 UNKNOWN = -1  # id of a gold label that the model does not know
 
 

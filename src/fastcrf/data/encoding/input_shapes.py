@@ -10,7 +10,7 @@ import numpy as np
 
 from fastcrf.core.types import Floats
 from fastcrf.data.encoding.items import describe, is_scalar
-from fastcrf.data.errors import DataError
+from fastcrf.exceptions import DataError
 
 SHAPE = "one sequence of items (dicts, or lists of strings) per sentence"
 NOTHING_MORE = object()  # stands for what is beyond the end of the shorter of X and y

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from fastcrf.data.errors import DataError
 from fastcrf.data.files.text_lines import ShareRead, check_length, name_of, read_lines
+from fastcrf.exceptions import DataError
 
 CONLLU_COMMENT = r"#\s*(\S+\s*=(\s|$)|(newdoc|newpar)\b)"
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, TextIO
 
 from fastcrf.data.encoding.input_shapes import checked_weights, items_of, labels_of, pairs_of
 from fastcrf.data.encoding.items import ItemError, flatten
-from fastcrf.data.errors import DataError
 from fastcrf.data.files.text_lines import ShareRead, check_length, name_of, read_lines
+from fastcrf.exceptions import DataError
 
 FIELD = re.compile(r"((?:[^\\:]|\\.|\\$)*)(?::(.*))?", re.DOTALL)  # a name, and what follows the first plain colon
 ESCAPE = re.compile(r"\\([:\\])")

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.boundaries import BoundedAttributes
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content_checks import require
+from fastcrf.exceptions import ModelFileError
 
 CONTENTS = {  # by kind; imported when needed, because templates are many files
     "items": "fastcrf.data.model_file.item_content",

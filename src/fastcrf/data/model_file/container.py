@@ -24,6 +24,7 @@ import safetensors
 from numpy.typing import NDArray
 
 from fastcrf import __version__
+from fastcrf.exceptions import ModelFileError
 
 FORMAT = "fastcrf-model"
 CORPUS_FORMAT = "fastcrf-corpus"  # the neighbor that is taken for it
@@ -33,10 +34,6 @@ DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
 
 Arrays = dict[str, NDArray[Any]]
 PathLike = str | os.PathLike[str]
-
-
-class ModelFileError(ValueError):
-    """A model file that cannot be used, or a model that cannot be saved; the message is one sentence."""
 
 
 def to_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> bytes:

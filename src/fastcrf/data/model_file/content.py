@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.model_file.attribute_content import pack_attributes, unpack_attributes
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content_checks import ascend_to, in_order, require, take
+from fastcrf.exceptions import ModelFileError
 
 LABEL_TYPES = (str, int, float, bool)  # what JSON tells apart and gives back as it was
 MOST_ALIKE = 100  # labels with the hash of another: whole numbers can be chosen so, and looking them up takes ages

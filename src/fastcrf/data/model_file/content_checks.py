@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastcrf.core.types import Longs
 from fastcrf.data.encoding.vocabulary import unpack_names
-from fastcrf.data.model_file.container import ModelFileError
+from fastcrf.exceptions import ModelFileError
 
 
 def take(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type) -> NDArray[Any]:

@@ -8,12 +8,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fastcrf.data.encoding.attributes import ItemAttributes
-from fastcrf.data.encoding.vocabulary import pack_names
+from fastcrf.data.encoding.names import Names
 from fastcrf.data.model_file.content_checks import require, take_names
 
 
 def pack(attributes: ItemAttributes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    names, offsets = pack_names(attributes.names())
+    names, offsets = attributes.known.packed
     return {"attribute_names": names, "attribute_name_offsets": offsets}, {}
 
 
@@ -21,4 +21,4 @@ def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> Ite
     names = take_names(arrays, "attribute")
     ids = dict(zip(names, range(len(names)), strict=True))
     require(len(ids) == len(names), "the same attribute twice")
-    return ItemAttributes(ids)
+    return ItemAttributes(Names(ids))

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from fastcrf.core.types import Longs
 from fastcrf.data.encoding.vocabulary import names_by_id, pack_names
-from fastcrf.data.errors import DataError
-from fastcrf.data.model_file.container import ModelFileError
 from fastcrf.data.model_file.content_checks import ascend_to, require, take, take_names
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.template_engine.program import compile_templates
 from fastcrf.data.template_engine.tables import split_key
 from fastcrf.data.templates.dialects import parse_template
+from fastcrf.exceptions import DataError, ModelFileError
 
 Arrays = Mapping[str, NDArray[Any]]
 

@@ -16,8 +16,8 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from fastcrf.data.errors import DataError
 from fastcrf.data.templates.template import Cell, Padding, Piece, Template, template_error
+from fastcrf.exceptions import DataError
 
 PADDING = Padding(before=(None,), after=(None,))
 FARTHEST = 1000

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fastcrf.data.errors import DataError
 from fastcrf.data.files.text_lines import name_of, read_lines
 from fastcrf.data.templates import crfpp, crfsuite, wapiti
 from fastcrf.data.templates.template import Padding, Template, template_error
+from fastcrf.exceptions import DataError
 
 BUILT_IN = {"crfsuite-chunking": ("crfsuite", crfsuite.CHUNKING)}
 SCRIPT = re.compile(r"^\s*templates\s*=", re.MULTILINE)

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcrf.data.errors import DataError
 from fastcrf.data.templates.matching import ONCE, OPTIONAL, REPEATED, Expression, TooMuchWork, Unit, search
+from fastcrf.exceptions import DataError
 
 CLASSES = {
     "d": rb"0-9",

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from fastcrf.data.errors import DataError
 from fastcrf.data.templates.regex import bytes_of, first_match
+from fastcrf.exceptions import DataError
 
 Command = Literal["x", "t", "m"]
 Scope = Literal["u", "b", "*"]  # with the label, with the label and the one before, both

@@ -1,8 +1,8 @@
-"""The default: quasi-Newton with many pairs, a metric of the features' own scales and, for long fits, a flying start.
+"""The default: quasi-Newton with many pairs, a diagonal preconditioner and, for long fits, a flying start.
 
 L-BFGS after Liu & Nocedal (1989), "On the limited memory BFGS method for large scale optimization", Mathematical
-Programming 45, pp. 503-528; its start and metric after Duchi, Hazan & Singer (2011), "Adaptive subgradient methods for
-online learning and stochastic optimization", JMLR 12, pp. 2121-2159.
+Programming 45, pp. 503-528; its start and preconditioner after Duchi, Hazan & Singer (2011), "Adaptive subgradient
+methods for online learning and stochastic optimization", JMLR 12, pp. 2121-2159.
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2
 
@@ -11,7 +11,7 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2
         if F is lower there, go on from there
     else: G <- 1 + observed + expected counts of each feature
     D <- G^-1/4
-    L-BFGS with H0 = (y.s / y.Dy) D                                 (c1 > 0: proximal L-BFGS in the same metric)
+    L-BFGS with H0 = (y.s / y.Dy) D                                 (c1 > 0: proximal L-BFGS in the same preconditioner)
         in single precision, if a fit will take ten seconds, until F - F* is about the gap that the fit is for
 
 Why. Features differ in frequency by five orders of magnitude, and so does curvature; from H0 = I, L-BFGS spends half of
@@ -27,14 +27,14 @@ objective and no gradient, and the last of them is evaluated once more in double
 or more exact steps from there to the end are what the certificate is made of.
 
 Safeguards: F never rises. Where the pass does not pay, its weights are dropped. A line search that fails drops the
-pairs; if that does not help, the metric; then this is steepest descent. A start other than zero is taken for a good one
-and not left for AdaGrad's. The same seed and number of threads give the same steps.
+pairs; if that does not help, the preconditioner; then this is steepest descent. A start other than zero is taken for a
+good one and not left for AdaGrad's. The same seed and number of threads give the same steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -48,12 +48,13 @@ from fastcrf.simd.vectors import dot
 from fastcrf.solvers.auto.adaptive_pass import adaptive_pass
 from fastcrf.solvers.auto.decisions import affordable_pairs, gradient_seconds, is_near, kept
 from fastcrf.solvers.contract import Solver
-from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_choice, check_positive, check_seed, check_whole, seed_of
 from fastcrf.solvers.quasi_newton import curvature_pairs, lbfgs, prox_lbfgs, sparse_model
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
-from fastcrf.solvers.quasi_newton.metric import counts_of, metric_of
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
+from fastcrf.solvers.quasi_newton.preconditioner import counts_of, preconditioner_of
 
 LONG = 0.015  # seconds of a gradient on one core: a fit takes about a hundred of them
 LONG_WITH_L1 = 0.003  # there a step costs twice a gradient while hardly a weight is zero, and the pass ends with zeros
@@ -74,22 +75,40 @@ class AutoProblem(SequenceGradientProblem, RoughProblem, Protocol):
 
 
 class Prepared(NamedTuple):
-    """Where quasi-Newton begins, and in which metric."""
+    """Where quasi-Newton begins, and in which preconditioner."""
 
     start: Start
-    metric: Floats
+    preconditioner: Floats
 
 
 def optional(kept: StateField, **changes: Any) -> StateField:
     return kept._replace(optional=True, **changes)
 
 
-@dataclass(frozen=True)
+@solver
 class Auto:
-    """adaptive_pass: whether to begin with a pass of AdaGrad (if long, always, never); pairs: how many curvature pairs
-    are kept, or None for as many as are cheap; max_linesearch: gradient evaluations per line search; eta: step size of
-    the pass; seed: of its order; single_precision: whether to evaluate in it (if long, always, never) as long as the
-    relative gap is above target (None: never).
+    """Train with the default policy: quasi-Newton from a good start, without anything to tune.
+
+    With c1 = 0 it is L-BFGS, with c1 > 0 proximal L-BFGS.
+
+    Parameters
+    ----------
+    adaptive_pass
+        Whether to begin with a pass of AdaGrad: "if long" (if training takes long enough), "always" or "never".
+    pairs
+        Curvature pairs; None: as many as are cheap.
+    max_linesearch
+        Limit on gradient evaluations per line search.
+    eta
+        Step size of the pass of AdaGrad.
+    seed
+        Seed of the order of the pass; None: the `random_state` of the estimator, or 0.
+    single_precision
+        Whether iterations run in single precision until the certified relative gap is at most `target`: "if long",
+        "always" or "never".
+    target
+        Certified relative gap at which iterations change to double precision. None: all of them are in double
+        precision. The estimator sets it from its `tol`.
     """
 
     name: ClassVar[str] = "auto"
@@ -113,7 +132,7 @@ class Auto:
     pairs: int | None = None
     max_linesearch: int = 20
     eta: float = 0.3
-    seed: int = 0
+    seed: int | None = None
     single_precision: str = "if long"
     target: float | None = None
 
@@ -123,7 +142,7 @@ class Auto:
             check_whole(self.name, "pairs", self.pairs, 1)
         check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
         check_positive(self.name, "eta", self.eta)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_seed(self.name, self.seed)
         check_choice(self.name, "single_precision", self.single_precision, WHEN)
         if self.target is not None:
             check_positive(self.name, "target", self.target)
@@ -175,7 +194,7 @@ class Auto:
         while (prepared := settled._prepare(problem, start)) is None:  # asked to stop within the pass
             yield Step(start.weights, 1.0, start.value, start.gradient, state=point)
         descend = settled._roughly_first if settled.single_precision == "always" else settled._quasi_newton
-        steps = descend(problem, prepared.start, settled._pairs(problem, prepared.metric))
+        steps = descend(problem, prepared.start, settled._pairs(problem, prepared.preconditioner))
         if prepared.start.passes == 0:
             next(steps)  # the start, which has been told
         return (yield from steps)
@@ -200,19 +219,19 @@ class Auto:
     def _prepare(self, problem: SequenceGradientProblem, start: Start) -> Prepared | None:
         """Where to begin: after a pass of AdaGrad if that is due and pays. None if asked to stop before it is over."""
         if self.adaptive_pass == "never" or start.weights.any():
-            return Prepared(start._replace(passes=0), metric_of(1.0 + counts_of(problem, start)))
+            return Prepared(start._replace(passes=0), preconditioner_of(1.0 + counts_of(problem, start)))
         n_parts = max(1, min(problem.n_jobs, MOST_PARTS, problem.n_sequences // SMALLEST_PART))
-        reached = adaptive_pass(problem, start.weights, n_parts=n_parts, eta=self.eta, seed=self.seed)
+        reached = adaptive_pass(problem, start.weights, n_parts=n_parts, eta=self.eta, seed=seed_of(self))
         if reached is None:
             return None
         weights, squares = reached
         value, gradient = evaluate(problem, weights)
         if not value < start.value:  # also true for a NaN
-            return Prepared(start._replace(passes=2), metric_of(1.0 + counts_of(problem, start)))
-        return Prepared(Start(weights, value, gradient, 2), metric_of(squares))
+            return Prepared(start._replace(passes=2), preconditioner_of(1.0 + counts_of(problem, start)))
+        return Prepared(Start(weights, value, gradient, 2), preconditioner_of(squares))
 
-    def _pairs(self, problem: SequenceGradientProblem, metric: Floats) -> CurvaturePairs:
-        return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, metric)
+    def _pairs(self, problem: SequenceGradientProblem, preconditioner: Floats) -> CurvaturePairs:
+        return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, preconditioner)
 
     def _roughly_first(
         self, problem: AutoProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.evaluation import begin, evaluate
 from fastcrf.penalties.proximal import proximal_step
 from fastcrf.simd.vectors import dot, norm
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_truth
 
 MOST_DOUBLINGS = 60
@@ -47,9 +47,15 @@ class Point(NamedTuple):
     gradient: Floats
 
 
-@dataclass(frozen=True)
+@solver
 class AcceleratedGradient:
-    """restart: the momentum when it points uphill."""
+    """Train with Nesterov's accelerated gradient method (FISTA), with L1 and L2 penalties.
+
+    Parameters
+    ----------
+    restart
+        Whether momentum restarts when it points uphill.
+    """
 
     name: ClassVar[str] = "accelerated-gradient"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})

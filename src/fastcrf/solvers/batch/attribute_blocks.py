@@ -46,7 +46,7 @@ class Penalty(NamedTuple):
 
     c1: float
     ridge: float
-    caution: float
+    kappa: float
 
 
 class Inferred(NamedTuple):
@@ -168,7 +168,7 @@ def move_block(slopes, curvatures, size, penalty, weights, begin):
         curvatures[k] = max(curvatures[k], LEAST_CURVATURE)
         steepest = max(steepest, abs(slopes[k]) / curvatures[k])
     for k in range(size):
-        bend = penalty.caution * steepest * curvatures[k]
+        bend = penalty.kappa * steepest * curvatures[k]
         target = soft(bend * weights[begin + k] - slopes[k], penalty.c1) / (bend + penalty.ridge)
         slopes[k] = target - weights[begin + k]
         moved = moved or slopes[k] != 0.0

@@ -8,11 +8,11 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
 
     repeat: for each attribute, with x its value where it occurs, and at last for the transitions as one more block
         g_k ← sum of x (p(y_t = k | x) - [y_t = k]);   h_k ← sum of x^2 p (1 - p)
-        h ← caution max(1, max_k |g_k| / h_k) h
+        h ← kappa max(1, max_k |g_k| / h_k) h
         w_k ← soft(h_k w_k - g_k, c1) / (h_k + 2 c2)
 
 A Step is one sweep over all blocks. h would be the diagonal of the block's Hessian if positions were independent, and
-is made so much larger that no slope moves a weight by more than 1 / caution; caution = 1.5 is Wapiti's kappa. Nothing
+is made so much larger that no slope moves a weight by more than 1 / kappa; 1.5 is Wapiti's default. Nothing
 proves that a step lowers F, and none is taken back.
 
 Differs from Wapiti: only sequences that a move has touched are inferred anew (attribute_blocks.py), where Wapiti runs
@@ -23,7 +23,6 @@ have weights and attributes values; a curvature of zero is taken for 1e-30.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,29 +31,36 @@ from fastcrf.core.solver_state import COUNT, WEIGHTS, StateField
 from fastcrf.core.types import Diverged, Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.batch.attribute_blocks import AttributeBlocks, Penalty
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_positive
 from fastcrf.stochastic.slices import Slices
 
 
-@dataclass(frozen=True)
+@solver
 class BCD:
-    """caution: how much larger curvatures are taken for than they look."""
+    """Train with block coordinate descent, one attribute's weights at a time.
+
+    Parameters
+    ----------
+    kappa
+        Factor of the curvatures, Wapiti's kappa: the larger, the shorter the moves.
+    """
 
     name: ClassVar[str] = "bcd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l2", "l1+l2"})
-    guarantee: ClassVar[str] = "slow optimum"
+    guarantee: ClassVar[str] = "optimum, slowly"
     state_fields: ClassVar[Mapping[str, StateField]] = {"weights": WEIGHTS, "blocks_done": COUNT}
 
-    caution: float = 1.5
+    kappa: float = 1.5
 
     def __post_init__(self) -> None:
-        check_positive(self.name, "caution", self.caution)
+        check_positive(self.name, "kappa", self.kappa)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        penalty = Penalty(problem.c1, 2.0 * problem.c2, float(self.caution))
+        penalty = Penalty(problem.c1, 2.0 * problem.c2, float(self.kappa))
         w, done = (np.array(state["weights"]), int(state["blocks_done"])) if state else (weights, 0)
         corpus = AttributeBlocks(problem.corpus, problem.features)
         n, occurrences = corpus.n_blocks, len(problem.corpus.attributes)
@@ -70,5 +76,5 @@ class BCD:
             if blocks.finished:
                 blocks.start_again()
             if not np.isfinite(moved).all():
-                raise Diverged(f"A sweep of {self.name} made a weight that is not finite; raise caution, c1 or c2.")
+                raise Diverged(f"A sweep of {self.name} made a weight that is not finite; raise kappa, c1 or c2.")
             w, passes = moved, inferred / problem.n_sequences

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +30,7 @@ from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.evaluation import begin
 from fastcrf.simd.vectors import dot, norm
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.line_search import Search, SmoothRay, strong_wolfe
 from fastcrf.solvers.options import check_choice, check_whole
 
@@ -39,10 +39,16 @@ CURVATURE = 0.1
 NOTHING_TO_GAIN = 1e-6 * np.finfo(np.float64).eps  # a decrease far below the rounding of the objective, relative to it
 
 
-@dataclass(frozen=True)
+@solver
 class ConjugateGradient:
-    """beta: "polak-ribiere", "fletcher-reeves", or "none" for steepest descent; max_linesearch: gradient evaluations
-    per line search.
+    """Train with nonlinear conjugate gradients, or with steepest descent.
+
+    Parameters
+    ----------
+    beta
+        Conjugacy: "polak-ribiere", "fletcher-reeves", or "none" for steepest descent.
+    max_linesearch
+        Limit on gradient evaluations per line search.
     """
 
     name: ClassVar[str] = "conjugate-gradient"

@@ -13,16 +13,13 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
 That is rprop+; rprop- (backtrack=False) moves in any case, and takes nothing back. With c1 > 0 a weight that would
 change its sign stops at exactly zero, and g_before is v.
 
-sparse="wapiti" is what Wapiti's code does where c1 > 0: a weight moves against the slope of the smooth part if that is
-also against v, and stays where it is otherwise; it waits where g_before = 0; g_before is the slope of the smooth part.
-A weight that only the penalty pulls back then stays for ever, so that this form does not come near the optimum, and no
-weight that has moved returns to exactly zero.
+Differs from Wapiti: where c1 > 0, its code compares slopes of the smooth part, and moves a weight only if that slope
+and v have the same sign. A weight that only the penalty pulls back then stays for ever.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,27 +29,41 @@ from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.evaluation import begin, evaluate
 from fastcrf.penalties.orthant import pseudo_gradient, step_within_orthant
-from fastcrf.solvers.options import check_choice, check_positive, check_truth
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_positive, check_truth
 
 
-@dataclass(frozen=True)
+@solver
 class RPROP:
-    """sparse: how L1 penalties are met, "orthant" or "wapiti"; backtrack: whether a weight whose slope changed its sign
-    returns (rprop+); first_step: of every weight; shortest, longest: step; shrink, grow: its factors.
+    """Train with RPROP, step sizes from the signs of the gradient.
+
+    Parameters
+    ----------
+    backtrack
+        Whether a weight returns when its gradient component changes sign (RPROP+).
+    first_step
+        First step of every weight.
+    shortest
+        Shortest step.
+    longest
+        Longest step.
+    shrink
+        Factor of a step after a change of sign.
+    grow
+        Factor of a step without one.
     """
 
     name: ClassVar[str] = "rprop"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
-    guarantee: ClassVar[str] = "neighborhood"
+    guarantee: ClassVar[str] = "near the optimum"
     state_fields: ClassVar[Mapping[str, StateField]] = {
         **POINT,
         "weights_before": WEIGHTS,
-        "slopes_before": WEIGHTS,
+        "gradient_before": WEIGHTS,
         "steps": StateField("weights", low=0.0),
     }
 
-    sparse: str = "orthant"
     backtrack: bool = True
     first_step: float = 0.1
     shortest: float = 1e-8
@@ -61,7 +72,6 @@ class RPROP:
     grow: float = 1.2
 
     def __post_init__(self) -> None:
-        check_choice(self.name, "sparse", self.sparse, ("orthant", "wapiti"))
         check_truth(self.name, "backtrack", self.backtrack)
         for option in ("first_step", "shortest", "longest", "shrink", "grow"):
             check_positive(self.name, option, getattr(self, option))
@@ -72,10 +82,10 @@ class RPROP:
         w, value, g, passes = begin(self.name, problem, weights, state)
         before, slopes, steps = w.copy(), np.zeros_like(w), np.full_like(w, self.first_step)
         if state:
-            before, slopes, steps = (np.array(state[item]) for item in ("weights_before", "slopes_before", "steps"))
+            before, slopes, steps = (np.array(state[item]) for item in ("weights_before", "gradient_before", "steps"))
         while True:
             reached = {"weights": w, "value": value, "gradient": g}
-            reached |= {"weights_before": before, "slopes_before": slopes, "steps": steps}
+            reached |= {"weights_before": before, "gradient_before": slopes, "steps": steps}
             yield Step(w, passes, value, g, {"mean_step": float(steps.mean())}, reached)
             w, before, slopes, steps = self._moved(w, g, before, slopes, steps, float(problem.c1))
             (value, g), passes = evaluate(problem, w), 1
@@ -88,17 +98,7 @@ class RPROP:
         agreement = np.sign(slopes) * np.sign(v)
         steps = np.where(agreement > 0.0, np.minimum(self.grow * steps, self.longest), steps)
         steps = np.where(agreement < 0.0, np.maximum(self.shrink * steps, self.shortest), steps)
-        if self.sparse == "wapiti" and c1 > 0.0:
-            moved, compared = w + self._wapiti_move(g, v, agreement, steps), g
-        else:
-            moved, compared = (
-                step_within_orthant(w, -np.sign(v) * steps, 1.0) if c1 > 0.0 else w - np.sign(v) * steps,
-                v,
-            )
+        moved = step_within_orthant(w, -np.sign(v) * steps, 1.0) if c1 > 0.0 else w - np.sign(v) * steps
         returning = (agreement < 0.0) & self.backtrack
         moved, before = np.where(returning, before, moved), np.where(returning, before, w)
-        return moved, before, np.where(returning, 0.0, compared), steps
-
-    def _wapiti_move(self, g: Floats, v: Floats, agreement: Floats, steps: Floats) -> Floats:
-        waits = (np.sign(g) * np.sign(v) <= 0.0) | (self.backtrack & (agreement == 0.0))
-        return np.where(waits, 0.0, -steps * np.sign(g))
+        return moved, before, np.where(returning, 0.0, v), steps

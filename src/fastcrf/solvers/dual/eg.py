@@ -21,7 +21,6 @@ counts.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +35,7 @@ from fastcrf.lazy_vectors.lazy_weights import LazyWeights
 from fastcrf.objective.blocks import collect_change
 from fastcrf.objective.capabilities import AnyProblem
 from fastcrf.simd.vectors import dot
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.dual.potentials import (
     FIRST_RATE,
     GROWTH,
@@ -55,9 +55,15 @@ ROUNDING = 1e-13  # of D, a sum over the corpus
 SMALLEST_RATE = 1e-15
 
 
-@dataclass(frozen=True)
+@solver
 class EG:
-    """initial: what a right label or bigram counts in the first dual point."""
+    """Train with batch exponentiated gradient on the dual.
+
+    Parameters
+    ----------
+    initial
+        Score of a gold label or bigram in the first dual point.
+    """
 
     name: ClassVar[str] = "eg"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
@@ -67,7 +73,7 @@ class EG:
     state_fields: ClassVar[Mapping[str, StateField]] = {
         **STATE_FIELDS,
         **dict.fromkeys(("labels", "transitions"), StateField("sequences")),
-        "favour": StateField("sequences", low=0.0),
+        "favor": StateField("sequences", low=0.0),
         "rates": StateField(low=0.0, high=1.0, n_axes=1),
     }
 
@@ -151,6 +157,6 @@ def try_all(following, rate, tried, alpha, entropies, trial, lanes):
 @noalloc_kernel
 def keep_all(following, rate, alpha, trial, lanes):
     """All potentials after the update with `rate`, which was tried. Writes: alpha, trial, following.space."""
-    for i in range(len(alpha.favour)):
+    for i in range(len(alpha.favor)):
         c = update_one(following, i, rate, alpha, trial, lanes)
         keep_trial(alpha, following.blocks, i, c, following.space.lattice.scores, trial, lanes)

@@ -24,7 +24,6 @@ D. Each row has objective, dual and true duality gap, for which every Step evalu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -36,6 +35,7 @@ from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.lazy_vectors.lazy_vector import gather, turn
 from fastcrf.objective.blocks import Blocks
 from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.dual import potentials
 from fastcrf.solvers.dual.potentials import (
     FIRST_RATE,
@@ -50,7 +50,7 @@ from fastcrf.solvers.dual.potentials import (
     make_trial,
 )
 from fastcrf.solvers.dual.run import STATE_FIELDS, DualRun, DualWeights
-from fastcrf.solvers.options import check_truth, check_whole
+from fastcrf.solvers.options import check_seed, check_truth, check_whole, seed_of
 from fastcrf.stochastic.gradient_storage import bytes_by_form, make_gradients, stored_arrays
 from fastcrf.stochastic.local_change import mask_change
 from fastcrf.stochastic.sampling import epoch_permutation, epoch_uniforms
@@ -60,10 +60,20 @@ BACKTRACKS = (2, 5)  # in the first pass, and later
 ROUNDING = 1e-14  # of the change of D, which is a difference of sums
 
 
-@dataclass(frozen=True)
+@solver
 class OEG:
-    """initial: what a right label or bigram counts in the first dual point; permutation: whether the first pass goes
-    through a random permutation; steps_per_epoch: Steps in n draws, to see the course of the first pass.
+    """Train with online exponentiated gradient on the dual.
+
+    Parameters
+    ----------
+    initial
+        Score of a gold label or bigram in the first dual point.
+    permutation
+        Whether the first pass visits the sequences in a random permutation.
+    seed
+        Seed of the samples; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
     """
 
     name: ClassVar[str] = "oeg"
@@ -74,19 +84,19 @@ class OEG:
     state_fields: ClassVar[Mapping[str, StateField]] = {
         **STATE_FIELDS,
         **dict.fromkeys(("labels", "transitions", "nodes", "edges"), StateField("sequences")),
-        "favour": StateField("sequences", low=0.0),
+        "favor": StateField("sequences", low=0.0),
         "rates": StateField("sequences", low=0.0, high=1.0),
     }
 
     initial: float = 3.0
     permutation: bool = True
-    seed: int = 0
+    seed: int | None = None
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
         check_initial(self.name, self.initial)
         check_truth(self.name, "permutation", self.permutation)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     def iterate(self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None) -> Iterator[Step]:
@@ -116,8 +126,8 @@ class OEG:
     def _order(self, epoch: int, n: int) -> Longs:
         """The sequences that an epoch draws, one after the other."""
         if epoch == 0 and self.permutation:
-            return epoch_permutation(self.seed, epoch, n)
-        return np.minimum((epoch_uniforms(self.seed, epoch, n) * n).astype(np.int64), n - 1)
+            return epoch_permutation(seed_of(self), epoch, n)
+        return np.minimum((epoch_uniforms(seed_of(self), epoch, n) * n).astype(np.int64), n - 1)
 
 
 def size_of(blocks: Blocks) -> int:

@@ -5,13 +5,13 @@ A distribution of EG's is always a chain, because each update mixes logarithms o
     alpha_i(y)  is proportional to  exp( sum_t theta_t(y_t) + sum_t [ tau(y_{t-1}, y_t) + c 1(gold bigram at t) ] )
 
 Weights of transitions do not depend on the position, so the part tau of the bigrams does not either; what does, is the
-start, which favours the gold bigram at each position by c. An update scales it by (1 - rate), so that T K + K^2 + 1
+start, which favors the gold bigram at each position by c. An update scales it by (1 - rate), so that T K + K^2 + 1
 numbers a sequence are enough. (With both parts at the start, a right label counts `initial`, and so does a right
 bigram.) While c matters, each position has a matrix of its own, made for the recursions and forgotten; when c has
 faded below what a double can show, all share one.
 
 In a chain of higher order tau has a number for each known history and label (features/histories.py), and what the start
-favours is the state at each position: the history that the gold labeling ends with there. It takes no matrices.
+favors is the state at each position: the history that the gold labeling ends with there. It takes no matrices.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ LARGEST_INITIAL = 100.0  # beyond, the first potentials would be too wide for th
 
 
 @generic
-def favour_gold(edges, blocks, i, c, lanes):  # type: ignore[no-untyped-def]
+def favor_gold(edges, blocks, i, c, lanes):  # type: ignore[no-untyped-def]
     """Edges whose gold bigrams, or states, of sequence i count c more at their positions. Writes: edges."""
 
 
 @generic
-def count_favoured(edges, blocks, i, c, space):  # type: ignore[no-untyped-def]
+def count_favored(edges, blocks, i, c, space):  # type: ignore[no-untyped-def]
     """What c adds to the expected score of sequence i, after `infer_current` took it for 0: of c itself and, where
     `infer_current` left some out, of bigrams. Writes: space.edge_sums (completed).
     """
@@ -58,7 +58,7 @@ class Potentials(NamedTuple):
 
     labels: np.ndarray  # [P, Kp] theta; padding -1e300
     transitions: np.ndarray  # [N H, Kp] tau of sequence i in rows i H .. (i + 1) H
-    favour: Floats  # [N] c
+    favor: Floats  # [N] c
 
 
 class Trial(NamedTuple):
@@ -94,7 +94,7 @@ def make_trial(blocks: Blocks) -> Trial:
 def make_trial_edges(blocks: Blocks) -> AnyEdges:
     longest, Kp, layout = blocks.widest[2], blocks.layout.padded, blocks.layout
     if layout.order > 1:
-        return no_edges(layout, tree_of(layout))._replace(favoured=np.zeros(longest, np.int64))
+        return no_edges(layout, tree_of(layout))._replace(favored=np.zeros(longest, np.int64))
     matrices = aligned_zeros(longest * Kp, Kp), aligned_zeros(longest * Kp, Kp)
     return Edges(aligned_zeros(Kp, Kp), *matrices, 0.0, 0.0, 0)
 
@@ -122,14 +122,14 @@ def blend(potentials, blocks, i, rate, edge_scores, trial, target, lanes):
         for b in range(0, Kp, W):
             old = scale(kept, load(potentials.transitions, i * H + h, b, lanes))
             store(trial.edges.scores, h, b, add_scaled(rate, load(edge_scores, h, b, lanes), old))
-    c = kept * potentials.favour[i]
+    c = kept * potentials.favor[i]
     return c if c > FADED else 0.0
 
 
 @outlined_kernel
 def infer_chain(blocks, i, c, trial, space, lanes):
     """Weighted entropy of the chain of sequence i whose label potentials are in space.lattice.scores, the others in
-    `trial`; its residuals go where `infer_block` leaves them. Minus infinity where what is favoured and very wide
+    `trial`; its residuals go where `infer_block` leaves them. Minus infinity where what is favored and very wide
     potentials meet, which the recursions cannot take: such a trial is a vain one.
 
     Writes: space, trial (labels: the potentials again).
@@ -140,9 +140,9 @@ def infer_chain(blocks, i, c, trial, space, lanes):
         length = blocks.chains.starts[i + 1] - blocks.chains.starts[i]
         if is_wide(shared, widest_row(space.lattice.scores, length, blocks.layout.n_labels) + c):
             return -math.inf
-        edges = favour_gold(shared, blocks, i, c, lanes)
+        edges = favor_gold(shared, blocks, i, c, lanes)
     entropy = infer_current(blocks, i, edges, space, trial.labels, lanes)[1]
-    return entropy - count_favoured(shared, blocks, i, c, space) if c > 0.0 else entropy
+    return entropy - count_favored(shared, blocks, i, c, space) if c > 0.0 else entropy
 
 
 @noalloc_kernel
@@ -158,8 +158,8 @@ def widest_row(scores, n_rows, n_labels):
     return widest
 
 
-@favour_gold.register(Edges)
-def favour_bigrams(edges, blocks, i, c, lanes):
+@favor_gold.register(Edges)
+def favor_bigrams(edges, blocks, i, c, lanes):
     """Matrices of each position: tau's, the gold bigram times exp(c). Writes: edges.forward, edges.backward."""
     starts, labels, Kp, factor = blocks.chains.starts, blocks.chains.labels, edges.scores.shape[1], math.exp(c)
     for p in range(starts[i] + 1, starts[i + 1]):
@@ -171,8 +171,8 @@ def favour_bigrams(edges, blocks, i, c, lanes):
     return Edges(edges.scores, edges.forward, edges.backward, edges.top, 0.0, np.int64(Kp))  # type: ignore[arg-type]
 
 
-@count_favoured.register(Edges)
-def count_favoured_bigrams(edges, blocks, i, c, space):
+@count_favored.register(Edges)
+def count_favored_bigrams(edges, blocks, i, c, space):
     starts, labels, lattice = blocks.chains.starts, blocks.chains.labels, space.lattice
     factor, missing = math.exp(c), 0.0
     for p in range(starts[i] + 1, starts[i + 1]):
@@ -183,25 +183,25 @@ def count_favoured_bigrams(edges, blocks, i, c, space):
     return missing
 
 
-@favour_gold.register(HistoryEdges)
-def favour_states(edges, blocks, i, c, lanes):
-    """Writes: edges.favoured."""
+@favor_gold.register(HistoryEdges)
+def favor_states(edges, blocks, i, c, lanes):
+    """Writes: edges.favored."""
     starts, labels = blocks.chains.starts, blocks.chains.labels
-    edges.favoured[0] = labels[starts[i]]
+    edges.favored[0] = labels[starts[i]]
     for p in range(starts[i] + 1, starts[i + 1]):
         t = p - starts[i]
-        edges.favoured[t] = edges.following[edges.favoured[t - 1], labels[p]]
+        edges.favored[t] = edges.following[edges.favored[t - 1], labels[p]]
     return HistoryEdges(
         edges.scores, edges.steps, edges.forward, edges.shorter, edges.last, edges.following, edges.starts,
-        edges.longer, edges.place, edges.below, edges.favoured, math.exp(c), edges.longest, edges.top, 0.0,
+        edges.longer, edges.place, edges.below, edges.favored, math.exp(c), edges.longest, edges.top, 0.0,
     )  # fmt: skip
 
 
-@count_favoured.register(HistoryEdges)
-def count_favoured_states(edges, blocks, i, c, space):
+@count_favored.register(HistoryEdges)
+def count_favored_states(edges, blocks, i, c, space):
     expected = 0.0
     for t in range(1, blocks.chains.starts[i + 1] - blocks.chains.starts[i]):
-        expected += c * space.lattice.favoured[t]
+        expected += c * space.lattice.favored[t]
     return expected
 
 
@@ -211,4 +211,4 @@ def keep_trial(potentials, blocks, i, c, labels, trial, lanes):
     starts, H = blocks.chains.starts, blocks.layout.n_histories
     copy_rows(labels, potentials.labels[starts[i] :], starts[i + 1] - starts[i], lanes)
     copy_rows(trial.edges.scores, potentials.transitions[i * H :], H, lanes)
-    potentials.favour[i] = c
+    potentials.favor[i] = c

@@ -33,7 +33,7 @@ STATE_FIELDS = {
     "weights": WEIGHTS,
     "drift": WEIGHTS,
     "entropies": StateField("sequences"),
-    **dict.fromkeys(("epoch", "drawn", "filled"), COUNT),
+    **dict.fromkeys(("epoch", "sampled", "filled"), COUNT),
 }
 
 
@@ -83,7 +83,7 @@ class DualRun:
             weights, drift = np.array(state["weights"]), np.array(state["drift"])
             take(name, "entropies", state, self.entropies)
             self.epoch = int(state["epoch"])
-            self.draws.done = min(int(state["drawn"]), n)
+            self.draws.done = min(int(state["sampled"]), n)
             self.filled.done = min(int(state["filled"]), n)
         self.lazy = LazyWeights(self.part, weights, drift, make_drifting)
 
@@ -131,5 +131,5 @@ class DualRun:
         return Step(w, passes, objective, gradient, info, self.state(), bound)
 
     def state(self) -> dict[str, Any]:
-        numbers = {"epoch": self.epoch, "drawn": self.draws.done, "filled": self.filled.done}
+        numbers = {"epoch": self.epoch, "sampled": self.draws.done, "filled": self.filled.done}
         return {**self.lazy.state(), "entropies": self.entropies, **self.dual, **numbers}

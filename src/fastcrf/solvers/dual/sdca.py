@@ -26,7 +26,6 @@ when last seen, and the objective that follows from it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -40,6 +39,7 @@ from fastcrf.objective.blocks import collect_change
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.simd.lanes import add_scaled, load, store
 from fastcrf.simd.rows import clear_rows, copy_rows
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.dual.marginals import (
     ChainMarginals,
     Held,
@@ -54,7 +54,7 @@ from fastcrf.solvers.dual.marginals import (
     sum_steps,
 )
 from fastcrf.solvers.dual.run import STATE_FIELDS, DualRun, DualWeights
-from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.solvers.options import check_choice, check_positive, check_seed, check_whole, seed_of
 from fastcrf.stochastic.block_evaluation import score_current
 from fastcrf.stochastic.local_change import mask_change
 from fastcrf.stochastic.sampling import build_sums, draw_mixture, epoch_uniforms, leaves_of, set_sum
@@ -64,10 +64,24 @@ UNIFORM_SHARE = {"gap": 0.2, "uniform": 1.0}
 MOST_TRIALS = 60
 
 
-@dataclass(frozen=True)
+@solver
 class SDCA:
-    """sampling: "gap" or "uniform"; line_search: "exact" (to `precision`) or "secant"; smoothing: share of the uniform
-    distribution in the first dual point; steps_per_epoch: Steps in n draws, to see the course of the first pass.
+    """Train with stochastic dual coordinate ascent.
+
+    Parameters
+    ----------
+    sampling
+        "gap", in proportion to duality gaps, or "uniform".
+    line_search
+        "exact", to `precision`, or "secant".
+    precision
+        Relative accuracy of the exact line search.
+    smoothing
+        Share of the uniform distribution in the first dual point.
+    seed
+        Seed of the samples; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
     """
 
     name: ClassVar[str] = "sdca"
@@ -85,7 +99,7 @@ class SDCA:
     line_search: str = "exact"
     precision: float = 1e-3
     smoothing: float = 1e-3
-    seed: int = 0
+    seed: int | None = None
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
@@ -95,7 +109,7 @@ class SDCA:
         check_positive(self.name, "smoothing", self.smoothing)
         if self.smoothing >= 1.0:
             raise ValueError(f"{self.name}: smoothing must be below 1; got smoothing={self.smoothing!r}.")
-        check_whole(self.name, "seed", self.seed, 0)
+        check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     def iterate(
@@ -118,7 +132,7 @@ class SDCA:
             gap = float(gaps.sum())
             step = run.step(gap_estimate=gap)
             yield step._replace(info={**step.info, "objective_estimate": step.info["dual"] + gap})
-            uniforms = epoch_uniforms(self.seed, run.epoch, n)
+            uniforms = epoch_uniforms(seed_of(self), run.epoch, n)
             for some in run.draws:
                 coordinate_ascent(ascent, uniforms[some], share, precision, lanes)
                 run.evaluations += some.stop - some.start

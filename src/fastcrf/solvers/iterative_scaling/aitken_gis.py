@@ -29,23 +29,37 @@ F(w''), which is not: F never rises, and an evaluation is saved.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
+from fastcrf.exceptions import OptionError
 from fastcrf.objective.capabilities import CountProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.iterative_scaling import aitken, fixed_point
 from fastcrf.solvers.iterative_scaling.aitken import GAMMAS, LENGTHS, Aitken, Extrapolation
 from fastcrf.solvers.iterative_scaling.maps import RULES, GeneralizedScaling
 from fastcrf.solvers.options import check_choice, check_positive, check_truth, check_whole
 
 
-@dataclass(frozen=True)
+@solver
 class AitkenGIS:
-    """gamma: which estimate of the ratio, 1, 2 or 3; staggered: a plain step after each accelerated one; componentwise:
-    a ratio for each weight; length: "aitken", 1 / (1 - ratio), or "haemmerlin-hoffmann"; limit: largest ratio, below 1;
-    rule: see gis.
+    """Train with iterative scaling, accelerated by Aitken's method.
+
+    Parameters
+    ----------
+    gamma
+        Which estimate of the ratio of two moves: 1, 2 or 3.
+    staggered
+        Whether each accelerated step is followed by a plain one.
+    componentwise
+        Whether each weight has a ratio of its own.
+    length
+        "aitken", 1 / (1 - ratio), or "haemmerlin-hoffmann".
+    limit
+        Largest ratio, below 1.
+    rule
+        Penalized step: "exact", or "paper", that of Yang et al. (2012), which may raise the objective.
     """
 
     name: ClassVar[str] = "staggered-aitken-gis"
@@ -69,9 +83,11 @@ class AitkenGIS:
         check_positive(self.name, "limit", self.limit)
         check_choice(self.name, "rule", self.rule, RULES)
         if self.gamma not in GAMMAS:
-            raise ValueError(f"{self.name}: gamma must be 1, 2 or 3; got gamma={self.gamma!r}.")
+            message = f"{self.name}: gamma must be 1, 2 or 3; got gamma={self.gamma!r}."
+            raise OptionError(message, self.name, "gamma", self.gamma)
         if self.limit >= 1.0:
-            raise ValueError(f"{self.name}: limit must be below 1; got limit={self.limit!r}.")
+            message = f"{self.name}: limit must be below 1; got limit={self.limit!r}."
+            raise OptionError(message, self.name, "limit", self.limit)
 
     def iterate(
         self, problem: CountProblem, weights: Floats, state: Mapping[str, Any] | None = None

@@ -18,21 +18,29 @@ Differs from the papers: proposals that raise F are refused; normal equations in
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import CountProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.iterative_scaling import anderson, fixed_point
 from fastcrf.solvers.iterative_scaling.anderson import Anderson
 from fastcrf.solvers.iterative_scaling.maps import RULES, GeneralizedScaling
 from fastcrf.solvers.options import check_choice, check_whole
 
 
-@dataclass(frozen=True)
+@solver
 class AndersonGIS:
-    """pairs: how many changes are mixed; rule: see gis."""
+    """Train with iterative scaling, accelerated by Anderson's method.
+
+    Parameters
+    ----------
+    pairs
+        Changes that are combined.
+    rule
+        Penalized step: "exact", or "paper", that of Yang et al. (2012), which may raise the objective.
+    """
 
     name: ClassVar[str] = "anderson-gis"
     needs: ClassVar[frozenset[str]] = frozenset({"counts"})

@@ -25,25 +25,31 @@ it where it exists. S is the largest mass of all labelings, not of the gold ones
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import CountProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.iterative_scaling.fixed_point import STATE_FIELDS, Plain, follow
 from fastcrf.solvers.iterative_scaling.maps import RULES, GeneralizedScaling
 from fastcrf.solvers.options import check_choice
 
 
-@dataclass(frozen=True)
+@solver
 class GIS:
-    """rule: the penalized step, "exact" or as the "paper" has it, which may raise the objective."""
+    """Train with generalized iterative scaling.
+
+    Parameters
+    ----------
+    rule
+        Penalized step: "exact", or "paper", that of Yang et al. (2012), which may raise the objective.
+    """
 
     name: ClassVar[str] = "gis"
     needs: ClassVar[frozenset[str]] = frozenset({"counts"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
-    guarantee: ClassVar[str] = "slow optimum"
+    guarantee: ClassVar[str] = "optimum, slowly"
     state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS
 
     rule: str = "exact"

@@ -24,25 +24,31 @@ feature that never occurs sinks by steps that change the odds by 1e8.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import CountProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.iterative_scaling.fixed_point import STATE_FIELDS, Plain, follow
 from fastcrf.solvers.iterative_scaling.maps import ImprovedScaling
 from fastcrf.solvers.options import check_whole
 
 
-@dataclass(frozen=True)
+@solver
 class IIS:
-    """groups: how many masses are told apart, each for the memory of one vector of weights."""
+    """Train with improved iterative scaling.
+
+    Parameters
+    ----------
+    groups
+        Groups of sequences by the sum of their features; each needs memory for one vector of weights.
+    """
 
     name: ClassVar[str] = "iis"
     needs: ClassVar[frozenset[str]] = frozenset({"counts"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
-    guarantee: ClassVar[str] = "slow optimum"
+    guarantee: ClassVar[str] = "optimum, slowly"
     state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS
 
     groups: int = 16

@@ -6,7 +6,7 @@ import math
 
 from fastcrf.core.types import Floats
 from fastcrf.jit.kernel import kernel
-from fastcrf.solvers.scaling_root import LARGEST_CHANGE, MOST_STEPS, PRECISION, scaling_root
+from fastcrf.solvers.iterative_scaling.scaling_root import LARGEST_CHANGE, MOST_STEPS, PRECISION, scaling_root
 
 
 @kernel

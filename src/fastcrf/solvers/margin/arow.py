@@ -24,7 +24,6 @@ CRFsuite: it shuffles with the C library's rand(); started at other weights than
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -33,16 +32,27 @@ from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.margin import run
 from fastcrf.solvers.margin.mistakes import learn, slope_along, weight_of
 from fastcrf.solvers.margin.run import MistakeRun, check_visits
 from fastcrf.solvers.options import check_positive
 
 
-@dataclass(frozen=True)
+@solver
 class AROW:
-    """variance: of each weight at the start; gamma: how little the weights follow a single sequence; seed: of the
-    order; steps_per_epoch: Steps in a pass.
+    """Train with AROW, adaptive regularization of weight vectors.
+
+    Parameters
+    ----------
+    variance
+        Variance of each weight at the start.
+    gamma
+        Regularization: the larger, the less a single sequence moves the weights.
+    seed
+        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
     """
 
     name: ClassVar[str] = "arow"
@@ -55,7 +65,7 @@ class AROW:
 
     variance: float = 1.0
     gamma: float = 1.0
-    seed: int = 0
+    seed: int | None = None
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:

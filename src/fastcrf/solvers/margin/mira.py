@@ -26,21 +26,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.margin import run
 from fastcrf.solvers.margin.margin_rule import MarginRule
 from fastcrf.solvers.margin.run import Average, MistakeRun, check_visits
 from fastcrf.solvers.options import check_positive
 
 
-@dataclass(frozen=True)
+@solver
 class MIRA:
-    """c: the largest step, or None for no limit; seed: of the order; steps_per_epoch: Steps in a pass."""
+    """Train with MIRA, the margin-infused relaxed algorithm.
+
+    Parameters
+    ----------
+    c
+        Largest step; None: no limit.
+    seed
+        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+    """
 
     name: ClassVar[str] = "mira"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
@@ -49,7 +59,7 @@ class MIRA:
     state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | run.SUMS
 
     c: float | None = None
-    seed: int = 0
+    seed: int | None = None
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:

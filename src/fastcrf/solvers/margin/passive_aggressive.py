@@ -29,12 +29,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
+from fastcrf.exceptions import OptionError
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.margin import run
 from fastcrf.solvers.margin.margin_rule import MarginRule
 from fastcrf.solvers.margin.run import Average, MistakeRun, check_visits
@@ -43,11 +44,24 @@ from fastcrf.solvers.options import check_positive, check_truth, check_whole
 TYPES = (0, 1, 2)
 
 
-@dataclass(frozen=True)
+@solver
 class PassiveAggressive:
-    """pa_type: 0 without slack, 1 for PA-I, 2 for PA-II; c: aggressiveness, of PA-I the largest step; error_sensitive:
-    whether the margin grows with the number of wrong labels; averaging: whether weights are averaged; seed: of the
-    order; steps_per_epoch: Steps in a pass.
+    """Train with a passive-aggressive update.
+
+    Parameters
+    ----------
+    pa_type
+        0 without slack, 1 for PA-I, 2 for PA-II.
+    c
+        Aggressiveness; of PA-I the largest step.
+    error_sensitive
+        Whether the margin grows with the number of wrong labels.
+    averaging
+        Whether the result is the mean of all iterates.
+    seed
+        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
     """
 
     name: ClassVar[str] = "pa"
@@ -60,13 +74,14 @@ class PassiveAggressive:
     c: float = 1.0
     error_sensitive: bool = True
     averaging: bool = True
-    seed: int = 0
+    seed: int | None = None
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
         check_whole(self.name, "pa_type", self.pa_type, 0)
         if self.pa_type not in TYPES:
-            raise ValueError(f"{self.name}: pa_type must be 0, 1 or 2; got pa_type={self.pa_type!r}.")
+            message = f"{self.name}: pa_type must be 0, 1 or 2; got pa_type={self.pa_type!r}."
+            raise OptionError(message, self.name, "pa_type", self.pa_type)
         check_positive(self.name, "c", self.c)
         check_truth(self.name, "error_sensitive", self.error_sensitive)
         check_truth(self.name, "averaging", self.averaging)

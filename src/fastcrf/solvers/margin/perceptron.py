@@ -23,20 +23,28 @@ Differs from CRFsuite: it shuffles with the C library's rand(); started at other
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.margin import run
 from fastcrf.solvers.margin.mistakes import learn, move, weight_of
 from fastcrf.solvers.margin.run import Average, MistakeRun, check_visits
 
 
-@dataclass(frozen=True)
+@solver
 class Perceptron:
-    """seed: of the order; steps_per_epoch: Steps in a pass."""
+    """Train with the averaged perceptron.
+
+    Parameters
+    ----------
+    seed
+        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+    """
 
     name: ClassVar[str] = "perceptron"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
@@ -44,7 +52,7 @@ class Perceptron:
     guarantee: ClassVar[str] = "no objective"
     state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | run.SUMS
 
-    seed: int = 0
+    seed: int | None = None
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:

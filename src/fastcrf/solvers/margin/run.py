@@ -15,11 +15,11 @@ from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.movable import MovablePart
 from fastcrf.simd.vectors import norm
 from fastcrf.solvers.margin.mistakes import State, visit_sequences
-from fastcrf.solvers.options import check_whole
+from fastcrf.solvers.options import check_seed, check_whole, seed_of
 from fastcrf.stochastic.sampling import epoch_permutation
 from fastcrf.stochastic.slices import Slices
 
-STATE_FIELDS = {"weights": WEIGHTS, **dict.fromkeys(("epoch", "drawn", "visits"), COUNT), "loss": StateField()}
+STATE_FIELDS = {"weights": WEIGHTS, **dict.fromkeys(("epoch", "sampled", "visits"), COUNT), "loss": StateField()}
 SUMS = {"sums": WEIGHTS}  # of averaged weights
 
 
@@ -39,7 +39,7 @@ class Numbers:
 
 def check_visits(solver: Any) -> None:
     """Raise one sentence where an option of the whole family is wrong."""
-    check_whole(solver.name, "seed", solver.seed, 0)
+    check_seed(solver.name, solver.seed)
     check_whole(solver.name, "steps_per_epoch", solver.steps_per_epoch, 1)
 
 
@@ -55,9 +55,9 @@ class MistakeRun:
         rule: Any,
         beside: tuple[str, float] = ("sums", 0.0),
     ) -> None:
-        self.name, self.problem, self.rule, self.seed = solver.name, problem, rule, solver.seed
+        self.name, self.problem, self.rule, self.seed = solver.name, problem, rule, seed_of(solver)
         self.name_beside, fill = beside
-        known = state or {"epoch": 0, "drawn": 0, "visits": 0, "loss": 0.0}
+        known = state or {"epoch": 0, "sampled": 0, "visits": 0, "loss": 0.0}
         weights = np.array(state["weights"]) if state else weights
         numbers = np.array(state[self.name_beside]) if state else np.full_like(weights, fill)
         self.epoch, self.visits, self.loss = int(known["epoch"]), int(known["visits"]), float(known["loss"])
@@ -68,7 +68,7 @@ class MistakeRun:
         self.state = State(blocks, self.weights.vector, self.beside.vector, make_workspace(blocks), labels)
         self.lanes = (0,) * blocks.layout.width
         n = problem.n_sequences
-        done = min(int(known["drawn"]), n)
+        done = min(int(known["sampled"]), n)
         self.draws = Slices(problem, n, problem.slice_size, solver.steps_per_epoch, done=done)
         self.visited = 0  # since the last Step
 
@@ -98,7 +98,7 @@ class MistakeRun:
                 "very large values among the attributes?"
             )
         passes, self.visited = self.visited / self.problem.n_sequences, 0
-        counts = {"epoch": self.epoch, "drawn": self.draws.done, "visits": self.visits, "loss": self.loss}
+        counts = {"epoch": self.epoch, "sampled": self.draws.done, "visits": self.visits, "loss": self.loss}
         state = {"weights": weights, self.name_beside: numbers, **counts}
         return Step(weights, passes, info={**info, "last_weights_norm": length}, state=state)
 

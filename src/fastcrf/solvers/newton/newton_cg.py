@@ -12,7 +12,7 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
         w ← w + s  if actual > 1e-4 predicted
         D ← longer or shorter, by actual / predicted                                              trust_region.py
 
-or, with globalisation="line-search", the paper's form: no ball, and then the first of s, s/2, s/4, ... that gains 1e-4
+or, with globalization="line-search", the paper's form: no ball, and then the first of s, s/2, s/4, ... that gains 1e-4
 of what the slope predicts. A trial in a ball that is not accepted is a step, too: w stays, and the ball shrinks.
 
 Differs from the papers: xi is min(forcing, sqrt(|g| / n)), so that the end is superlinear; forcing alone with
@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -36,23 +35,48 @@ from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import AnyProblem, PointOfCurvature
 from fastcrf.objective.evaluation import begin_with_curvature
 from fastcrf.simd.vectors import add_scaled, dot, norm
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.newton.steihaug import Inner, steihaug
 from fastcrf.solvers.newton.trust_region import ACCEPTED, halvings, next_radius, one_trial
-from fastcrf.solvers.options import check_choice, check_positive, check_share, check_truth, check_whole
+from fastcrf.solvers.options import (
+    check_choice,
+    check_positive,
+    check_seed,
+    check_share,
+    check_truth,
+    check_whole,
+    seed_of,
+)
 
 NOTHING_TO_GAIN = 1e-22  # a predicted reduction far below the rounding of the objective, relative to it
 FLOOR = 0.05  # of the variance of a feature
 SHORTEST = 1e-14  # radius, relative to the weights
 
 
-@dataclass(frozen=True)
+@solver
 class NewtonCG:
-    """globalisation: "trust-region" or "line-search"; forcing: the residual of conjugate gradients, relative to the
-    gradient, and superlinear: whether it shrinks with the gradient; max_products: with the Hessian, in a step;
-    preconditioner: whether equations are scaled by the root of about how much each feature varies (the whole of it
-    measured worse); sample: the share of the sequences that products are over, drawn by seed; cache: the number of
-    sequences of which a gradient leaves behind what products need, or "all"; hessian: by the paper's "tables", or
-    by algorithmic differentiation, "ad", for comparison.
+    """Train with Newton's method, its equations solved by conjugate gradients.
+
+    Parameters
+    ----------
+    globalization
+        "trust-region", or "line-search", a backtracking line search.
+    forcing
+        Residual of conjugate gradients, relative to the gradient.
+    superlinear
+        Whether that residual shrinks with the gradient.
+    max_products
+        Limit on Hessian-vector products per step.
+    preconditioner
+        Whether equations are scaled by the fourth root of a bound on the variance of each feature.
+    sample
+        Share of the sequences that the products are over.
+    seed
+        Seed of that sample; None: the `random_state` of the estimator, or 0.
+    cache
+        Sequences whose inference is cached with a gradient for the products, or "all".
+    hessian
+        Products by the paper's "tables" or by algorithmic differentiation, "ad".
     """
 
     name: ClassVar[str] = "newton-cg"
@@ -61,24 +85,24 @@ class NewtonCG:
     guarantee: ClassVar[str] = "optimum"
     state_fields: ClassVar[Mapping[str, StateField]] = {**POINT, "radius": StateField(low=0.0), "step": COUNT}
 
-    globalisation: str = "trust-region"
+    globalization: str = "trust-region"
     forcing: float = 0.1
     superlinear: bool = True
     max_products: int = 250
     preconditioner: bool = False
     sample: float = 1.0
-    seed: int = 0
+    seed: int | None = None
     cache: str | int = "all"
     hessian: str = "tables"
 
     def __post_init__(self) -> None:
-        check_choice(self.name, "globalisation", self.globalisation, ("trust-region", "line-search"))
+        check_choice(self.name, "globalization", self.globalization, ("trust-region", "line-search"))
         check_positive(self.name, "forcing", self.forcing)
         check_truth(self.name, "superlinear", self.superlinear)
         check_whole(self.name, "max_products", self.max_products, 1)
         check_truth(self.name, "preconditioner", self.preconditioner)
         check_share(self.name, "sample", self.sample)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_seed(self.name, self.seed)
         check_choice(self.name, "hessian", self.hessian, ("tables", "ad"))
         if self.cache != "all":
             check_whole(self.name, "cache", self.cache, 0)
@@ -99,7 +123,7 @@ class NewtonCG:
             if not known and self.sample == 1.0:
                 point.gradient(w)
                 passes, known = 1.0, True
-            in_ball = self.globalisation == "trust-region"
+            in_ball = self.globalization == "trust-region"
             equation, cost = self._equation(problem, point, w, g, number)
             limit = (radius or norm(equation.gradient)) if in_ball else math.inf
             inner = self._solve(problem, equation, norm(g), limit)
@@ -150,7 +174,7 @@ class NewtonCG:
             return NewtonEquation(point.product, g if scales is None else scales * g, scales), 1.0
         n = problem.n_sequences
         size = max(1, round(self.sample * n))
-        chosen = np.sort(np.random.default_rng([self.seed, number]).choice(n, size, replace=False))
+        chosen = np.sort(np.random.default_rng([seed_of(self), number]).choice(n, size, replace=False))
 
         def product(direction: Floats) -> Floats:
             of_sample = problem.sequence_hessian_product(w, direction, chosen)

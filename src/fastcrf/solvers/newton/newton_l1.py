@@ -1,8 +1,7 @@
 """Proximal Newton for L1 penalties: a quadratic model with the penalty in full, its minimum, a line search.
 
 Zhong, Yen, Dhillon & Ravikumar (2014), "Proximal quasi-Newton for computationally intensive L1-regularized
-M-estimators", NIPS, pp. 2375-2383. On the face: Byrd, Chin, Nocedal & Oztoprak (2016), "A family of second-order
-methods for convex L1-regularized optimization", Mathematical Programming 159, pp. 435-467.
+M-estimators", NIPS, pp. 2375-2383.
 
 Minimizes   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
@@ -11,20 +10,17 @@ Minimizes   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + 
         d ← argmin over the free weights of   g.d + d.B d / 2 + c1 |w + d|_1        by coordinate descent on the model
         t ← first of 1, 1/2, 1/4, ... with  F(w + t d) <= F(w) + 1e-4 t (g.d + c1 |w + d|_1 - c1 |w|_1)
         w ← w + t d;   B ← with the pair of this move
-        if hardly a weight changed its sign, and that is asked for:  next a Newton step on the face             face.py
 
 Differs from the paper: B begins as a diagonal that follows the data (the square root of a bound on the variance of
 each feature, scaled to the newest pair) instead of a multiple of the identity; coordinate descent reads it in single
-precision; weights are left out of later sweeps by one rule, that they stayed at zero; and there may be steps on the
-face, by conjugate gradients on products with the Hessian.
+precision; and weights are left out of later sweeps by one rule, that they stayed at zero.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -34,10 +30,10 @@ from fastcrf.objective.capabilities import HessianProblem, PointOfCurvature
 from fastcrf.objective.evaluation import begin_with_curvature
 from fastcrf.penalties.orthant import pseudo_gradient
 from fastcrf.simd.vectors import dot, norm
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.newton import proximal_model
-from fastcrf.solvers.newton.face import Face, Point
 from fastcrf.solvers.newton.proximal_model import ProximalModel
-from fastcrf.solvers.options import check_not_negative, check_positive, check_whole
+from fastcrf.solvers.options import check_positive, check_whole
 
 ENOUGH = 1e-4  # of what the model's slope predicts
 ROUNDING = 1e-13  # predicted decreases below this, relative to the objective, cannot be seen in its values
@@ -45,73 +41,65 @@ MOST_TRIALS = 20
 FLOOR = 0.05  # of the variance of a feature
 
 
-@dataclass(frozen=True)
+class Point(NamedTuple):
+    """A place, with F there and the gradient of the smooth part."""
+
+    weights: Floats
+    value: float
+    gradient: Floats
+
+
+@solver
 class NewtonL1:
-    """pairs: how many curvature pairs are kept; sweeps: of coordinate descent over the free weights, at most, and
-    tolerance: what a sweep may still move, relative to the first one; steady: the share of the weights that are not
-    zero below which signs may change for a Newton step on the face to follow (0: never, which measured best), with
-    max_products at most.
+    """Train with a proximal quasi-Newton method and coordinate descent, for c1 > 0.
+
+    Parameters
+    ----------
+    pairs
+        Curvature pairs.
+    sweeps
+        Limit on sweeps of coordinate descent over the free weights per step.
+    tolerance
+        Largest move of a sweep, relative to the first one, at which the sweeps end.
     """
 
     name: ClassVar[str] = "newton-l1"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient", "hessian"})
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
     guarantee: ClassVar[str] = "optimum"
-    state_fields: ClassVar[Mapping[str, StateField]] = {
-        **POINT,
-        **proximal_model.STATE_FIELDS,
-        "on_face": StateField(dtype="int64", low=0, high=1),
-    }
+    state_fields: ClassVar[Mapping[str, StateField]] = {**POINT, **proximal_model.STATE_FIELDS}
 
     pairs: int = 20
     sweeps: int = 10
     tolerance: float = 0.05
-    steady: float = 0.0
-    max_products: int = 50
 
     def __post_init__(self) -> None:
         check_whole(self.name, "pairs", self.pairs, 1)
         check_whole(self.name, "sweeps", self.sweeps, 1)
         check_positive(self.name, "tolerance", self.tolerance)
-        check_not_negative(self.name, "steady", self.steady)
-        check_whole(self.name, "max_products", self.max_products, 1)
 
     def iterate(
         self, problem: HessianProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         model, point = ProximalModel(self.pairs, problem.n_weights, problem.n_jobs), problem.curvature(0)
         w, smooth, g, passes = begin_with_curvature(self.name, point, weights, state)
-        here, on_face = Point(w, smooth + (0.0 if state else problem.c1 * float(np.abs(w).sum())), g), 0
+        here = Point(w, smooth + (0.0 if state else problem.c1 * float(np.abs(w).sum())), g)
         if state:
             model.restore(self.name, state)
-            on_face = int(state["on_face"])
-        face: Face | None = None  # made when first needed: it keeps something of every position
         info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
         while True:
             reached = {"weights": here.weights, "value": here.value, "gradient": here.gradient}
-            yield Step(
-                here.weights, passes, here.value, here.gradient, info, {**reached, **model.state(), "on_face": on_face}
-            )
+            yield Step(here.weights, passes, here.value, here.gradient, info, {**reached, **model.state()})
             steepest = pseudo_gradient(here.weights, here.gradient, float(problem.c1))
-            found, passes, info = None, 0.0, {}
-            if on_face:
-                face = face or Face(problem, self.max_products)
-                found, passes, info = face.search(here, steepest, model.newest[0])
-                on_face = 0
+            found, passes, sweeps = self._search(problem, point, model, here, steepest)
+            info = {"sweeps": sweeps}
             if found is None:
-                found, more, sweeps = self._search(problem, point, model, here, steepest)
-                passes, info = passes + more, {**info, "sweeps": sweeps}
-                if found is None:
-                    break
-                changed = np.count_nonzero(np.sign(found.weights) != np.sign(here.weights))
-                on_face = int(changed < self.steady * np.count_nonzero(found.weights))
+                break
             model.add(found.weights - here.weights, found.gradient - here.gradient)
             here = found
             info |= {"non_zeros": int(np.count_nonzero(here.weights))}
         if passes:  # what the last, vain search cost
-            yield Step(
-                here.weights, passes, here.value, here.gradient, info, {**reached, **model.state(), "on_face": 0}
-            )
+            yield Step(here.weights, passes, here.value, here.gradient, info, {**reached, **model.state()})
         return f"{self.name} found no lower point; the pseudo-gradient has the norm {norm(steepest):.3g}."
 
     def _search(

@@ -9,7 +9,6 @@ from fastcrf.inference.expectations import score_block
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.objective.blocks import Blocks, Workspace, collect_change, infer_block
 from fastcrf.simd.rows import add_rows, clear_rows, copy_rows
-from fastcrf.solvers.online.directions import Direction, bend_edges, transform_change
 from fastcrf.solvers.online.periods import ByComponent, ByProducts, count_update
 from fastcrf.solvers.online.rated_vector import NOW, STEP, RatedVector
 from fastcrf.solvers.online.visit_log import descend_edges_rated, descend_rated, gather_rated
@@ -22,7 +21,7 @@ class State(NamedTuple):
 
     blocks: Blocks
     vector: RatedVector
-    direction: Direction  # where updates go
+    charge: float  # what the penalty takes of each weight for a sequence and a step size of 1
     rule: ByComponent | ByProducts  # how step sizes adapt
     space: Workspace
     residuals: Residuals  # of one update
@@ -34,7 +33,7 @@ def rated_updates(state, order, size, done, lanes):
 
     done: updates before these. Writes: state.
     """
-    blocks, vector, direction = state.blocks, state.vector, state.direction
+    blocks, vector, charge = state.blocks, state.vector, state.charge
     space, residuals = state.space, state.residuals
     local, support, chains = blocks.local, blocks.support, blocks.chains
     starts, bounds, K, H = local.starts, chains.bounds, blocks.layout.n_labels, blocks.layout.n_histories
@@ -49,7 +48,6 @@ def rated_updates(state, order, size, done, lanes):
             score_block(local, space.weights, bias, i, i + 1, scores, lanes)
             loss += infer_block(chains, i, edges, space, K, lanes)
             wrong += count_wrong(chains, i, scores, lanes)
-            bend_edges(direction, blocks, i, space.edges, space.edge_sums, lanes)
             copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
             add_rows(space.edge_sums, residuals.edges, H, lanes)
             row += starts[i + 1] - starts[i]
@@ -58,9 +56,8 @@ def rated_updates(state, order, size, done, lanes):
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
-            transform_change(direction, blocks, i, space.edges, space.change, lanes)
             descend_rated(vector, support, i, step, space.change, lanes)
             row += starts[i + 1] - starts[i]
-        vector.state[NOW] += step * direction.charge * len(batch)
+        vector.state[NOW] += step * charge * len(batch)
         count_update(state.rule, done + k + 1, vector, lanes)
     return loss, wrong

@@ -28,16 +28,16 @@ penalty acts after the gradient step, by its own flow, exp(-eta_j c) in place of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.online.periods import ByComponent
 from fastcrf.solvers.online.run import PeriodicStepSizes
 
 
-@dataclass(frozen=True)
+@solver
 class PSA(PeriodicStepSizes):
-    __doc__ = PeriodicStepSizes.__doc__
+    """Train with PSA, periodic step-size adaptation, the solver for streams."""
 
     name: ClassVar[str] = "psa"
 

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from fastcrf.core.solver_state import COUNT, StateField
 from fastcrf.core.types import NOTHING, Diverged, Floats, Step
+from fastcrf.exceptions import OptionError
 from fastcrf.objective.blocks import make_workspace
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.online import rated_places
-from fastcrf.solvers.online.directions import make_direction
 from fastcrf.solvers.online.loop import State, rated_updates
 from fastcrf.solvers.online.periods import ByComponent, ByProducts, Discount, make_discount
 from fastcrf.solvers.online.rated_places import RatedWeights, new_state, settled
 from fastcrf.solvers.online.rated_vector import LATE, NOW, STEP
-from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.solvers.options import check_positive, check_seed, check_whole, seed_of
 from fastcrf.stochastic.residuals import make_residuals
 from fastcrf.stochastic.sampling import epoch_permutation
 from fastcrf.stochastic.slices import Slices
 
 STATE = ("began", "middle", "clock", "step_size")  # of the vector, in its order
-COUNTED = ("epoch", "drawn", "updates", "wrong", "positions")
+COUNTED = ("epoch", "sampled", "updates", "wrong", "positions")
 STATE_FIELDS = {
     **rated_places.STATE_FIELDS,
     **dict.fromkeys(STATE, StateField(low=0.0)),
@@ -39,9 +39,8 @@ class Method(NamedTuple):
 
     name: str  # of the solver, for messages
     rule: ByComponent | ByProducts  # how step sizes adapt at the end of a double period
-    direction: str  # where updates go, one of directions.py
     eta: float  # the first step size
-    batch: int  # sequences an update
+    batch_size: int  # sequences an update
     seed: int
     steps: int  # that are due in an epoch
 
@@ -53,7 +52,7 @@ class PeriodicRun:
         self, method: Method, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None
     ) -> None:
         self.name, self.problem, self.seed = method.name, problem, method.seed
-        self.batch = min(method.batch, problem.n_sequences)
+        self.batch_size = min(method.batch_size, problem.n_sequences)
         zeros = dict.fromkeys((*STATE, "loss"), 0.0) | dict.fromkeys(COUNTED, 0)
         known = state or {**new_state(weights, problem.c1 > 0.0), **zeros, "step_size": method.eta}
         self.epoch, self.updates = int(known["epoch"]), int(known["updates"])
@@ -68,15 +67,15 @@ class PeriodicRun:
         self.state = State(
             blocks,
             vector=self.vector,
-            direction=make_direction(method.direction, problem, blocks),
+            charge=(2.0 * problem.c2 + problem.c1) / problem.n_sequences,  # one of them is 0
             rule=method.rule,
             space=make_workspace(blocks),
-            residuals=make_residuals(blocks, self.batch),
+            residuals=make_residuals(blocks, self.batch_size),
         )
         n = problem.n_sequences
         self.lengths = np.diff(problem.corpus.starts)
-        done = min(int(known["drawn"]), n)
-        self.draws = Slices(problem, n, problem.slice_size, method.steps, unit=self.batch, done=done)
+        done = min(int(known["sampled"]), n)
+        self.draws = Slices(problem, n, problem.slice_size, method.steps, unit=self.batch_size, done=done)
         self.evaluations = 0
 
     def run_epoch(self) -> Step:
@@ -95,9 +94,9 @@ class PeriodicRun:
 
     def learn(self, order: np.ndarray) -> None:
         """Updates over some sequences."""
-        loss, wrong = rated_updates(self.state, order, self.batch, self.updates, self.lanes)
+        loss, wrong = rated_updates(self.state, order, self.batch_size, self.updates, self.lanes)
         self.loss, self.wrong = self.loss + loss, self.wrong + wrong
-        self.updates += -(-len(order) // self.batch)
+        self.updates += -(-len(order) // self.batch_size)
         self.positions += int(self.lengths[order].sum())
         self.evaluations += len(order)
 
@@ -119,22 +118,38 @@ class PeriodicRun:
 
     def numbers(self) -> dict[str, Any]:
         state = dict(zip(STATE, self.vector.state.tolist(), strict=True))
-        counts = {"epoch": self.epoch, "drawn": self.draws.done, "updates": self.updates}
+        counts = {"epoch": self.epoch, "sampled": self.draws.done, "updates": self.updates}
         return {**state, **counts, "wrong": self.wrong, "positions": self.positions, "loss": self.loss}
 
 
-@dataclass(frozen=True)
+@solver
 class PeriodicStepSizes:
-    """eta: the first step size of every weight; kappa: the largest |gamma| that counts; alpha, beta: the largest and
-    the smallest factor of a step size at the end of a double period; period: updates in half of it; batch: sequences
-    an update, or None for half a thousandth of them all (Hsu's rule); seed: of the order; steps_per_epoch: Steps in an
-    epoch, to see the course of the first pass.
+    """Declare the options that solvers with periodic step sizes share.
+
+    Parameters
+    ----------
+    eta
+        First step size of every weight.
+    kappa
+        Largest |gamma| that counts.
+    alpha
+        Largest factor of a step size at the end of a double period; at most 1.
+    beta
+        Smallest factor of a step size at the end of a double period; below alpha.
+    period
+        Updates per period; step sizes change after every second one.
+    batch_size
+        Sequences per update; None: a 2,000th of all (the rule of Hsu et al., 2009).
+    seed
+        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
     """
 
     name: ClassVar[str]
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2"})
-    guarantee: ClassVar[str] = "neighborhood"
+    guarantee: ClassVar[str] = "near the optimum"
     state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS
     streams: ClassVar[bool] = True
 
@@ -143,31 +158,28 @@ class PeriodicStepSizes:
     alpha: float = 0.9999
     beta: float = 0.99
     period: int = 10
-    batch: int | None = 1
-    seed: int = 0
+    batch_size: int | None = 1
+    seed: int | None = None
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
         for option in ("eta", "kappa", "alpha", "beta"):
             check_positive(self.name, option, getattr(self, option))
         if not self.beta < self.alpha <= 1.0:
-            raise ValueError(
+            message = (
                 f"{self.name}: beta must be below alpha, and alpha at most 1; got beta={self.beta!r} and "
                 f"alpha={self.alpha!r}."
             )
-        if self.batch is not None:
-            check_whole(self.name, "batch", self.batch, 1)
+            raise OptionError(message, self.name, "beta", self.beta)
+        if self.batch_size is not None:
+            check_whole(self.name, "batch_size", self.batch_size, 1)
         check_whole(self.name, "period", self.period, 1)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     @abstractmethod
     def rule(self) -> ByComponent | ByProducts:
         """How step sizes adapt at the end of a double period."""
-
-    def goes(self) -> str:
-        """Where updates go, one of directions.py."""
-        return "gradient"
 
     def discount(self) -> Discount:
         return make_discount(self.kappa, self.alpha, self.beta)
@@ -175,8 +187,8 @@ class PeriodicStepSizes:
     def iterate(
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        batch = max(1, problem.n_sequences // 2000) if self.batch is None else self.batch
-        method = Method(self.name, self.rule(), self.goes(), self.eta, batch, self.seed, self.steps_per_epoch)
+        batch_size = max(1, problem.n_sequences // 2000) if self.batch_size is None else self.batch_size
+        method = Method(self.name, self.rule(), self.eta, batch_size, seed_of(self), self.steps_per_epoch)
         run = PeriodicRun(method, problem, weights, state)
         yield run.step()
         while True:

@@ -14,23 +14,18 @@ PSA (psa.py) with one gamma for all weights, of D1 = theta^b - theta^0 and D2 = 
 
 With scope="component" each weight has a gamma by itself: then 1 and 3 are PSA's ratio, and 2 its size.
 
-With direction="gis" an update is not along the gradient: w_j <- w_j + eta_j d_j, d_j the step of iterative scaling on
-each of its sequences (eq. 4.1; directions.py). It is there to be compared: such a step goes by the logarithm of
-observed over expected counts, whose mean over sequences is not 0 at the optimum, so that no eta leads there
-(docs/online.md has rows).
-
 Differs from the paper: the inner products are over the weights that the double period looked at (the others move by
-their penalty alone); the direction is by default the gradient of the batch, which the software that the paper extends
-takes, too; of iterative scaling, each sequence of a batch has a step of its own, with its own mass; and what psa.py
-says of penalties.
+their penalty alone); the direction is the gradient of the batch, as in the software that the paper extends, not the
+step of iterative scaling on each sequence (eq. 4.1): its mean over sequences is not 0 at the optimum, so that no eta
+leads there (docs/notes/iterative-scaling-by-sequence.md); and what psa.py says of penalties.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from fastcrf.solvers.online.directions import DIRECTIONS
+from fastcrf.exceptions import OptionError
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.online.periods import GAMMAS, ByComponent, ByProducts
 from fastcrf.solvers.online.run import PeriodicStepSizes
 from fastcrf.solvers.options import check_choice
@@ -38,28 +33,31 @@ from fastcrf.solvers.options import check_choice
 SCOPES = ("global", "component")
 
 
-@dataclass(frozen=True)
+@solver
 class StaggeredAitken(PeriodicStepSizes):
-    __doc__ = f"""gamma: the estimate, 1, 2 or 3; scope: of gamma, global or component; direction: gradient or gis.
-    {PeriodicStepSizes.__doc__}"""
+    """Train online by staggered Aitken acceleration.
+
+    Parameters
+    ----------
+    gamma
+        Which estimate of the ratio of two moves: 1, 2 or 3 (equations 4.8 to 4.10).
+    scope
+        "global", one ratio for all weights, or "component", one for each.
+    """
 
     name: ClassVar[str] = "staggered-aitken"
 
     gamma: int = 3
     scope: str = "global"
-    direction: str = "gradient"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice(self.name, "scope", self.scope, SCOPES)
-        check_choice(self.name, "direction", self.direction, DIRECTIONS)
         if isinstance(self.gamma, bool) or self.gamma not in GAMMAS:
-            raise ValueError(f"{self.name}: gamma must be 1, 2 or 3; got gamma={self.gamma!r}.")
+            message = f"{self.name}: gamma must be 1, 2 or 3; got gamma={self.gamma!r}."
+            raise OptionError(message, self.name, "gamma", self.gamma)
 
     def rule(self) -> ByComponent | ByProducts:
         if self.scope == "component":
             return ByComponent(self.period, self.discount(), negative=1.0 if self.gamma == 2 else -1.0)
         return ByProducts(self.period, self.discount(), self.gamma)
-
-    def goes(self) -> str:
-        return self.direction

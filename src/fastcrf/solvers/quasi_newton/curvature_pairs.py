@@ -8,10 +8,10 @@ All it ever forms are combinations of the 2m stored vectors and the argument, so
 per direction, block by block and on threads: once for the inner products of all rows with the newest pair and the
 argument, once for the combination.
 
-With a metric, H0 = (y.s / y.Dy) D for a diagonal matrix D: all happens as above in the variables w / sqrt(D), where D
-is the identity. With many pairs the time goes into reading them, so their rows may be in single precision. Inner
-products are those of the rows as they are kept; some hundred products at a time are summed in the precision of the
-rows, which doubles the numbers in a register, and these sums in double precision. H stays symmetric, and it stays
+With a preconditioner, H0 = (y.s / y.Dy) D for a diagonal matrix D: all happens as above in the variables w / sqrt(D),
+where D is the identity. With many pairs the time goes into reading them, so their rows may be in single precision.
+Inner products are those of the rows as they are kept; some hundred products at a time are summed in the precision of
+the rows, which doubles the numbers in a register, and these sums in double precision. H stays symmetric, and it stays
 positive, because a pair counts only if its own product is.
 """
 
@@ -40,13 +40,13 @@ STATE_FIELDS = {
     "gram": StateField(n_axes=2),
     "order": StateField(dtype="int64", low=0, n_axes=1),
 }
-SCALE = StateField("weights", fill=1.0, low=0.0)  # sqrt(D), kept where there is a metric
+SCALE = StateField("weights", fill=1.0, low=0.0)  # sqrt(D), kept where there is a preconditioner
 
 
 class CurvaturePairs:
     """The newest `capacity` pairs. Slot i holds s in row 2i and y in row 2i + 1 of `basis`.
 
-    dtype: of the rows; metric: D, the identity when not given; averaged: whether H0 is (y.s / y.y) I in the mean of all
+    dtype: of the rows; preconditioner: D, or None for I; averaged: whether H0 is (y.s / y.y) I in the mean of all
     pairs, instead of the newest one's.
     """
 
@@ -56,11 +56,12 @@ class CurvaturePairs:
         n_weights: int,
         n_jobs: int = 1,
         dtype: type = np.float64,
-        metric: Floats | None = None,
+        preconditioner: Floats | None = None,
         averaged: bool = False,
     ) -> None:
         self.capacity, self.averaged = capacity, averaged
-        self.scale = np.empty(0) if metric is None else np.sqrt(metric)  # w = scale * (what the rows are about)
+        # w = scale * (what the rows are about)
+        self.scale = np.empty(0) if preconditioner is None else np.sqrt(preconditioner)
         self.basis: np.ndarray = np.empty((0, n_weights), dtype)  # grows: a capacity alone takes no memory
         self.gram = np.zeros((0, 0))  # inner products of the rows of `basis`
         self._reserve(min(capacity, FIRST_SLOTS))
@@ -99,12 +100,12 @@ class CurvaturePairs:
         self.basis, self.gram = basis, gram
 
     def forget(self) -> None:
-        """Drop every pair: H becomes the metric."""
+        """Drop every pair: H becomes the preconditioner."""
         self.order.clear()
         self.used = 0
 
-    def forget_metric(self) -> None:
-        """Drop the metric, and the pairs with it: H becomes the identity."""
+    def forget_preconditioner(self) -> None:
+        """Drop the preconditioner, and the pairs with it: H becomes the identity."""
         self.forget()
         self.scale = np.ones_like(self.scale)
 

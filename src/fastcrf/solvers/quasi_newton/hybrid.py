@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -31,8 +30,9 @@ from fastcrf.core.solver_state import COUNT, POINT, StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import AnyProblem
 from fastcrf.simd.vectors import dot
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.line_search import Trial, backtrack
-from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.solvers.options import check_positive, check_seed, check_whole, seed_of
 from fastcrf.solvers.quasi_newton import curvature_pairs
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
@@ -48,9 +48,21 @@ class Advance(NamedTuple):
     info: Mapping[str, float]
 
 
-@dataclass(frozen=True)
+@solver
 class Hybrid:
-    """growth: of the batch, a factor an iteration; pairs, max_linesearch: as in lbfgs; seed: of the permutation."""
+    """Train with L-BFGS on a sample that grows until it is the whole data.
+
+    Parameters
+    ----------
+    growth
+        Factor of the sample's size per iteration.
+    pairs
+        Curvature pairs.
+    max_linesearch
+        Limit on gradient evaluations per line search.
+    seed
+        Seed of the order in which sequences join the sample; None: the `random_state` of the estimator, or 0.
+    """
 
     name: ClassVar[str] = "hybrid"
     needs: ClassVar[frozenset[str]] = frozenset({"gradient", "subset-gradient"})
@@ -59,33 +71,33 @@ class Hybrid:
     state_fields: ClassVar[Mapping[str, StateField]] = {
         **{item: kept._replace(optional=item != "weights") for item, kept in POINT.items()},
         **curvature_pairs.STATE_FIELDS,
-        "batch": COUNT,
+        "batch_size": COUNT,
     }
 
     growth: float = 1.1
     pairs: int = 10
     max_linesearch: int = 20
-    seed: int = 0
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         check_positive(self.name, "growth", self.growth)
         check_whole(self.name, "pairs", self.pairs, 1)
         check_whole(self.name, "max_linesearch", self.max_linesearch, 1)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_seed(self.name, self.seed)
 
     def iterate(
         self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         n, pairs = problem.n_sequences, CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs)
-        order = first_order(self.seed, n)
-        batch = min(int(state["batch"]), n) if state else n if weights.any() else 0
+        order = first_order(seed_of(self), n)
+        batch = min(int(state["batch_size"]), n) if state else n if weights.any() else 0
         now = Advance(np.array(state["weights"]) if state else weights, 0.0, {})
         if batch == n:
             return (yield from self._whole(problem, now.weights, state))
         if state:
             pairs.restore(self.name, state)
         while True:
-            reached = {"weights": now.weights, **pairs.state(), "batch": batch}
+            reached = {"weights": now.weights, **pairs.state(), "batch_size": batch}
             yield Step(now.weights, now.passes, info=now.info, state=reached)
             batch = min(math.ceil(self.growth * batch + 1.0), n)
             if batch == n:
@@ -111,7 +123,7 @@ class Hybrid:
         else:
             pairs.add(found.weights, w, found.gradient, g)
         info = {
-            "batch": len(sample.sequences),
+            "batch_size": len(sample.sequences),
             "sample_objective": value if found is None else found.value,
             "step_size": 0.0 if found is None else found.step,
             "trials": search.trials,
@@ -123,15 +135,15 @@ class Hybrid:
         self, problem: AnyProblem, w: Floats, state: Mapping[str, Any] | None, passes: float = 0.0
     ) -> Generator[Step, None, str]:
         """L-BFGS from here, or from a memory that it took `passes` to know."""
-        known = {item: value for item, value in state.items() if item != "batch"} if state else None
-        steps = LBFGS(self.pairs, self.max_linesearch).iterate(problem, w, known)
+        known = {item: value for item, value in state.items() if item != "batch_size"} if state else None
+        steps = LBFGS(pairs=self.pairs, max_linesearch=self.max_linesearch).iterate(problem, w, known)
         n = problem.n_sequences
         while True:
             try:
                 step = next(steps)
             except StopIteration as end:
                 return str(end.value)
-            info, reached = {"batch": n, **step.info}, {**step.state, "batch": n}
+            info, reached = {"batch_size": n, **step.info}, {**step.state, "batch_size": n}
             yield step._replace(passes=step.passes + passes, info=info, state=reached)
             passes = 0.0
 

@@ -11,10 +11,10 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
         s ← t d, y ← grad F(w + t d) - g          keep the pair if its curvature is positive
         w ← w + t d
 
-With metric="counts", H0 = (y.s / y.Dy) D, where D follows how often each feature occurs (`metric.py`).
+With preconditioner="counts", H0 = (y.s / y.Dy) D, where D follows how often each feature occurs (`preconditioner.py`).
 
-Differs from the paper: the two-loop recursion runs on inner products (`curvature_pairs.py`); the line search is
-Nocedal & Wright's, not Moré & Thuente's; if no step is found, the pairs are dropped, then the metric, and steepest
+Differs from the paper: the two-loop recursion runs on inner products (`curvature_pairs.py`); the line search is Nocedal
+& Wright's, not Moré & Thuente's; if no step is found, the pairs are dropped, then the preconditioner, and steepest
 descent is tried once before giving up.
 """
 
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,19 +31,28 @@ from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.evaluation import Start
 from fastcrf.simd.vectors import dot, norm
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.line_search import Search, SmoothRay, strong_wolfe
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.quasi_newton.options import QuasiNewton
+from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 
 NOTHING_TO_GAIN = 1e-6 * np.finfo(np.float64).eps  # a decrease far below the rounding of the objective, relative to it
 
 
-@dataclass(frozen=True)
+@solver
 class LBFGS(QuasiNewton):
-    """Options as in QuasiNewton."""
+    """Train with L-BFGS, limited-memory BFGS, for c1 = 0.
+
+    With c1 > 0, `CRF` runs OWL-QN with the same options.
+    """
 
     name: ClassVar[str] = "lbfgs"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
+
+    def for_penalty(self, c1: float, c2: float) -> LBFGS | OWLQN:
+        """Return OWL-QN with the same options where there is an L1 penalty."""
+        return OWLQN(**asdict(self)) if c1 > 0.0 else self
 
     def _descend(
         self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any]
@@ -75,7 +84,7 @@ def search(
     problem: GradientProblem, w: Floats, value: float, g: Floats, pairs: CurvaturePairs, max_linesearch: int
 ) -> Search:
     """Along the quasi-Newton direction; if that fails, along steepest descent after forgetting the pairs, first in
-    their metric and then without it."""
+    their preconditioner and then without it."""
     direction = pairs.direction(g)
     slope = dot(g, direction)
     found, trials = Search(None, 0)
@@ -87,7 +96,7 @@ def search(
         if len(pairs):
             pairs.forget()
         else:
-            pairs.forget_metric()
+            pairs.forget_preconditioner()
         again = search(problem, w, value, g, pairs, max_linesearch)
         return Search(again.found, trials + again.trials)
     return Search(found, trials)

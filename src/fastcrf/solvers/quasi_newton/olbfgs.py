@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +27,8 @@ from fastcrf.core.solver_state import COUNT, WEIGHTS, StateField
 from fastcrf.core.types import Diverged, Floats, Step
 from fastcrf.objective.capabilities import AnyProblem
 from fastcrf.simd.vectors import dot, norm
-from fastcrf.solvers.options import check_not_negative, check_positive, check_whole
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_not_negative, check_positive, check_seed, check_whole, seed_of
 from fastcrf.solvers.quasi_newton import curvature_pairs
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.quasi_newton.sample import Sample
@@ -38,53 +38,69 @@ from fastcrf.stochastic.slices import Slices
 FIRST_LENGTH = 1e-3  # of the direction, before there is a pair
 
 
-@dataclass(frozen=True)
+@solver
 class OLBFGS:
-    """batch: sequences an update; pairs: how many curvature pairs are kept; eta: first step size; tau: updates after
-    which it has halved; trust: what is added to the curvature of each pair; seed: of the orders; steps_per_epoch: Steps
-    in a pass.
+    """Train with online L-BFGS.
+
+    Parameters
+    ----------
+    batch_size
+        Sequences per update.
+    pairs
+        Curvature pairs.
+    eta
+        First step size.
+    tau
+        Updates after which the step size has halved.
+    trust
+        Number added to the curvature of each pair.
+    seed
+        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
     """
 
     name: ClassVar[str] = "olbfgs"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "subset-gradient"})
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
-    guarantee: ClassVar[str] = "neighborhood"
+    guarantee: ClassVar[str] = "near the optimum"
     state_fields: ClassVar[Mapping[str, StateField]] = {
         "weights": WEIGHTS,
         **curvature_pairs.STATE_FIELDS,
-        **dict.fromkeys(("epoch", "drawn", "updates"), COUNT),
+        **dict.fromkeys(("epoch", "sampled", "updates"), COUNT),
     }
 
-    batch: int = 8
+    batch_size: int = 8
     pairs: int = 10
     eta: float = 0.1
     tau: float = 2e4
     trust: float = 0.0
-    seed: int = 0
+    seed: int | None = None
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
-        for option in ("batch", "pairs", "steps_per_epoch"):
+        for option in ("batch_size", "pairs", "steps_per_epoch"):
             check_whole(self.name, option, getattr(self, option), 1)
         check_positive(self.name, "eta", self.eta)
         check_positive(self.name, "tau", self.tau)
         check_not_negative(self.name, "trust", self.trust)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_seed(self.name, self.seed)
 
     def iterate(self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        n, batch = problem.n_sequences, min(self.batch, problem.n_sequences)
+        n, batch_size = problem.n_sequences, min(self.batch_size, problem.n_sequences)
         pairs = CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs, averaged=True)
-        known = state or {"weights": weights, "epoch": 0, "drawn": 0, "updates": 0}
+        known = state or {"weights": weights, "epoch": 0, "sampled": 0, "updates": 0}
         w, epoch, updates = np.array(known["weights"]), int(known["epoch"]), int(known["updates"])
         if state:
             pairs.restore(self.name, state)
-        draws = Slices(problem, n, batch, self.steps_per_epoch, unit=batch, done=min(int(known["drawn"]), n))
+        done = min(int(known["sampled"]), n)
+        draws = Slices(problem, n, batch_size, self.steps_per_epoch, unit=batch_size, done=done)
         passes = 0.0
         info: dict[str, float] = {}
         while True:
-            reached = {"weights": w, **pairs.state(), "epoch": epoch, "drawn": draws.done, "updates": updates}
+            reached = {"weights": w, **pairs.state(), "epoch": epoch, "sampled": draws.done, "updates": updates}
             yield Step(w, passes, info=info, state=reached)
-            order, losses, passes = epoch_permutation(self.seed, epoch, n), 0.0, 0.0
+            order, losses, passes = epoch_permutation(seed_of(self), epoch, n), 0.0, 0.0
             for some in draws:
                 sample = Sample(problem, order[some])
                 step = self.eta * self.tau / (self.tau + updates)

@@ -14,14 +14,13 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
         s ← w' - w, y ← difference of the smooth gradients;  w ← w'
 
 Differs from the paper: the smooth part may contain c2 |w|^2 (elastic net), as in CRFsuite; pairs without positive
-curvature are skipped; if no step is found, the pairs are dropped, then the metric (metric="counts", as in lbfgs), and
-the pseudo-gradient is tried once before the end.
+curvature are skipped; if no step is found, the pairs are dropped, then the preconditioner (preconditioner="counts", as
+in lbfgs), and the pseudo-gradient is tried once before the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -31,14 +30,15 @@ from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.evaluation import Start, evaluate
 from fastcrf.penalties.orthant import keep_descending, pseudo_gradient, step_within_orthant
 from fastcrf.simd.vectors import dot, norm
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.line_search import Search, Trial, backtrack
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.quasi_newton.options import QuasiNewton
 
 
-@dataclass(frozen=True)
+@solver
 class OWLQN(QuasiNewton):
-    """Options as in QuasiNewton."""
+    """Train with OWL-QN, orthant-wise L-BFGS, for c1 > 0."""
 
     name: ClassVar[str] = "owlqn"
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
@@ -74,7 +74,7 @@ def search(
     problem: GradientProblem, w: Floats, value: float, steepest: Floats, pairs: CurvaturePairs, max_linesearch: int
 ) -> Search:
     """Along the quasi-Newton direction; if that fails, along the pseudo-gradient after forgetting the pairs, first in
-    their metric and then without it."""
+    their preconditioner and then without it."""
     direction = pairs.direction(steepest)
     keep_descending(direction, steepest)
     ray = OrthantRay(problem, w, direction, steepest)
@@ -88,7 +88,7 @@ def search(
         if len(pairs):
             pairs.forget()
         else:
-            pairs.forget_metric()
+            pairs.forget_preconditioner()
         again = search(problem, w, value, steepest, pairs, max_linesearch)
         return Search(again.found, trials + again.trials)
     return Search(found, trials)

@@ -14,16 +14,15 @@ Minimizes   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + 
 OWL-QN takes the direction of the smooth problem and cuts it off at zero, which spoils the curvature it has learnt; here
 the kinks are part of the model, so that more pairs mean fewer evaluations.
 
-Differs from the papers: the model is minimized by semi-smooth Newton over the weights that can move, until a round
-adds less than a fifth to the gain, not by some sweeps of coordinate descent; pairs may have a metric
-(`curvature_pairs.py`) and are kept in single precision; if no step is found, pairs and then metric are dropped before
-the end.
+Differs from the papers: the model is minimized by semi-smooth Newton over the weights that can move, until a round adds
+less than a fifth to the gain, not by some sweeps of coordinate descent; pairs may have a preconditioner
+(`curvature_pairs.py`) and are kept in single precision; if no step is found, pairs and then preconditioner are dropped
+before the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.evaluation import Start, evaluate
 from fastcrf.penalties.orthant import shortest_subgradient
 from fastcrf.simd.vectors import norm
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.line_search import Search, Trial, backtrack
 from fastcrf.solvers.quasi_newton import curvature_pairs, sparse_model
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
@@ -41,9 +41,9 @@ from fastcrf.solvers.quasi_newton.options import QuasiNewton
 from fastcrf.solvers.quasi_newton.sparse_model import SparseModel
 
 
-@dataclass(frozen=True)
+@solver
 class ProxLBFGS(QuasiNewton):
-    """Options as in QuasiNewton."""
+    """Train with proximal L-BFGS, for c1 > 0."""
 
     name: ClassVar[str] = "prox-lbfgs"
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
@@ -98,7 +98,7 @@ def descend(
 def search(
     problem: GradientProblem, w: Floats, value: float, g: Floats, model: SparseModel, max_linesearch: int
 ) -> Search:
-    """Along the step to the model's lowest point; if that fails, again without the pairs, then without the metric."""
+    """Along the step to the model's lowest point; if that fails, again without pairs, then without preconditioner."""
     step = model.lowest(w, g, float(problem.c1), problem.c1_factors)
     found, trials = Search(None, 0)
     if step is not None:

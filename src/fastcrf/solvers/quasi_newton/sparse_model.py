@@ -62,11 +62,11 @@ class SparseModel:
         self._signs = np.empty(0)  # of the face that `inner` is about, on the candidates
 
     def forget(self) -> None:
-        """Drop the pairs; if there are none, the metric."""
+        """Drop the pairs; if there are none, the preconditioner."""
         if self.pairs.order:
             self.pairs.forget()
         else:
-            self.pairs.forget_metric()
+            self.pairs.forget_preconditioner()
         self.columns.clear()
         self.inner = np.empty((0, 0))
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,14 +16,15 @@ from fastcrf.lazy_vectors.drifting_vector import make_drifting
 from fastcrf.lazy_vectors.lazy_weights import LazyWeights, Make
 from fastcrf.lazy_vectors.proximal_vector import make_proximal
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_choice, check_positive, check_whole
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_choice, check_positive, check_seed, check_whole, seed_of
 from fastcrf.solvers.sag import run
 from fastcrf.solvers.sag.run import Draws, Method, Run
 from fastcrf.solvers.sag.schemes import lipschitz
 from fastcrf.solvers.sag.schemes.scheme import Scheme
 from fastcrf.stochastic.gradient_storage import FORMS, PRECISIONS
 
-POSITIVE = ("first_lipschitz", "caution", "inner_passes")  # options that not all solvers have
+POSITIVE = ("first_lipschitz", "step_divisor", "inner_passes")  # options that not all solvers have
 STORED = ("auto", *FORMS)
 STORED_OR_NOT = ("none", *STORED)
 
@@ -33,20 +33,31 @@ def check_drawing(solver: Any, storages: tuple[str, ...]) -> None:
     """Raise one sentence where an option of the family is wrong; `storages` are those that this solver has."""
     for option in (name for name in POSITIVE if hasattr(solver, name)):
         check_positive(solver.name, option, getattr(solver, option))
-    for option, least in (("batch", 1), ("seed", 0), ("steps_per_epoch", 1)):
+    for option, least in (("batch_size", 1), ("steps_per_epoch", 1)):
         check_whole(solver.name, option, getattr(solver, option), least)
+    check_seed(solver.name, solver.seed)
     check_choice(solver.name, "storage", solver.storage, storages)
     check_choice(solver.name, "precision", solver.precision, PRECISIONS)
 
 
-@dataclass(frozen=True)
+@solver
 class AverageGradient:
-    """batch: sequences a draw (at most); seed: of the draws, and of what is drawn together. Several sequences a draw
-    need a few more passes, which are cheaper, and store less (schmidt2015, section 7; docs/benchmarks/batch-size.md).
+    """Declare the options that SAG and SAGA share.
 
-    storage: how gradients are kept, which has no effect on where the run goes: "mixed", "marginals", "sparse", "naive",
-    or "auto", the smallest ("mixed" if that is hardly larger); precision: of what is kept, "double" or "single"
-    (stochastic/gradient_storage.py). steps_per_epoch: Steps in n draws, to see the course of the first pass.
+    Parameters
+    ----------
+    batch_size
+        Largest number of sequences per sample. Larger batches need a few more passes, which are cheaper, and store
+        fewer gradients.
+    seed
+        Seed of the samples, and of which sequences form a batch; None: the `random_state` of the estimator, or 0.
+    storage
+        Form of the stored gradients, without effect on the iterates: "mixed", "marginals", "sparse", "naive", or
+        "auto", the smallest ("mixed" if that is hardly larger).
+    precision
+        Precision of the stored gradients: "double" or "single".
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
     """
 
     name: ClassVar[str]
@@ -57,8 +68,8 @@ class AverageGradient:
     correction: ClassVar[float] = 0.0
     fills: ClassVar[bool] = False  # whether all gradients are stored before the first draw, wherever the run starts
 
-    batch: int = 1
-    seed: int = 0
+    batch_size: int = 1
+    seed: int | None = None
     storage: str = "auto"
     precision: str = "double"
     steps_per_epoch: int = 1
@@ -75,12 +86,12 @@ class AverageGradient:
         return make_drifting
 
     def run(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> Run:
-        n = -(-problem.n_sequences // self.batch)
+        n = -(-problem.n_sequences // self.batch_size)
         method = Method(
             self.name,
             self.scheme(problem, n),
             partial(LazyWeights, make=self.vector(problem, n)),
-            seed=self.seed,
+            seed=seed_of(self),
             filling=self.fills or bool(weights.any()),  # away from zero, a d whose parts are missing would lead astray
             storage=self.storage,
             precision=self.precision,

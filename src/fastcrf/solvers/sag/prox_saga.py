@@ -20,27 +20,35 @@ Differs from the paper: the L2 penalty is exact instead of a part of each g_i. D
 from the start, because thresholds that change with the number of sequences seen could not be caught up on. Without an
 L1 penalty, this is `saga` or `saga-nus-star`.
 
-caution=3 is the step of the theory; docs/sag-family.md has figures for it and for caution=1. With few sequences
-caution=1 may circle (see `saga`). With L1 alone nothing makes the objective strongly convex, and the last digits take
-thousands of passes.
+step_divisor=3 is the step of the theory; docs/sag-family.md has figures for it and for step_divisor=1. With few
+sequences step_divisor=1 may circle (see `saga`). With L1 alone nothing makes the objective strongly convex, and the
+last digits take thousands of passes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.lazy_vectors.lazy_weights import Make
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_choice
 from fastcrf.solvers.sag.options import AverageGradient, soft_thresholds
 from fastcrf.solvers.sag.schemes.lipschitz import Constants, one_constant, own_constants
 
 
-@dataclass(frozen=True)
+@solver
 class ProxSAGA(AverageGradient):
-    """first_lipschitz: where searches start; sampling: uniform or nus; caution: divides the step size;
-    others: see AverageGradient.
+    """Train with proximal SAGA, with L1 and L2 penalties.
+
+    Parameters
+    ----------
+    first_lipschitz
+        First estimate of the Lipschitz constants; a line search corrects it.
+    sampling
+        "uniform" or "nus", by Lipschitz constants.
+    step_divisor
+        Divisor of the step size: 3 is that of the theory, 1 that of SAG.
     """
 
     name: ClassVar[str] = "prox-saga"
@@ -49,7 +57,7 @@ class ProxSAGA(AverageGradient):
 
     first_lipschitz: float = 1.0
     sampling: str = "nus"
-    caution: float = 3.0
+    step_divisor: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,8 +65,8 @@ class ProxSAGA(AverageGradient):
 
     def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         if self.sampling == "nus":
-            return own_constants(n, self.first_lipschitz, skipping=True, caution=self.caution)
-        return one_constant(n, self.first_lipschitz, self.caution)
+            return own_constants(n, self.first_lipschitz, skipping=True, step_divisor=self.step_divisor)
+        return one_constant(n, self.first_lipschitz, self.step_divisor)
 
     def vector(self, problem: SequenceProblem, n: int) -> Make:
         return soft_thresholds(problem, n)

@@ -36,7 +36,7 @@ STATE_FIELDS = {
     **dict.fromkeys(("nodes", "rows", "cells", "edges"), STORED),
     "snapshot": WEIGHTS._replace(optional=True),
     "figures": StateField("sequences"),
-    **dict.fromkeys(("epoch", "drawn", "filled", "covered"), COUNT),
+    **dict.fromkeys(("epoch", "sampled", "filled", "covered"), COUNT),
     **dict.fromkeys(("whole", "moved", "filling"), StateField(dtype="int64", low=0, high=1)),
     "loss": StateField(),
 }
@@ -204,7 +204,7 @@ class Run:
 
     def state(self) -> dict[str, Any]:
         """The memory of a Step: STATE_FIELDS, what the weights and the scheme add to it."""
-        numbers = {"epoch": self.epoch, "drawn": self.draws.done, "filled": self.filled.done, "loss": self.loss}
+        numbers = {"epoch": self.epoch, "sampled": self.draws.done, "filled": self.filled.done, "loss": self.loss}
         flags = {"moved": self.moved, "filling": self.filling, "whole": not len(self.part.places)}
         numbers |= {"covered": int(self.arrays.covered[0])} | {name: int(flag) for name, flag in flags.items()}
         kept = {"snapshot": self.snapshot} if self.recomputing else stored_arrays(self.arrays.average.gradients)
@@ -216,6 +216,6 @@ class Run:
         take(self.name, "figures", state, self.arrays.average.figures)
         restore(self.arrays.scheme, state, partial(take, self.name))
         self.epoch, self.loss, self.moved = int(state["epoch"]), float(state["loss"]), bool(state["moved"])
-        self.draws.done = min(int(state["drawn"]), self.draws.n)
+        self.draws.done = min(int(state["sampled"]), self.draws.n)
         self.filled.done = min(int(state["filled"]), self.filled.n)
         self.arrays.covered[0] = min(int(state["covered"]), self.problem.n_sequences)

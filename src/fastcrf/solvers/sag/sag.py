@@ -22,17 +22,23 @@ down as well as up, so that too large a first L does no harm.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.sag.options import AverageGradient
 from fastcrf.solvers.sag.schemes.lipschitz import Constants, one_constant
 
 
-@dataclass(frozen=True)
+@solver
 class SAG(AverageGradient):
-    """first_lipschitz: where the search for Lipschitz constants starts; others: see AverageGradient."""
+    """Train with SAG, the stochastic average gradient, uniform sampling.
+
+    Parameters
+    ----------
+    first_lipschitz
+        First estimate of the Lipschitz constant; a line search corrects it.
+    """
 
     name: ClassVar[str] = "sag"
 

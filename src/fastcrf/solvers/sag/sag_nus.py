@@ -22,11 +22,12 @@ skips needless searches.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import seed_of
 from fastcrf.solvers.sag import run
 from fastcrf.solvers.sag.options import AverageGradient
 from fastcrf.solvers.sag.schemes import unseen_first
@@ -34,9 +35,15 @@ from fastcrf.solvers.sag.schemes.unseen_first import UnseenFirst
 from fastcrf.stochastic.sampling import first_order
 
 
-@dataclass(frozen=True)
+@solver
 class SAGNUS(AverageGradient):
-    """first_lipschitz: where the search for Lipschitz constants starts; others: see AverageGradient."""
+    """Train with SAG and non-uniform sampling by Lipschitz constants.
+
+    Parameters
+    ----------
+    first_lipschitz
+        First estimate of each Lipschitz constant; a line search corrects it.
+    """
 
     name: ClassVar[str] = "sag-nus"
     state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | unseen_first.STATE_FIELDS
@@ -44,4 +51,4 @@ class SAGNUS(AverageGradient):
     first_lipschitz: float = 1.0
 
     def scheme(self, problem: SequenceProblem, n: int) -> UnseenFirst:
-        return unseen_first.unseen_first(first_order(self.seed, n), self.first_lipschitz)
+        return unseen_first.unseen_first(first_order(seed_of(self), n), self.first_lipschitz)

@@ -21,18 +21,26 @@ after 60 doublings, where the paper's has no end. A run that does not start at z
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_truth
 from fastcrf.solvers.sag.options import AverageGradient
 from fastcrf.solvers.sag.schemes.lipschitz import Constants, own_constants
 
 
-@dataclass(frozen=True)
+@solver
 class SAGNUSStar(AverageGradient):
-    """first_lipschitz: where searches start; skipping: of needless searches (5.2); others: see AverageGradient."""
+    """Train with SAG-NUS*, SAG with non-uniform sampling half of the time.
+
+    Parameters
+    ----------
+    first_lipschitz
+        First estimate of each Lipschitz constant; a line search corrects it.
+    skipping
+        Whether line searches that have succeeded several times in turn are skipped (section 5.2 of the paper).
+    """
 
     name: ClassVar[str] = "sag-nus-star"
 

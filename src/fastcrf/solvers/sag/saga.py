@@ -14,29 +14,37 @@ with i drawn uniformly, L searched by Algorithm 2 of schmidt2015, and a = 1 / (3
 Differs from the paper: the penalty is exact instead of a part of each g_i; d is divided by the number m of sequences
 seen, as SAG does, so that the first epoch is not spent on zeros; the very first search goes down as well as up.
 
-caution=3 is the step of the theory. caution=1 is SAG's step, with which SAGA is as fast as SAG where there are many
-sequences; with few it circles around the optimum (docs/sag-family.md has figures). Hence the default.
+step_divisor=3 is the step of the theory. step_divisor=1 is SAG's step, with which SAGA is as fast as SAG where there
+are many sequences; with few it circles around the optimum (docs/sag-family.md has figures). Hence the default.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.sag.options import AverageGradient
 from fastcrf.solvers.sag.schemes.lipschitz import Constants, one_constant
 
 
-@dataclass(frozen=True)
+@solver
 class SAGA(AverageGradient):
-    """first_lipschitz: where searches start; caution: divides the step size; others: see AverageGradient."""
+    """Train with SAGA, uniform sampling.
+
+    Parameters
+    ----------
+    first_lipschitz
+        First estimate of the Lipschitz constant; a line search corrects it.
+    step_divisor
+        Divisor of the step size: 3 is that of the theory, 1 that of SAG.
+    """
 
     name: ClassVar[str] = "saga"
     correction: ClassVar[float] = 1.0
 
     first_lipschitz: float = 1.0
-    caution: float = 3.0
+    step_divisor: float = 3.0
 
     def scheme(self, problem: SequenceProblem, n: int) -> Constants:
-        return one_constant(n, self.first_lipschitz, self.caution)
+        return one_constant(n, self.first_lipschitz, self.step_divisor)

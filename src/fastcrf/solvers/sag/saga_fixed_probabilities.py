@@ -31,16 +31,17 @@ is that of the proof, whose last line bounds 1 / (4 L' (4 L' + n lambda)) by 1 /
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats
+from fastcrf.exceptions import OptionError
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
-from fastcrf.solvers.options import check_choice, check_positive
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_choice, check_positive, seed_of
 from fastcrf.solvers.sag import run
 from fastcrf.solvers.sag.options import AverageGradient
 from fastcrf.solvers.sag.schemes.given_probabilities import STATE_FIELDS, GivenProbabilities, given_probabilities
@@ -49,10 +50,16 @@ SAMPLINGS = ("uniform", "lipschitz", "mixed")
 LEAST = 0.01  # of the mean bound: even a sequence whose loss is linear is drawn
 
 
-@dataclass(frozen=True)
+@solver
 class SAGAFixedProbabilities(AverageGradient):
-    """step: "search" or "theory"; sampling: "uniform", "lipschitz", "mixed" or a number for each draw of an epoch;
-    others: see AverageGradient.
+    """Train with SAGA, each sequence sampled with a probability that never changes.
+
+    Parameters
+    ----------
+    step
+        Step size: "search", by a line search for the Lipschitz constant, or "theory", by a bound on it.
+    sampling
+        "uniform", "lipschitz", "mixed", or a number for each sample of an epoch, in proportion to its probability.
     """
 
     name: ClassVar[str] = "saga-fixed-probabilities"
@@ -71,13 +78,14 @@ class SAGAFixedProbabilities(AverageGradient):
             for i, number in enumerate(self.sampling):
                 check_positive(self.name, f"sampling[{i}]", number)
         elif self.sampling not in SAMPLINGS:
-            raise ValueError(
+            message = (
                 f"{self.name}: sampling must be one of {', '.join(SAMPLINGS)}, or one number for each sequence; "
                 f"got sampling={self.sampling!r}."
             )
+            raise OptionError(message, self.name, "sampling", self.sampling)
 
     def scheme(self, problem: SequenceProblem, n: int) -> GivenProbabilities:
-        bounds = bounds_of_blocks(problem.corpus, problem.features, n, self.seed)
+        bounds = bounds_of_blocks(problem.corpus, problem.features, n, seed_of(self))
         return given_probabilities(self.probabilities(bounds), bounds.max() or 1.0, self.step == "search")
 
     def probabilities(self, bounds: Floats) -> Floats:
@@ -90,8 +98,9 @@ class SAGAFixedProbabilities(AverageGradient):
         if self.sampling == "mixed":
             return bounds + mean
         if len(self.sampling) != len(bounds):
-            raise ValueError(
-                f"{self.name}: sampling must be a name or one number for each of the {len(bounds)} draws of an epoch; "
+            message = (
+                f"{self.name}: sampling must be a name or one number for each of {len(bounds)} samples; "
                 f"got {len(self.sampling)} numbers."
             )
+            raise OptionError(message, self.name, "sampling", self.sampling)
         return np.array(self.sampling, np.float64)

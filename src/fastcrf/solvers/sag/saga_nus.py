@@ -18,11 +18,12 @@ as in `saga`; the penalty is exact instead of a part of each g_i.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import seed_of
 from fastcrf.solvers.sag import run
 from fastcrf.solvers.sag.options import AverageGradient
 from fastcrf.solvers.sag.schemes import unseen_first
@@ -30,16 +31,24 @@ from fastcrf.solvers.sag.schemes.unseen_first import UnseenFirst
 from fastcrf.stochastic.sampling import first_order
 
 
-@dataclass(frozen=True)
+@solver
 class SAGANUS(AverageGradient):
-    """first_lipschitz: where searches start; caution: divides the step size; others: see AverageGradient."""
+    """Train with SAGA and non-uniform sampling by Lipschitz constants.
+
+    Parameters
+    ----------
+    first_lipschitz
+        First estimate of each Lipschitz constant; a line search corrects it.
+    step_divisor
+        Divisor of the step size: 3 is that of the theory, 1 that of SAG.
+    """
 
     name: ClassVar[str] = "saga-nus"
     state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | unseen_first.STATE_FIELDS
     correction: ClassVar[float] = 1.0
 
     first_lipschitz: float = 1.0
-    caution: float = 3.0
+    step_divisor: float = 3.0
 
     def scheme(self, problem: SequenceProblem, n: int) -> UnseenFirst:
-        return unseen_first.unseen_first(first_order(self.seed, n), self.first_lipschitz, self.caution)
+        return unseen_first.unseen_first(first_order(seed_of(self), n), self.first_lipschitz, self.step_divisor)

@@ -14,25 +14,33 @@ asks; the step is that of `saga` with the importance weight that makes it right 
 Differs from the paper: Proposition 1 proves rates for constants known in advance; here they are searched. As in `saga`,
 d is divided by the number m of sequences seen.
 
-caution=3, the default, is the only one that solved every small problem it was tried on (see `saga`). caution=1, SAG's
-step, may circle even on large ones (docs/sag-family.md).
+step_divisor=3, the default, is the only one that solved every small problem it was tried on (see `saga`).
+step_divisor=1, SAG's step, may circle even on large ones (docs/sag-family.md).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_truth
 from fastcrf.solvers.sag.options import AverageGradient
 from fastcrf.solvers.sag.schemes.lipschitz import Constants, own_constants
 
 
-@dataclass(frozen=True)
+@solver
 class SAGANUSStar(AverageGradient):
-    """first_lipschitz: where searches start; skipping: of needless searches (5.2); caution: divides the step size;
-    others: see AverageGradient.
+    """Train with SAGA and non-uniform sampling half of the time.
+
+    Parameters
+    ----------
+    first_lipschitz
+        First estimate of each Lipschitz constant; a line search corrects it.
+    skipping
+        Whether line searches that have succeeded several times in turn are skipped (section 5.2 of the paper).
+    step_divisor
+        Divisor of the step size: 3 is that of the theory, 1 that of SAG.
     """
 
     name: ClassVar[str] = "saga-nus-star"
@@ -40,11 +48,11 @@ class SAGANUSStar(AverageGradient):
 
     first_lipschitz: float = 1.0
     skipping: bool = True
-    caution: float = 3.0
+    step_divisor: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_truth(self.name, "skipping", self.skipping)
 
     def scheme(self, problem: SequenceProblem, n: int) -> Constants:
-        return own_constants(n, self.first_lipschitz, self.skipping, self.caution)
+        return own_constants(n, self.first_lipschitz, self.skipping, self.step_divisor)

@@ -30,7 +30,6 @@ each g_i, with which the proof holds all the more.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +42,8 @@ from fastcrf.lazy_vectors.lazy_vector import advance, turn
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
 from fastcrf.simd.widths import aligned_zeros
-from fastcrf.solvers.options import check_choice
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_choice, seed_of
 from fastcrf.solvers.sag import run
 from fastcrf.solvers.sag.loop import store_gradient, visit
 from fastcrf.solvers.sag.options import AverageGradient, epochs
@@ -54,9 +54,15 @@ from fastcrf.stochastic.gradient_storage import StoredGradients
 from fastcrf.stochastic.sampling import draw_uniform
 
 
-@dataclass(frozen=True)
+@solver
 class SAGATwoSamples(AverageGradient):
-    """step: "search" or "theory"; others: see AverageGradient."""
+    """Train with SAGA, one sample for the step and another for the stored gradients.
+
+    Parameters
+    ----------
+    step
+        Step size: "search", by a line search for the Lipschitz constants, or "theory", by bounds on them.
+    """
 
     name: ClassVar[str] = "saga-two-samples"
     state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | STATE_FIELDS
@@ -69,7 +75,7 @@ class SAGATwoSamples(AverageGradient):
         check_choice(self.name, "step", self.step, ("search", "theory"))
 
     def scheme(self, problem: SequenceProblem, n: int) -> Proportional:
-        return proportional(bounds_of_blocks(problem.corpus, problem.features, n, self.seed), self.step == "search")
+        return proportional(bounds_of_blocks(problem.corpus, problem.features, n, seed_of(self)), self.step == "search")
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None

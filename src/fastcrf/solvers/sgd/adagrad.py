@@ -27,15 +27,16 @@ Differs from the paper: the penalty is the whole of the composite term; blocks a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats
+from fastcrf.exceptions import OptionError
 from fastcrf.lazy_vectors.adaptive_vector import make_adaptive
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_not_negative
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_not_negative, seed_of
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
 from fastcrf.solvers.sgd.options import STATE_FIELDS, StochasticDescent
 from fastcrf.solvers.sgd.run import Descent
@@ -44,10 +45,16 @@ from fastcrf.solvers.sgd.schedules import Constant, Schedule
 KEEPING = Keeping("squared_gradients")
 
 
-@dataclass(frozen=True)
+@solver
 class AdaGrad(StochasticDescent):
-    """delta: added to the root of G; floor: added to G under the root (one of them must be above 0); others: see
-    StochasticDescent.
+    """Train with AdaGrad, a step size for each weight, with L1 and L2 penalties.
+
+    Parameters
+    ----------
+    delta
+        Number added to the square root of the sum of squared gradients.
+    floor
+        Number added to the sum of squared gradients, under the root. `delta` or `floor` must be above 0.
     """
 
     name: ClassVar[str] = "adagrad"
@@ -65,14 +72,15 @@ class AdaGrad(StochasticDescent):
         check_not_negative(self.name, "delta", self.delta)
         check_not_negative(self.name, "floor", self.floor)
         if self.delta + self.floor == 0.0:
-            raise ValueError(
-                f"{self.name}: delta and floor are both 0, so that the first step of a weight has no bound; set one."
+            message = (
+                f"{self.name}: delta and floor are both 0, so the first step has no bound; set one of them above 0."
             )
+            raise OptionError(message, self.name, "delta", self.delta)
 
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> LazyDescent:
         penalty = problem.regularizer.mean_scale(problem.n_sequences)
         make = partial(make_adaptive, penalty=penalty, delta=self.delta, floor=self.floor)
-        return LazyDescent(problem, weights, state, make, KEEPING, self.batch, self.seed)
+        return LazyDescent(problem, weights, state, make, KEEPING, self.batch_size, seed_of(self))
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return Constant(eta)

@@ -19,7 +19,6 @@ last iterate; calibration="full" scores the mean, as the paper does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,7 +33,8 @@ from fastcrf.lazy_vectors.lazy_vector import Places, advance, make_places, turn
 from fastcrf.lazy_vectors.scaled_vector import LARGEST, SMALLEST
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.simd.lanes import add_scaled, load, scale, store
-from fastcrf.solvers.options import check_choice, check_positive
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_choice, check_positive, seed_of
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent, descend
 from fastcrf.solvers.sgd.options import STATE_FIELDS, StochasticDescent
 from fastcrf.solvers.sgd.run import Descent
@@ -45,10 +45,16 @@ AVERAGE = {KEEPING.drift: WEIGHTS, KEEPING.number: StateField(low=0.0)}
 SCHEDULES = ("constant", "sqrt", "inverse")
 
 
-@dataclass(frozen=True)
+@solver
 class ASG(StochasticDescent):
-    """schedule: of the step sizes (constant, sqrt, inverse); offset: of "inverse", eta / (offset + t); others: see
-    StochasticDescent.
+    """Train with averaged stochastic gradient descent.
+
+    Parameters
+    ----------
+    schedule
+        Step sizes: "constant", "sqrt" or "inverse".
+    offset
+        Of the schedule "inverse": update t has the step size eta / (offset + t).
     """
 
     name: ClassVar[str] = "asg"
@@ -65,7 +71,7 @@ class ASG(StochasticDescent):
         check_positive(self.name, "offset", self.offset)
 
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> LazyDescent:
-        return averaging(problem, weights, state, self.batch, self.seed)
+        return averaging(problem, weights, state, self.batch_size, seed_of(self))
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return make_schedule(self.schedule, eta, descent.lam, descent.n_draws, offset=self.offset)
@@ -75,11 +81,11 @@ class ASG(StochasticDescent):
 
 
 def averaging(
-    problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None, batch: int, seed: int
+    problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None, batch_size: int, seed: int
 ) -> LazyDescent:
     """A descent that keeps the sum of its iterates."""
     make = partial(make_averaged, lam=problem.regularizer.mean_scale(problem.n_sequences)[1])
-    return LazyDescent(problem, weights, state, make, KEEPING, batch, seed)
+    return LazyDescent(problem, weights, state, make, KEEPING, batch_size, seed)
 
 
 def averaged(step: Step) -> Step:

@@ -29,10 +29,10 @@ class DenseDescent(ABC):
         problem: AnyProblem,
         weights: Floats,
         state: Mapping[str, Any] | None,
-        batch: int,
+        batch_size: int,
         first: Mapping[str, float],
     ) -> None:
-        self.problem, self.n_draws, self.unit = problem, problem.n_sequences, min(batch, problem.n_sequences)
+        self.problem, self.n_draws, self.unit = problem, problem.n_sequences, min(batch_size, problem.n_sequences)
         self.lam = problem.regularizer.mean_scale(self.n_draws)[1]
         self.evaluations, self.lengths = 0, np.diff(problem.corpus.starts)
         self.settled = {"weights": start_of(weights, state)}

@@ -17,7 +17,8 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
         remember w if F is the lowest so far
 
 A Step is one epoch; its weights are those of the best epoch so far, which is what CRFsuite would return if it stopped
-there. CRFsuite's own rule to stop (period and delta) compares online objectives; here it is `fastcrf.stopping.RelativeDecrease`.
+there. CRFsuite's own rule to stop (period and delta) compares online objectives; here it is
+`fastcrf.stopping.RelativeDecrease`.
 
 Differs from CRFsuite: it shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
 """
@@ -26,7 +27,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,7 +34,8 @@ import numpy as np
 from fastcrf.core.solver_state import WEIGHTS, StateField
 from fastcrf.core.types import NOTHING, Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_positive, check_whole
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_positive, check_seed, check_whole, seed_of
 from fastcrf.solvers.sgd import run
 from fastcrf.solvers.sgd.calibration import calibrate
 from fastcrf.solvers.sgd.run import Run, start_of
@@ -44,18 +45,32 @@ from fastcrf.solvers.sgd.schedules import Bottou
 BEST = {"best_weights": WEIGHTS, "best_objective": StateField(infinite=True)}
 
 
-@dataclass(frozen=True)
+@solver
 class L2SGD:
-    """calibration_eta: step size of the first trial; calibration_rate: between trials; calibration_samples: sequences
-    of a trial; calibration_candidates: that must do well, on the way up and on the way down; calibration_max_trials:
-    limit of trials; seed: of the order; steps_per_epoch: Steps
-    in an epoch, to see the course of the first pass.
+    """Train as CRFsuite's l2sgd does: SGD with its calibration and its schedule.
+
+    Parameters
+    ----------
+    calibration_eta
+        Step size of the first trial.
+    calibration_rate
+        Factor between the step sizes of two trials.
+    calibration_samples
+        Sequences of a trial.
+    calibration_candidates
+        Trials that must lower the objective, for larger step sizes and for smaller ones.
+    calibration_max_trials
+        Limit on trials.
+    seed
+        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
     """
 
     name: ClassVar[str] = "l2sgd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
-    guarantee: ClassVar[str] = "neighborhood"
+    guarantee: ClassVar[str] = "near the optimum"
     state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | BEST
 
     calibration_eta: float = 0.1
@@ -63,7 +78,7 @@ class L2SGD:
     calibration_samples: int = 1000
     calibration_candidates: int = 10
     calibration_max_trials: int = 20
-    seed: int = 0
+    seed: int | None = None
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
@@ -72,14 +87,14 @@ class L2SGD:
         check_whole(self.name, "calibration_samples", self.calibration_samples, 1)
         check_whole(self.name, "calibration_candidates", self.calibration_candidates, 1)
         check_whole(self.name, "calibration_max_trials", self.calibration_max_trials, 1)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        descent = ScaledDescent(problem, start_of(weights, state), batch=1, shrink_first=True)
-        run = Run(self.name, problem, state, descent, seed=self.seed, steps=self.steps_per_epoch)
+        descent = ScaledDescent(problem, start_of(weights, state), batch_size=1, shrink_first=True)
+        run = Run(self.name, problem, state, descent, seed=seed_of(self), steps=self.steps_per_epoch)
         best = BestEpoch(descent.weights, state or NOTHING)
         yield best.of(run.step())
         run.eta = run.eta or self._calibrate(run)

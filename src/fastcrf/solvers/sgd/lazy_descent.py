@@ -82,7 +82,7 @@ class Keeping(NamedTuple):
 
 
 class LazyDescent:
-    """Weights that go downhill in a lazy vector. `batch`: sequences a draw, put together by `seed`."""
+    """Weights that go downhill in a lazy vector. `batch_size`: sequences a draw, put together by `seed`."""
 
     unit = 1
     probabilities: Floats | None = None
@@ -94,10 +94,10 @@ class LazyDescent:
         state: Mapping[str, Any] | None,
         make: Make,
         keeping: Keeping,
-        batch: int = 1,
+        batch_size: int = 1,
         seed: int = 0,
     ) -> None:
-        self.n_draws, self.n = -(-problem.n_sequences // batch), problem.n_sequences
+        self.n_draws, self.n = -(-problem.n_sequences // batch_size), problem.n_sequences
         weights = start_of(weights, state)
         drift = start_of(np.zeros_like(weights), state if keeping.drift else None, keeping.drift)
         part = problem.part(weights, self.n_draws, seed)

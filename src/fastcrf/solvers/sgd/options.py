@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_choice, check_not_negative, check_positive, check_whole
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_choice, check_not_negative, check_positive, check_seed, check_whole, seed_of
 from fastcrf.solvers.sgd import grid_tuning, run
 from fastcrf.solvers.sgd.calibration import RECIPES, calibrate
 from fastcrf.solvers.sgd.run import Descent, Run
@@ -19,36 +19,51 @@ from fastcrf.solvers.sgd.schedules import Schedule, make_schedule
 STATE_FIELDS = run.STATE_FIELDS | run.TUNED
 
 
-@dataclass(frozen=True)
+@solver
 class StochasticDescent:
-    """eta: the first step size, or None to calibrate it; batch: sequences an update; calibration: recipe (bottou,
-    crfsuite, powers, tsuboi: short runs on a sample; full, tsuruoka: whole runs); samples: sequences of a short run;
-    calibration_passes: epochs of a whole run; seed: of the order, and of what is drawn together; steps_per_epoch: Steps
-    in an epoch, to see the course of the first pass.
+    """Declare the options that stochastic gradient solvers share.
+
+    Parameters
+    ----------
+    eta
+        First step size; None: it is calibrated.
+    batch_size
+        Sequences per update.
+    calibration
+        How a step size is found where `eta` is None: "bottou", "crfsuite", "powers" or "tsuboi" (short runs on a sample
+        of `samples` sequences), "full" or "tsuruoka" (whole runs of `calibration_passes` epochs).
+    samples
+        Sequences of a short calibration run.
+    calibration_passes
+        Epochs of a whole calibration run.
+    seed
+        Seed of the samples, and of which sequences form a batch; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
     """
 
     name: ClassVar[str]
     needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]]
-    guarantee: ClassVar[str] = "neighborhood"
+    guarantee: ClassVar[str] = "near the optimum"
     state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS
 
     eta: float | None = None
-    batch: int = 1
+    batch_size: int = 1
     calibration: str = "bottou"
     samples: int = 1000
     calibration_passes: int = 30
-    seed: int = 0
+    seed: int | None = None
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
         if self.eta is not None:
             check_positive(self.name, "eta", self.eta)
-        check_whole(self.name, "batch", self.batch, 1)
+        check_whole(self.name, "batch_size", self.batch_size, 1)
         check_choice(self.name, "calibration", self.calibration, (*RECIPES, *grid_tuning.GRIDS))
         check_whole(self.name, "samples", self.samples, 1)
         check_whole(self.name, "calibration_passes", self.calibration_passes, 1)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
     @property
@@ -72,7 +87,7 @@ class StochasticDescent:
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         descent = self.descent(problem, weights, state)
-        run = Run(self.name, problem, state, descent, seed=self.seed, steps=self.steps_per_epoch)
+        run = Run(self.name, problem, state, descent, seed=seed_of(self), steps=self.steps_per_epoch)
         yield self.reported(run.step())
         solver = self
         if self.eta is None and self.calibration in grid_tuning.GRIDS:
@@ -87,14 +102,22 @@ class StochasticDescent:
 SCHEDULES = ("constant", "epoch", "exponential")
 
 
-@dataclass(frozen=True)
+@solver
 class SparseDescent(StochasticDescent):
-    """schedule: of the step sizes (exponential, epoch, constant); decay: of "exponential", by epoch; tail: share of
-    1 / (1 + epochs) added to it; others: see StochasticDescent.
+    """Declare the options that stochastic gradient solvers with an L1 penalty share.
+
+    Parameters
+    ----------
+    schedule
+        Step sizes: "exponential", "epoch" or "constant".
+    decay
+        Of the schedule "exponential": factor per epoch.
+    tail
+        Share of 1 / (1 + epochs) added to the schedule.
     """
 
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1"})
-    guarantee: ClassVar[str] = "sparse neighborhood"
+    guarantee: ClassVar[str] = "near the optimum, sparse"
 
     eta: float | None = 0.5  # what the paper's own rule chooses for chunking
     calibration: str = "crfsuite"

@@ -18,13 +18,13 @@ independent draws.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_truth
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_truth, seed_of
 from fastcrf.solvers.sgd.asg import AVERAGE, averaged, averaging
 from fastcrf.solvers.sgd.options import STATE_FIELDS, StochasticDescent
 from fastcrf.solvers.sgd.run import Descent, start_of
@@ -32,9 +32,15 @@ from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Inverse, Schedule
 
 
-@dataclass(frozen=True)
+@solver
 class Pegasos(StochasticDescent):
-    """average: whether a Step has the mean of all iterates; others: see StochasticDescent."""
+    """Train with Pegasos, SGD with the step size 1 / (lambda t).
+
+    Parameters
+    ----------
+    average
+        Whether the result is the mean of all iterates.
+    """
 
     name: ClassVar[str] = "pegasos"
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
@@ -51,8 +57,8 @@ class Pegasos(StochasticDescent):
 
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> Descent:
         if self.average:
-            return averaging(problem, weights, state, self.batch, self.seed)
-        return ScaledDescent(problem, start_of(weights, state), self.batch, shrink_first=False)
+            return averaging(problem, weights, state, self.batch_size, seed_of(self))
+        return ScaledDescent(problem, start_of(weights, state), self.batch_size, shrink_first=False)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return Inverse(eta / descent.lam, offset=0.0)

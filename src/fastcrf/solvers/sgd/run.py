@@ -14,7 +14,7 @@ from fastcrf.solvers.sgd.schedules import Schedule
 from fastcrf.stochastic.sampling import epoch_permutation, epoch_uniforms
 from fastcrf.stochastic.slices import Slices
 
-COUNTED = ("epoch", "drawn", "updates", "wrong", "positions")
+COUNTED = ("epoch", "sampled", "updates", "wrong", "positions")
 STATE_FIELDS = {
     "weights": WEIGHTS,
     "eta": StateField(low=0.0),
@@ -101,7 +101,7 @@ class Run:
         self.loss = float(known["loss"])  # of the epoch so far, and so are the next two
         self.wrong, self.positions = int(known["wrong"]), int(known["positions"])
         self.scores = [float(score) for score in known.get(SCORES, ())]  # of whole runs that were tried
-        n, done = descent.n_draws, min(int(known["drawn"]), descent.n_draws)
+        n, done = descent.n_draws, min(int(known["sampled"]), descent.n_draws)
         size = max(1, problem.slice_size * n // problem.n_sequences)
         self.draws = Slices(problem, n, size, steps, unit=descent.unit, done=done)
 
@@ -153,4 +153,4 @@ class Run:
         """What a Step remembers, of a run that is settled."""
         numbers = {name: getattr(self, name) for name in ("eta", "epoch", "updates", "loss", "wrong", "positions")}
         scores = {SCORES: np.array(self.scores)} if self.scores else {}
-        return {**self.descent.state(), "drawn": self.draws.done, **numbers, **scores}
+        return {**self.descent.state(), "sampled": self.draws.done, **numbers, **scores}

@@ -104,7 +104,7 @@ class ScaledDescent:
         self,
         problem: SequenceProblem,
         weights: Floats,
-        batch: int,
+        batch_size: int,
         shrink_first: bool,
         probabilities: Floats | None = None,
     ) -> None:
@@ -114,7 +114,7 @@ class ScaledDescent:
             self.blocks = unbiased(self.blocks, probabilities)
         self.weights, self.n_draws = weights, problem.n_sequences
         self.lam = problem.regularizer.mean_scale(self.n_draws)[1]
-        self.unit, self.shrink_first = min(batch, self.n_draws), shrink_first
+        self.unit, self.shrink_first = min(batch_size, self.n_draws), shrink_first
         self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.unit)
         self.settled = self.part.take(weights)  # weights of the features that draws can move
         self.vector = make_scaled(self.blocks.layout, self.part.features, self.settled)

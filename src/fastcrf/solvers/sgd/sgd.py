@@ -25,12 +25,12 @@ Differs from crfsgd: penalty and gradient are taken at the same weights; crfsgd 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_choice, check_positive
 from fastcrf.solvers.sgd import schedules
 from fastcrf.solvers.sgd.options import StochasticDescent
@@ -39,11 +39,20 @@ from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Schedule, make_schedule
 
 
-@dataclass(frozen=True)
+@solver
 class SGD(StochasticDescent):
-    """schedule: of the step sizes (bottou, constant, sqrt, inverse, epoch, exponential); offset: of "inverse",
-    eta / (offset + t); decay: of "exponential", by epoch; sampling: "uniform", each sequence once an epoch, or "nus",
-    by Lipschitz constants; others: see StochasticDescent.
+    """Train with stochastic gradient descent.
+
+    Parameters
+    ----------
+    schedule
+        Step sizes: "bottou", "constant", "sqrt", "inverse", "epoch" or "exponential".
+    offset
+        Of the schedule "inverse": update t has the step size eta / (offset + t).
+    decay
+        Of the schedule "exponential": factor per epoch.
+    sampling
+        "uniform", every sequence once per epoch, or "nus", in proportion to bounds on Lipschitz constants.
     """
 
     name: ClassVar[str] = "sgd"
@@ -68,7 +77,7 @@ class SGD(StochasticDescent):
 
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> ScaledDescent:
         probabilities = half_by_lipschitz(problem) if self.sampling == "nus" else None
-        return ScaledDescent(problem, start_of(weights, state), self.batch, False, probabilities)
+        return ScaledDescent(problem, start_of(weights, state), self.batch_size, False, probabilities)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         updates = descent.n_updates(descent.n_draws)

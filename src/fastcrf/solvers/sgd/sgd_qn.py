@@ -23,7 +23,6 @@ moves every weight and so costs what the model costs, where the paper's costs wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -32,6 +31,7 @@ from fastcrf.core.solver_state import COUNT as A_COUNT
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import AnyProblem, SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_whole
 from fastcrf.solvers.sgd.dense_descent import COUNT, DenseDescent
 from fastcrf.solvers.sgd.options import STATE_FIELDS, StochasticDescent
@@ -41,9 +41,15 @@ from fastcrf.solvers.sgd.schedules import Bottou, Schedule
 LEAST, MOST = 0.01, 100.0  # of D
 
 
-@dataclass(frozen=True)
+@solver
 class SGDQN(StochasticDescent):
-    """skip: updates between two of the diagonal, and of the penalty; others: see StochasticDescent."""
+    """Train with SGD-QN, SGD with a diagonal scale for each weight.
+
+    Parameters
+    ----------
+    skip
+        Updates between two of the diagonal and of the penalty.
+    """
 
     name: ClassVar[str] = "sgd-qn"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "subset-gradient"})
@@ -60,7 +66,7 @@ class SGDQN(StochasticDescent):
         check_whole(self.name, "skip", self.skip, 1)
 
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> DenseDescent:
-        return QuasiNewtonDescent(cast(AnyProblem, problem), weights, state, self.batch, self.skip)
+        return QuasiNewtonDescent(cast(AnyProblem, problem), weights, state, self.batch_size, self.skip)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return Bottou(eta, descent.lam)
@@ -70,9 +76,9 @@ class QuasiNewtonDescent(DenseDescent):
     """Weights and the diagonal D."""
 
     def __init__(
-        self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None, batch: int, skip: int
+        self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None, batch_size: int, skip: int
     ) -> None:
-        super().__init__(problem, weights, state, batch, {"scales": 1.0})
+        super().__init__(problem, weights, state, batch_size, {"scales": 1.0})
         self.skip = skip
 
     def update(self, step: float, gradient: Floats, members: np.ndarray) -> None:

@@ -11,7 +11,7 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
         g <- (1/|B|) sum of grad nll_i(w) + lambda w;    h <- (1/|B|) sum of the Hessians of nll_i(w) times v + lambda v
         p <- p * max(1/2, 1 - meta_rate g * v)           v says how w would be if the step sizes had been larger
         w <- w - eta p * g
-        v <- memory v - eta p * (g + memory h)
+        v <- decay v - eta p * (g + decay h)
 
 all products of vectors element by element. A Step is one epoch, of two passes: gradients and Hessians. Its memory holds
 the gains and v.
@@ -21,14 +21,13 @@ Differs from the paper: step sizes are eta p, so that eta can be calibrated like
 An update moves every weight, as printed, and costs what the model costs. Those that a batch does not touch could wait
 where there is no penalty: only their v fades. With a penalty, g = lambda w and h = lambda v move their p, w and v, each
 by the other two; no formula leads from such a weight to itself k updates later but the k updates, so that waiting
-saves nothing. (There is one if p stays: with a = 1 - eta p lambda, w becomes a^k w, and v becomes (memory a)^k v
-- eta p lambda a^(k-1) w sum of memory^i, i < k. But the gains that the penalty moves are part of the method.)
+saves nothing. (There is one if p stays: with a = 1 - eta p lambda, w becomes a^k w, and v becomes (decay a)^k v
+- eta p lambda a^(k-1) w sum of decay^i, i < k. But the gains that the penalty moves are part of the method.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -38,6 +37,7 @@ from fastcrf.core.solver_state import WEIGHTS, StateField
 from fastcrf.core.types import Floats
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.objective.capabilities import AnyProblem, SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_not_negative
 from fastcrf.solvers.sgd.dense_descent import COUNT, DenseDescent
 from fastcrf.solvers.sgd.options import STATE_FIELDS, StochasticDescent
@@ -45,9 +45,17 @@ from fastcrf.solvers.sgd.run import Descent
 from fastcrf.solvers.sgd.schedules import Constant, Schedule
 
 
-@dataclass(frozen=True)
+@solver
 class SMD(StochasticDescent):
-    """meta_rate: how quickly gains change; memory: how long v remembers, from 0 to 1; others: see StochasticDescent."""
+    """Train with stochastic meta-descent, a gain for each weight.
+
+    Parameters
+    ----------
+    meta_rate
+        Step size of the gains, mu.
+    decay
+        Factor lambda, from 0 to 1, by which the trace v of earlier updates is kept.
+    """
 
     name: ClassVar[str] = "smd"
     needs: ClassVar[frozenset[str]] = frozenset({"sequences", "subset-gradient", "sequence-hessian"})
@@ -58,18 +66,18 @@ class SMD(StochasticDescent):
         COUNT: A_COUNT,
     }
 
-    batch: int = 5
+    batch_size: int = 5
     calibration: str = "powers"
     meta_rate: float = 0.02
-    memory: float = 0.99
+    decay: float = 0.99
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_not_negative(self.name, "meta_rate", self.meta_rate)
-        check_not_negative(self.name, "memory", self.memory)
+        check_not_negative(self.name, "decay", self.decay)
 
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> DenseDescent:
-        return MetaDescent(cast(AnyProblem, problem), weights, state, self.batch, self.meta_rate, self.memory)
+        return MetaDescent(cast(AnyProblem, problem), weights, state, self.batch_size, self.meta_rate, self.decay)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
         return Constant(eta)
@@ -83,11 +91,11 @@ class MetaDescent(DenseDescent):
         problem: AnyProblem,
         weights: Floats,
         state: Mapping[str, Any] | None,
-        batch: int,
+        batch_size: int,
         meta_rate: float,
         fading: float,
     ) -> None:
-        super().__init__(problem, weights, state, batch, {"gains": 1.0, "direction": 0.0})
+        super().__init__(problem, weights, state, batch_size, {"gains": 1.0, "direction": 0.0})
         self.meta_rate, self.fading = float(meta_rate), float(fading)
 
     def update(self, step: float, gradient: Floats, members: np.ndarray) -> None:
@@ -99,7 +107,7 @@ class MetaDescent(DenseDescent):
 
 
 class Rates(NamedTuple):
-    """lambda, the step size, mu and the memory's share, as the paper calls them."""
+    """lambda, the step size, mu and the decay of v, as the paper calls them."""
 
     lam: float
     step: float

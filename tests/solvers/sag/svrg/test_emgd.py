@@ -23,7 +23,7 @@ def test_emgd_equals_its_dense_twin_for_the_same_draws(c2, step, project):
     uniforms = [epoch_uniforms(7, period, 4 * n) for period in range(1, 5)]
     known = lipschitz_bounds(corpus, problem.features).max() if step == "theory" else None
     twin = dense_svrg.emgd(corpus, problem.features, 2 * c2 / n, uniforms, known, project)
-    steps = EMGD(step, project, seed=7, storage="mixed").iterate(problem, np.zeros(problem.n_weights))
+    steps = EMGD(step=step, project=project, seed=7, storage="mixed").iterate(problem, np.zeros(problem.n_weights))
     for w, d, evaluations, radius in twin:
         step = next(steps)
         passes += step.passes
@@ -48,7 +48,7 @@ def test_emgd_equals_its_dense_twin_where_draws_end_on_the_sphere(step):
     problem = Problem(random_corpus(3, lengths=(3, 1, 4, 2, 3, 2)), random_features(3), c2=0.3)
     uniforms = [epoch_uniforms(7, period, 24) for period in range(1, 5)]
     known = lipschitz_bounds(problem.corpus, problem.features).max() if step == "theory" else None
-    solver = EMGD(step, seed=7)
+    solver = EMGD(step=step, seed=7)
     state = next(solver.iterate(problem, np.zeros(problem.n_weights))).state
     steps = solver.iterate(problem, np.zeros(problem.n_weights), {**state, "radius": 0.05})
     expected = weights_by_period(problem, uniforms, known, first_radius=0.05)
@@ -78,7 +78,7 @@ def test_with_the_paper_s_number_of_draws_each_period_halves_the_bound_on_the_ga
     ridge, n = 2 * problem.c2, problem.n_sequences
     condition = lipschitz_bounds(problem.corpus, problem.features).max() * n / ridge + 1
     lowest = [step.objective for step in islice(iterations(problem, EMGD()), 60)][-1]
-    solver = EMGD("theory", inner_passes=1152 * condition**2 / n)
+    solver = EMGD(step="theory", inner_passes=1152 * condition**2 / n)
     steps = [(step.objective, step.info["radius"]) for step in islice(iterations(problem, solver), 12)]
     for k, (objective, radius) in enumerate(steps):
         assert radius == pytest.approx(steps[0][1] / 2 ** (k / 2))
@@ -95,14 +95,14 @@ class Impatient(Problem):
         self.asked_to_stop = lambda: True
 
 
-@pytest.mark.parametrize("solver", [EMGD(), EMGD("theory")])
+@pytest.mark.parametrize("solver", [EMGD(), EMGD(step="theory")])
 def test_a_run_that_is_stopped_and_resumed_within_periods_equals_one_that_is_not(solver):
     corpus, features = learnable_corpus(0, lengths=[3, 1, 5, 2, 4]), random_features(0)
     whole, stopped = Problem(corpus, features, c2=0.5), Impatient(corpus, features, c2=0.5)
     step = next(iterations(stopped, solver))
     for expected in islice(iterations(whole, solver), 4):
         while step.state["epoch"] < expected.state["epoch"]:
-            assert step.objective is None or step.state["drawn"] == 0
+            assert step.objective is None or step.state["sampled"] == 0
             step = next(islice(solver.iterate(stopped, np.zeros(whole.n_weights), step.state), 1, None))
         np.testing.assert_allclose(step.weights, expected.weights, rtol=1e-10)
         np.testing.assert_allclose(step.gradient, expected.gradient, rtol=1e-9, atol=1e-12)
@@ -113,6 +113,6 @@ def test_a_run_that_is_stopped_and_resumed_within_periods_equals_one_that_is_not
 def test_a_step_within_a_period_is_at_the_mean_so_far():
     problem = Impatient(learnable_corpus(0, lengths=[3, 1, 5, 2, 4]), random_features(0), c2=0.5)
     steps = iterations(problem, EMGD())
-    step = next(step for step in steps if step.state["epoch"] == 1 and step.state["drawn"] == 4)
+    step = next(step for step in steps if step.state["epoch"] == 1 and step.state["sampled"] == 4)
     periods = [epoch_uniforms(0, 1, 20)[:4], []]
     np.testing.assert_allclose(step.weights, weights_by_period(problem, periods, None)[1], rtol=1e-10, atol=1e-12)

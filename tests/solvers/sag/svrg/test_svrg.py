@@ -24,7 +24,9 @@ def test_svrg_equals_its_dense_twin_for_the_same_draws(sampling, c2, inner_passe
     problem = Problem(corpus, random_features(3), c2=c2)
     n, passes = problem.n_sequences, 0.0
     uniforms = [epoch_uniforms(7, period, round(inner_passes * n)) for period in range(1, 7)]
-    steps = SVRG(sampling, inner_passes, seed=7, storage="mixed").iterate(problem, np.zeros(problem.n_weights))
+    steps = SVRG(sampling=sampling, inner_passes=inner_passes, seed=7, storage="mixed").iterate(
+        problem, np.zeros(problem.n_weights)
+    )
     for w, d, evaluations in TWINS[sampling](corpus, problem.features, 2 * c2 / n, uniforms):
         step = next(steps)
         passes += step.passes
@@ -50,7 +52,7 @@ def test_a_run_that_is_stopped_and_resumed_within_periods_equals_one_that_is_not
     step, stops = next(SVRG().iterate(stopped, start.copy())), 0
     for expected in islice(SVRG().iterate(whole, start.copy()), 4):
         while step.state["epoch"] < expected.state["epoch"]:
-            assert step.objective is None or step.state["drawn"] == 0
+            assert step.objective is None or step.state["sampled"] == 0
             step, stops = next(islice(SVRG().iterate(stopped, start.copy(), step.state), 1, None)), stops + 1
         np.testing.assert_allclose(step.weights, expected.weights, rtol=1e-10)
         np.testing.assert_allclose(step.gradient, expected.gradient, rtol=1e-9, atol=1e-12)
@@ -62,7 +64,7 @@ def test_a_run_that_is_stopped_and_resumed_within_periods_equals_one_that_is_not
 @pytest.mark.parametrize("first_lipschitz", [1.0, 1e-3, 1e3])
 def test_svrg_converges_linearly_to_the_optimum_from_any_first_lipschitz_constant(sampling, first_lipschitz):
     problem = Problem(learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 6), random_features(0), c2=0.5)
-    solver = SVRG(sampling, first_lipschitz=first_lipschitz)
+    solver = SVRG(sampling=sampling, first_lipschitz=first_lipschitz)
     for step in islice(solver.iterate(problem, np.zeros(problem.n_weights)), 40):
         gap = problem.certificate(step.weights, step.objective, step.gradient)
     assert gap.relative_gap < 1e-10
@@ -70,7 +72,7 @@ def test_svrg_converges_linearly_to_the_optimum_from_any_first_lipschitz_constan
 
 def test_a_sampling_that_does_not_exist_is_one_sentence():
     with pytest.raises(ValueError, match=r"svrg: sampling must be one of uniform, nus; got sampling='fair'\."):
-        SVRG("fair")
+        SVRG(sampling="fair")
 
 
 @pytest.mark.parametrize("solver", [SVRG, ProxSVRG, EMGD])
@@ -80,7 +82,7 @@ def test_gradients_recomputed_at_the_snapshot_lead_where_stored_ones_lead(solver
     corpus, features = learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 2, 3]), random_features(0)
     problem = Problem(corpus, features, c2=0.5, c1=0.2 if solver is ProxSVRG else 0.0)
     start = np.random.default_rng(1).normal(size=problem.n_weights) * 0.1
-    ways = [solver(storage=storage, batch=batch).iterate(problem, start.copy()) for storage in ("none", "mixed")]
+    ways = [solver(storage=storage, batch_size=batch).iterate(problem, start.copy()) for storage in ("none", "mixed")]
     for recomputed, stored in islice(zip(*ways, strict=True), 6):
         np.testing.assert_allclose(recomputed.weights, stored.weights, rtol=1e-9, atol=1e-11)
         np.testing.assert_allclose(recomputed.gradient, stored.gradient, rtol=1e-8, atol=1e-9)
@@ -90,7 +92,7 @@ def test_gradients_recomputed_at_the_snapshot_lead_where_stored_ones_lead(solver
     assert drawn * n == pytest.approx(inner * n, abs=inner * batch + 1)  # one more evaluation for each sequence drawn
 
 
-@pytest.mark.parametrize("solver", [SVRG(), SVRG("nus"), EMGD(), SVRG(storage="mixed")])
+@pytest.mark.parametrize("solver", [SVRG(), SVRG(sampling="nus"), EMGD(), SVRG(storage="mixed")])
 def test_without_a_penalty_flat_sequences_do_no_harm(solver):
     """L would fade without end once every gradient is flat, and the steps grow with it."""
     corpus = learnable_corpus(0, lengths=[2, 1, 3])

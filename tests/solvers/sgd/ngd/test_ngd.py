@@ -18,8 +18,7 @@ from fastcrf.solvers import registry
 from fastcrf.solvers.sgd.ngd import bregman_updates, convex_functions
 from fastcrf.solvers.sgd.ngd.ngd import NAMES, NGD
 from fastcrf.stochastic.sampling import epoch_permutation
-from fastcrf.stopping import CertifiedGap, MaxIterations
-from fastcrf.training.stopping import Epochs, Improvement
+from fastcrf.stopping import CertifiedGap, MaxIterations, RelativeDecrease
 from reference import dense_ngd
 from reference.enumerated_loss import EnumeratedLoss
 from reference.random_corpora import learnable_corpus, random_features
@@ -109,13 +108,12 @@ def test_with_the_euclidean_function_it_is_sgd(update):
 def test_it_promises_the_objective_only_where_it_is_sgd():
     assert NGD().guarantee == registry.make("ngd", update="u2.p", p=1.5).guarantee == "no objective"
     assert registry.make("ngd", update="u2.p").guarantee == "neighborhood"
-    assert make_plan({"algorithm": NGD()}).stop == (Epochs(1000), Improvement(10, 1e-6))
-    assert make_plan({"algorithm": "ngd", "period": 3}).stop == (MaxIterations(1000), Improvement(3, 1e-6))
-    assert CertifiedGap(1e-3) in make_plan({"algorithm": NGD(update="u2.p")}).stop
+    assert make_plan(NGD()).stop == make_plan("ngd").stop == (RelativeDecrease(1e-5), MaxIterations(1000))
+    assert make_plan(NGD(update="u2.p")).stop == (CertifiedGap(1e-3), MaxIterations(1000))
 
 
 def test_it_ends_when_the_training_data_show_no_improvement():
-    crf = CRF("ngd", period=3, delta=0.01).fit(*toy_sequences(60, seed=1))
+    crf = CRF("ngd", stopping=[RelativeDecrease(0.01, iterations=3)]).fit(*toy_sequences(60, seed=1))
     assert crf.converged_
     assert crf.stop_reason_.startswith("The online objective")
     assert crf.certificate_ is NOT_APPLICABLE

@@ -48,7 +48,7 @@ class Constants(NamedTuple):
     keep: float = 1.0
     skipping: bool = False
     share: float = 1.0
-    caution: float = 1.0  # divides the step size
+    step_divisor: float = 1.0  # divides the step size
 
     def state(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in STATE_FIELDS}
@@ -75,24 +75,24 @@ def make_constants(n_blocks: int, shared: bool, start: float) -> Constants:
     return constants
 
 
-def one_constant(n_blocks: int, start: float, caution: float = 1.0) -> Constants:
+def one_constant(n_blocks: int, start: float, step_divisor: float = 1.0) -> Constants:
     """One for all blocks, drawn uniformly: schmidt2015, Algorithm 1."""
-    return make_constants(n_blocks, True, start)._replace(keep=2.0 ** (-1.0 / n_blocks), caution=caution)
+    return make_constants(n_blocks, True, start)._replace(keep=2.0 ** (-1.0 / n_blocks), step_divisor=step_divisor)
 
 
-def known_constant(n_blocks: int, constant: float, caution: float = 1.0) -> Constants:
+def known_constant(n_blocks: int, constant: float, step_divisor: float = 1.0) -> Constants:
     """One for all blocks, drawn uniformly, that is known: no visit searches."""
-    constants = make_constants(n_blocks, True, constant)._replace(caution=caution)
+    constants = make_constants(n_blocks, True, constant)._replace(step_divisor=step_divisor)
     constants.seen[:] = 1
     constants.rests[:] = np.iinfo(np.int64).max
     constants.rebuild()
     return constants
 
 
-def own_constants(n_blocks: int, start: float, skipping: bool, caution: float = 1.0) -> Constants:
+def own_constants(n_blocks: int, start: float, skipping: bool, step_divisor: float = 1.0) -> Constants:
     """One for each block, half of the draws by them: schmidt2015, section 5 (NUS*)."""
     constants = make_constants(n_blocks, False, start)
-    return constants._replace(first=0.5, again=0.9, skipping=skipping, share=0.5, caution=caution)
+    return constants._replace(first=0.5, again=0.9, skipping=skipping, share=0.5, step_divisor=step_divisor)
 
 
 @noalloc_kernel
@@ -152,7 +152,7 @@ def end_visit_of_constants(constants, i, L, trials):
 
 @scheme.step_size.register(Constants)
 def step_size_by_constants(constants, lam):
-    return 0.5 / constants.caution * (1.0 / (constants.maxima[1] + lam) + 1.0 / (mean_estimate(constants) + lam))
+    return 0.5 / constants.step_divisor * (1.0 / (constants.maxima[1] + lam) + 1.0 / (mean_estimate(constants) + lam))
 
 
 @scheme.fade.register(Constants)

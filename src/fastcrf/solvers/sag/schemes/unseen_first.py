@@ -37,7 +37,7 @@ class UnseenFirst(NamedTuple):
     sums: np.ndarray  # tree over the estimates of seen blocks
     n_seen: np.ndarray  # [1]
     keep: float  # of the maximum, after a step
-    caution: float  # divides the step size
+    step_divisor: float  # divides the step size
 
     def state(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in STATE_FIELDS}
@@ -47,7 +47,7 @@ class UnseenFirst(NamedTuple):
         self.n_seen[0] = self.seen.sum()
 
 
-def unseen_first(order: np.ndarray, start: float, caution: float = 1.0) -> UnseenFirst:
+def unseen_first(order: np.ndarray, start: float, step_divisor: float = 1.0) -> UnseenFirst:
     n = len(order)
     return UnseenFirst(
         estimates=np.full(n, start),
@@ -57,7 +57,7 @@ def unseen_first(order: np.ndarray, start: float, caution: float = 1.0) -> Unsee
         sums=np.zeros(2 * leaves_of(n)),
         n_seen=np.zeros(1, np.int64),
         keep=2.0 ** (-1.0 / n),
-        caution=caution,
+        step_divisor=step_divisor,
     )
 
 
@@ -98,10 +98,10 @@ def end_visit_of_unseen_first(unseen, i, L, trials):
 @scheme.step_size.register(UnseenFirst)
 def step_size_of_unseen_first(unseen, lam):
     n, m = len(unseen.estimates), unseen.n_seen[0]
-    shortest = 1.0 / unseen.caution / (unseen.largest[0] + lam)
+    shortest = 1.0 / unseen.step_divisor / (unseen.largest[0] + lam)
     if m == 0:
         return shortest
-    longer = 1.0 / unseen.caution / (mean_of_seen(unseen) + lam)
+    longer = 1.0 / unseen.step_divisor / (mean_of_seen(unseen) + lam)
     return (n - m) / n * shortest + 0.5 * m / n * (shortest + longer)
 
 

@@ -1,4 +1,4 @@
-"""The weights of EMGD: a centre w~, where the draws are within a ball around it, and the mean of where they have been.
+"""The weights of EMGD: a center w~, where the draws are within a ball around it, and the mean of where they have been.
 
 The radius is what strong convexity says of the distance to the optimum w*, given the gradient of F at w~:
 
@@ -18,7 +18,7 @@ from fastcrf.lazy_vectors.ball_vector import D_D, RADIUS, SUMMED, make_ball
 from fastcrf.lazy_vectors.lazy_vector import collect_values, settle, spread_values
 from fastcrf.objective.movable import MovablePart
 
-VECTORS = ("centre", "shift", "total")  # w~, z = w - w~, and the sum of the z's
+VECTORS = ("center", "shift", "total")  # w~, z = w - w~, and the sum of the z's
 STATE_FIELDS = {**dict.fromkeys(VECTORS, WEIGHTS), "radius": StateField(low=0.0, infinite=True), "summed": COUNT}
 
 
@@ -30,14 +30,14 @@ class BallWeights:
     ) -> None:
         self.part, self.weights, self.drift, self.ridge = part, weights, drift, ridge
         nothing = np.zeros_like(weights)
-        known = state or {"centre": weights, "shift": nothing, "total": nothing, "radius": np.inf, "summed": 0}
+        known = state or {"center": weights, "shift": nothing, "total": nothing, "radius": np.inf, "summed": 0}
         self.whole = {name: np.array(known[name]) for name in VECTORS}  # of all features
         self.moving = {name: part.take(vector) for name, vector in self.whole.items()}  # of those that draws can move
         self.settled = part.take(weights), part.take(drift)
         self.lanes = (0,) * part.blocks.layout.width
-        self.vector, self.places, self.centre_places = make_ball(
+        self.vector, self.places, self.center_places = make_ball(
             part.blocks.layout, part.features, (self.moving["shift"], self.settled[1]),
-            (self.moving["centre"], self.moving["total"]), ridge, float(known["radius"]),
+            (self.moving["center"], self.moving["total"]), ridge, float(known["radius"]),
         )  # fmt: skip
         self.vector.state[SUMMED] = float(known["summed"])
 
@@ -48,7 +48,7 @@ class BallWeights:
     def settle(self, ridge: float) -> float:
         """Bring all plain vectors up to date; |d + ridge w~|^2 of the movable features."""
         self._collect()
-        np.add(self.moving["centre"], self.moving["total"] / (self.vector.state[SUMMED] + 1.0), out=self.settled[0])
+        np.add(self.moving["center"], self.moving["total"] / (self.vector.state[SUMMED] + 1.0), out=self.settled[0])
         moved = (*self.settled, *self.moving.values())
         for values, whole in zip(moved, (self.weights, self.drift, *self.whole.values()), strict=True):
             self.part.put(values, whole)
@@ -60,17 +60,17 @@ class BallWeights:
         self.settled[1][:] = self.drift[:] = 0.0
         spread_values(self.moving["shift"], self.settled[1], self.places)
 
-    def recentre(self) -> None:
-        """Move the centre to the mean of the period's weights."""
+    def recenter(self) -> None:
+        """Move the center to the mean of the period's weights."""
         self._collect()
-        self.moving["centre"] += self.moving["total"] / (self.vector.state[SUMMED] + 1.0)
+        self.moving["center"] += self.moving["total"] / (self.vector.state[SUMMED] + 1.0)
         self.moving["shift"][:] = self.moving["total"][:] = 0.0
         self.vector.state[SUMMED] = 0.0
-        spread_values(self.moving["centre"], self.moving["total"], self.centre_places)
+        spread_values(self.moving["center"], self.moving["total"], self.center_places)
         spread_values(self.moving["shift"], self.settled[1], self.places)
 
     def resize(self, project: bool, halve: bool) -> None:
-        """Set the radius from the gradient at the centre, or halve its square; no ball without `project`, nor a ridge
+        """Set the radius from the gradient at the center, or halve its square; no ball without `project`, nor a ridge
         to bound distances.
         """
         self._collect()
@@ -84,7 +84,7 @@ class BallWeights:
 
     def _collect(self) -> None:
         settle(self.vector, self.places, 0.0, self.moving["shift"], self.settled[1], self.lanes)
-        collect_values(self.centre_places, 0.0, self.moving["centre"], self.moving["total"])
+        collect_values(self.center_places, 0.0, self.moving["center"], self.moving["total"])
 
     def state(self) -> dict[str, Any]:
         numbers = {"radius": self.radius, "summed": int(self.vector.state[SUMMED])}

@@ -34,7 +34,6 @@ at least the distance that the paper assumes to be known.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, cast
 
@@ -44,7 +43,8 @@ from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
-from fastcrf.solvers.options import check_choice, check_truth
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_choice, check_truth, seed_of
 from fastcrf.solvers.sag import run
 from fastcrf.solvers.sag.options import STORED_OR_NOT, check_drawing
 from fastcrf.solvers.sag.run import Run
@@ -55,11 +55,31 @@ from fastcrf.solvers.sag.svrg.ball_weights import BallWeights
 from fastcrf.solvers.sag.svrg.periods import advance_period, draws_of_a_period, in_periods
 
 
-@dataclass(frozen=True)
+@solver
 class EMGD:
-    """step: "search" or "theory"; project: on balls; inner_passes: T / n; first_lipschitz: where the search for L
-    starts; batch: sequences a draw (at most); seed: of the draws, and of what is drawn together; storage, precision: as
-    in `svrg`; steps_per_epoch: Steps in a period.
+    """Train with EMGD, epoch mixed gradient descent.
+
+    Parameters
+    ----------
+    step
+        Step size: "search", by a line search for the Lipschitz constant, or "theory", by a bound on it.
+    project
+        Whether iterates are projected on the ball of the period.
+    inner_passes
+        Samples of a period, as a multiple of the number of sequences.
+    first_lipschitz
+        First estimate of the Lipschitz constant; a line search corrects it.
+    batch_size
+        Largest number of sequences per sample.
+    seed
+        Seed of the samples, and of which sequences form a batch; None: the `random_state` of the estimator, or 0.
+    storage
+        "none", as in the paper: the gradient at the snapshot is evaluated again for each sample. "mixed", "marginals",
+        "sparse", "naive" or "auto": it is stored.
+    precision
+        Precision of the stored gradients: "double" or "single".
+    steps_per_epoch
+        Steps per period, each a row of the history.
     """
 
     name: ClassVar[str] = "emgd"
@@ -74,8 +94,8 @@ class EMGD:
     project: bool = True
     inner_passes: float = 4.0
     first_lipschitz: float = 1.0
-    batch: int = 1
-    seed: int = 0
+    batch_size: int = 1
+    seed: int | None = None
     storage: str = "none"
     precision: str = "double"
     steps_per_epoch: int = 1
@@ -88,7 +108,7 @@ class EMGD:
     def iterate(
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        n = -(-problem.n_sequences // self.batch)
+        n = -(-problem.n_sequences // self.batch_size)
         in_a_ball = partial(BallWeights, state=state, ridge=2.0 * problem.c2)
         run = Run(in_periods(self, self.scheme(problem, n), in_a_ball), problem, weights, state)
         ball = cast(BallWeights, run.lazy)
@@ -97,7 +117,7 @@ class EMGD:
             def resize() -> None:
                 ball.resize(self.project, halve=self.step == "theory" and run.epoch > 1)
 
-            advance_period(run, before_snapshot=ball.recentre, after_snapshot=resize)
+            advance_period(run, before_snapshot=ball.recenter, after_snapshot=resize)
             return where()
 
         def where() -> Step:
@@ -111,5 +131,5 @@ class EMGD:
     def scheme(self, problem: SequenceProblem, n: int) -> Constants:
         if self.step == "search":
             return one_constant(n, self.first_lipschitz)
-        largest = bounds_of_blocks(problem.corpus, problem.features, n, self.seed).max() or 1.0
-        return known_constant(n, largest, caution=np.sqrt(draws_of_a_period(self.inner_passes, n)))
+        largest = bounds_of_blocks(problem.corpus, problem.features, n, seed_of(self)).max() or 1.0
+        return known_constant(n, largest, step_divisor=np.sqrt(draws_of_a_period(self.inner_passes, n)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,7 +16,8 @@ from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
 from fastcrf.lazy_vectors.lazy_weights import LazyWeights, Make, MovedWeights
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_choice
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_choice, seed_of
 from fastcrf.solvers.sag import run
 from fastcrf.solvers.sag.options import STORED_OR_NOT, check_drawing
 from fastcrf.solvers.sag.run import Method, Run
@@ -26,12 +26,31 @@ from fastcrf.solvers.sag.schemes.lipschitz import Constants, one_constant, own_c
 from fastcrf.solvers.sag.schemes.scheme import Scheme
 
 
-@dataclass(frozen=True)
+@solver
 class VarianceReduced:
-    """sampling: uniform or nus; inner_passes: M / n; caution: divides the step size; first_lipschitz: where searches
-    start; batch: sequences a draw (at most); seed: of the draws, and of what is drawn together; storage: "none", the
-    papers' way, evaluates each drawn sequence at w~, too; the other forms keep its gradient there, and precision is
-    that of what is kept (stochastic/gradient_storage.py); steps_per_epoch: Steps in a period.
+    """Declare the options that SVRG's solvers share.
+
+    Parameters
+    ----------
+    sampling
+        "uniform" or "nus", by Lipschitz constants.
+    inner_passes
+        Samples of a period, as a multiple of the number of sequences.
+    step_divisor
+        Divisor of the step size.
+    first_lipschitz
+        First estimate of the Lipschitz constants; a line search corrects it.
+    batch_size
+        Largest number of sequences per sample.
+    seed
+        Seed of the samples, and of which sequences form a batch; None: the `random_state` of the estimator, or 0.
+    storage
+        "none", as in the paper: the gradient at the snapshot is evaluated again for each sample. "mixed", "marginals",
+        "sparse", "naive" or "auto": it is stored.
+    precision
+        Precision of the stored gradients: "double" or "single".
+    steps_per_epoch
+        Steps per period, each a row of the history.
     """
 
     name: ClassVar[str]
@@ -42,10 +61,10 @@ class VarianceReduced:
 
     sampling: str = "uniform"
     inner_passes: float = 2.0
-    caution: float = 1.0
+    step_divisor: float = 1.0
     first_lipschitz: float = 1.0
-    batch: int = 1
-    seed: int = 0
+    batch_size: int = 1
+    seed: int | None = None
     storage: str = "none"
     precision: str = "double"
     steps_per_epoch: int = 1
@@ -61,13 +80,13 @@ class VarianceReduced:
     def scheme(self, n: int) -> Constants:
         """Draws, Lipschitz constants and step size for n blocks of sequences."""
         if self.sampling == "nus":
-            return own_constants(n, self.first_lipschitz, skipping=True, caution=self.caution)
-        return one_constant(n, self.first_lipschitz, self.caution)
+            return own_constants(n, self.first_lipschitz, skipping=True, step_divisor=self.step_divisor)
+        return one_constant(n, self.first_lipschitz, self.step_divisor)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        n = -(-problem.n_sequences // self.batch)
+        n = -(-problem.n_sequences // self.batch_size)
         method = in_periods(self, self.scheme(n), partial(LazyWeights, make=self.vector(problem, n)))
         run = Run(method, problem, weights, state)
         if not state:
@@ -84,7 +103,7 @@ def in_periods(solver: Any, scheme: Scheme, lazy: Callable[..., MovedWeights]) -
         solver.name,
         scheme,
         lazy,
-        seed=solver.seed,
+        seed=seed_of(solver),
         filling=True,
         storage=solver.storage,
         precision=solver.precision,

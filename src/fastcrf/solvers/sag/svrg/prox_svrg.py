@@ -28,18 +28,18 @@ docs/sag-family.md has figures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.lazy_vectors.lazy_weights import Make
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.sag.options import soft_thresholds
 from fastcrf.solvers.sag.svrg.periods import VarianceReduced
 
 
-@dataclass(frozen=True)
+@solver
 class ProxSVRG(VarianceReduced):
-    """Options: see VarianceReduced."""
+    """Train with proximal SVRG, with L1 and L2 penalties."""
 
     name: ClassVar[str] = "prox-svrg"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})

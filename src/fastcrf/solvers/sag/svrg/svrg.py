@@ -28,18 +28,18 @@ Zhang's option I).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fastcrf.lazy_vectors.drifting_vector import make_drifting
 from fastcrf.lazy_vectors.lazy_weights import Make
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.sag.svrg.periods import VarianceReduced
 
 
-@dataclass(frozen=True)
+@solver
 class SVRG(VarianceReduced):
-    """Options: see VarianceReduced."""
+    """Train with SVRG, stochastic variance-reduced gradient."""
 
     name: ClassVar[str] = "svrg"
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})

@@ -24,7 +24,6 @@ Differs from the paper: it draws permutations; line 21 of Figure 2 belongs to bo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -37,7 +36,8 @@ from fastcrf.lazy_vectors import lazy_vector
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.penalties.proximal import proximal_step, soft
 from fastcrf.simd.lanes import add_scaled, keep, larger, load, scale, shift, store, zeros
-from fastcrf.solvers.options import check_truth
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_truth, seed_of
 from fastcrf.solvers.sgd.l1.stored_vector import (
     flush_stored,
     make_stored,
@@ -51,9 +51,15 @@ from fastcrf.solvers.sgd.options import STATE_FIELDS, SparseDescent
 KEEPING = Keeping("penalty_received", "penalty_due")
 
 
-@dataclass(frozen=True)
+@solver
 class SGDL1(SparseDescent):
-    """finalize: whether the weights of a Step have received the whole penalty; others: see SparseDescent."""
+    """Train with SGD and the cumulative L1 penalty, for c1 > 0.
+
+    Parameters
+    ----------
+    finalize
+        Whether a penalty that is still due is applied to the weights that each epoch reports.
+    """
 
     name: ClassVar[str] = "sgd-l1"
     state_fields: ClassVar[Mapping[str, StateField]] = STATE_FIELDS | {
@@ -71,7 +77,7 @@ class SGDL1(SparseDescent):
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> LazyDescent:
         lambda1 = problem.regularizer.mean_scale(problem.n_sequences)[0]
         make = partial(make_stored, cls=CumulativeVector, amount=lambda1)
-        return LazyDescent(problem, weights, state, make, KEEPING, self.batch, self.seed)
+        return LazyDescent(problem, weights, state, make, KEEPING, self.batch_size, seed_of(self))
 
     def reported(self, step: Step) -> Step:
         return finalized(step) if self.finalize else step

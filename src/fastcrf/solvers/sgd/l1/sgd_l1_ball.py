@@ -20,21 +20,27 @@ not from a red-black tree (l1_ball_vector.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_positive
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_positive, seed_of
 from fastcrf.solvers.sgd.l1.l1_ball_vector import make_l1_ball
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
 from fastcrf.solvers.sgd.options import SparseDescent
 
 
-@dataclass(frozen=True)
+@solver
 class SGDL1Ball(SparseDescent):
-    """radius: of the ball; others: see SparseDescent."""
+    """Train with SGD, projected on the L1 ball, without a penalty.
+
+    Parameters
+    ----------
+    radius
+        Radius of the ball: the largest sum of |w|.
+    """
 
     name: ClassVar[str] = "sgd-l1-ball"
     handles: ClassVar[frozenset[str]] = frozenset({"none"})
@@ -48,4 +54,4 @@ class SGDL1Ball(SparseDescent):
 
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> LazyDescent:
         make = partial(make_l1_ball, radius=self.radius)
-        return LazyDescent(problem, weights, state, make, Keeping(), self.batch, self.seed)
+        return LazyDescent(problem, weights, state, make, Keeping(), self.batch_size, seed_of(self))

@@ -20,24 +20,25 @@ Differs from the paper: it draws permutations.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 from fastcrf.core.types import Floats
 from fastcrf.lazy_vectors.proximal_vector import make_proximal
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import seed_of
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
 from fastcrf.solvers.sgd.options import SparseDescent
 
 
-@dataclass(frozen=True)
+@solver
 class SGDL1Clipping(SparseDescent):
-    """See SparseDescent."""
+    """Train with SGD and an L1 penalty that stops at 0, for c1 > 0."""
 
     name: ClassVar[str] = "sgd-l1-clipping"
 
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> LazyDescent:
         lambda1 = problem.regularizer.mean_scale(problem.n_sequences)[0]
         make = partial(make_proximal, c1=lambda1, n_steps=problem.n_sequences + 1)
-        return LazyDescent(problem, weights, state, make, Keeping(), self.batch, self.seed)
+        return LazyDescent(problem, weights, state, make, Keeping(), self.batch_size, seed_of(self))

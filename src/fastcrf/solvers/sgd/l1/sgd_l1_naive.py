@@ -18,7 +18,6 @@ Differs from the paper: it draws permutations.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -28,6 +27,8 @@ from fastcrf.core.types import Floats
 from fastcrf.jit.kernel import outlined_kernel
 from fastcrf.lazy_vectors import lazy_vector
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import seed_of
 from fastcrf.solvers.sgd.l1.stored_vector import (
     flush_stored,
     make_stored,
@@ -39,17 +40,17 @@ from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent, descend
 from fastcrf.solvers.sgd.options import SparseDescent
 
 
-@dataclass(frozen=True)
+@solver
 class SGDL1Naive(SparseDescent):
-    """See SparseDescent."""
+    """Train with SGD and the subgradient of the L1 penalty, for c1 > 0."""
 
     name: ClassVar[str] = "sgd-l1-naive"
-    guarantee: ClassVar[str] = "neighborhood"
+    guarantee: ClassVar[str] = "near the optimum"
 
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> LazyDescent:
         lambda1 = problem.regularizer.mean_scale(problem.n_sequences)[0]
         make = partial(make_stored, cls=NaiveVector, amount=lambda1)
-        return LazyDescent(problem, weights, state, make, Keeping(), self.batch, self.seed)
+        return LazyDescent(problem, weights, state, make, Keeping(), self.batch_size, seed_of(self))
 
 
 class NaiveVector(NamedTuple):

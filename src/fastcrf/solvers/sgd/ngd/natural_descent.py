@@ -36,7 +36,7 @@ class Transform(NamedTuple):
 
 def natural_descent(problem: SequenceProblem, weights: Floats, update: Any, by_position: bool) -> ScaledDescent:
     """A descent along transformed gradients, one sequence at a time."""
-    descent = ScaledDescent(problem, weights, batch=1, shrink_first=False)
+    descent = ScaledDescent(problem, weights, batch_size=1, shrink_first=False)
     transform = make_transform(descent.blocks, update, by_position)
 
     def updates(order: np.ndarray, steps: Floats) -> tuple[float, int]:

@@ -34,13 +34,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
+from fastcrf.exceptions import OptionError
 from fastcrf.objective.capabilities import SequenceProblem
-from fastcrf.solvers.options import check_choice, check_positive, check_truth, check_whole
+from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.options import check_choice, check_positive, check_seed, check_truth, check_whole, seed_of
 from fastcrf.solvers.sgd import run
 from fastcrf.solvers.sgd.calibration import RECIPES, calibrate
 from fastcrf.solvers.sgd.ngd.bregman_updates import UPDATES
@@ -53,13 +54,36 @@ FUNCTIONS = ("g1", "g2", "g3", "p")
 NAMES = tuple(f"{update}.{function}" for update in UPDATES for function in FUNCTIONS)
 
 
-@dataclass(frozen=True)
+@solver
 class NGD:
-    """update: u1 to u6 with a convex function, g1, g2, g3 or p, such as u2.g1; epsilon: of g1; alpha: of g2; beta: of
-    g3; p: exponent of |u|^p / p; granularity: sequence or position; eta: the first step size, or None to calibrate it;
-    calibration: recipe (crfsuite, bottou, powers, tsuboi); samples: sequences it may use; seed: of the order;
-    steps_per_epoch: Steps in an epoch, to see the course of the first pass; table: whether g1, g2 and g3 are looked
-    up.
+    """Train with approximate natural gradient descent on f-divergences.
+
+    Parameters
+    ----------
+    update
+        Update U1 to U6 of the paper with a convex function, "g1", "g2", "g3" or "p", such as "u2.g1".
+    epsilon
+        Parameter of g1.
+    alpha
+        Parameter of g2.
+    beta
+        Parameter of g3.
+    p
+        Exponent of the function |u|^p / p.
+    granularity
+        What the divergence is of: a "sequence" or a "position".
+    eta
+        First step size; None: it is calibrated.
+    calibration
+        How a step size is found where `eta` is None: "crfsuite", "bottou", "powers" or "tsuboi".
+    samples
+        Sequences of a calibration run.
+    seed
+        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+    steps_per_epoch
+        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+    table
+        Whether g1, g2 and g3 are read from a table, which is faster.
     """
 
     name: ClassVar[str] = "ngd"
@@ -77,7 +101,7 @@ class NGD:
     eta: float | None = None
     calibration: str = "crfsuite"
     samples: int = 1000
-    seed: int = 0
+    seed: int | None = None
     steps_per_epoch: int = 1
     table: bool = True
 
@@ -86,19 +110,21 @@ class NGD:
         for option in ("epsilon", "alpha", "beta", "p"):
             check_positive(self.name, option, getattr(self, option))
         if self.p <= 1.0:
-            raise ValueError(f"{self.name}: p must be above 1, for |u|^p / p to have a slope at 0; got p={self.p!r}.")
+            message = f"{self.name}: p must be above 1, for |u|^p / p to have a slope at 0; got p={self.p!r}."
+            raise OptionError(message, self.name, "p", self.p)
         if self.update == "u4.p" and self.p < 2.0:
-            raise ValueError(f"{self.name}: p must be at least 2 for u4.p, else infinite at 0; got p={self.p!r}.")
+            message = f"{self.name}: p must be at least 2 for u4.p, else infinite at 0; got p={self.p!r}."
+            raise OptionError(message, self.name, "p", self.p)
         check_choice(self.name, "granularity", self.granularity, ("sequence", "position"))
         check_choice(self.name, "calibration", self.calibration, RECIPES)
         if self.eta is not None:
             check_positive(self.name, "eta", self.eta)
         check_whole(self.name, "samples", self.samples, 1)
-        check_whole(self.name, "seed", self.seed, 0)
+        check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
         check_truth(self.name, "table", self.table)
         if self._function() == Power(2.0):  # Euclidean: psi(u) = u whatever the update
-            object.__setattr__(self, "guarantee", "neighborhood")
+            object.__setattr__(self, "guarantee", "near the optimum")
 
     def _function(self) -> Any:
         """G, one of convex_functions.py."""
@@ -113,7 +139,7 @@ class NGD:
         looked_up = self.table and not isinstance(function, Power)  # which must be sgd to the last bit if p = 2
         update = UPDATES[self.update.split(".")[0]](tabulate(function) if looked_up else function)
         descent = natural_descent(problem, start_of(weights, state), update, self.granularity == "position")
-        run = Run(self.name, problem, state, descent, seed=self.seed, steps=self.steps_per_epoch)
+        run = Run(self.name, problem, state, descent, seed=seed_of(self), steps=self.steps_per_epoch)
 
         def rates(eta: float) -> Bottou:
             return Bottou(eta, descent.lam)

@@ -1,4 +1,4 @@
-"""The features' own scales as a metric: a diagonal first inverse Hessian for quasi-Newton methods, for nothing.
+"""The features' own scales as a preconditioner: a diagonal first inverse Hessian for quasi-Newton methods, for nothing.
 
 Features differ in frequency by five orders of magnitude, and so does curvature. Counts bound the curvature that a
 feature can have; the whole of it is wrong where features go together, so a root is taken (solvers/auto/auto.py).
@@ -25,6 +25,6 @@ def counts_of(problem: SequenceGradientProblem, start: Start) -> Floats:
     return np.abs(observed) + np.abs(observed + difference)  # values may be negative, and so may counts
 
 
-def metric_of(scales: Floats) -> Floats:
+def preconditioner_of(scales: Floats) -> Floats:
     """D for the scales G of the features."""
     return scales**POWER

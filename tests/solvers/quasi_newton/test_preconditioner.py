@@ -1,4 +1,4 @@
-"""Quasi-Newton in the metric of the features' own scales: a change of variables, for the same optimum."""
+"""Quasi-Newton with a diagonal preconditioner of the features' scales: a change of variables, for the same optimum."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.registry import make
-from fastcrf.training.driver import minimize
 from fastcrf.stopping import MaxIterations
+from fastcrf.training.driver import minimize
 from reference.random_corpora import learnable_corpus, random_features
 
 
@@ -39,7 +39,7 @@ def test_the_metric_of_counts_is_a_change_of_variables():
     observed = problem.observed_counts()
     scales = (1.0 + 2.0 * observed + problem.gradient(start)[1]) ** -0.125
     plain = [scales * step.weights for step in islice(LBFGS().iterate(Scaled(problem, scales), start), 12)]
-    ours = [step.weights for step in islice(LBFGS(metric="counts").iterate(problem, start.copy()), 12)]
+    ours = [step.weights for step in islice(LBFGS(preconditioner="counts").iterate(problem, start.copy()), 12)]
     np.testing.assert_allclose(ours, plain, rtol=1e-7, atol=1e-9)
 
 
@@ -47,7 +47,7 @@ def test_the_metric_of_counts_is_a_change_of_variables():
 def test_the_optimum_is_the_same_in_either_metric_and_after_a_break(name, c1):
     problem = corpus_problem(c1, 0.1)
     plain = minimize(problem, make(name), stop=[MaxIterations(300)]).weights
-    solver = make(name, metric="counts")
+    solver = make(name, preconditioner="counts")
     ours = minimize(problem, solver, stop=[MaxIterations(300)]).weights
     np.testing.assert_allclose(ours, plain, atol=1e-4)
     np.testing.assert_array_equal(ours == 0.0, plain == 0.0)
@@ -57,5 +57,7 @@ def test_the_optimum_is_the_same_in_either_metric_and_after_a_break(name, c1):
 
 
 def test_an_unknown_metric_is_a_sentence():
-    with pytest.raises(ValueError, match="owlqn: metric must be one of none, counts; got metric='variances'"):
-        make("owlqn", metric="variances")
+    with pytest.raises(
+        ValueError, match="owlqn: preconditioner must be one of none, counts; got preconditioner='variances'"
+    ):
+        make("owlqn", preconditioner="variances")

@@ -1,0 +1,35 @@
+"""Parameters such as `algorithm__pairs`: the options of an estimator's Solver object, by scikit-learn's convention."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator
+
+from fastcrf.fitting.solver_choice import named
+from fastcrf.solvers.registry import changed
+
+PREFIX = "algorithm__"
+
+
+class WithSolverParameters(BaseEstimator):
+    """An estimator whose parameter `algorithm` is the name of a solver or a Solver object."""
+
+    algorithm: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; with `deep` also the options of a Solver object, as `algorithm__pairs`."""
+        params: dict[str, Any] = super().get_params(deep)
+        if deep and is_dataclass(self.algorithm) and not isinstance(self.algorithm, type):
+            params |= {f"{PREFIX}{field.name}": getattr(self.algorithm, field.name) for field in fields(self.algorithm)}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name. `algorithm__pairs=20` changes an option; a name becomes a Solver object for that."""
+        options = {name.removeprefix(PREFIX): params.pop(name) for name in list(params) if name.startswith(PREFIX)}
+        super().set_params(**params)  # `algorithm` first, then its options
+        if options:
+            solver = named(self.algorithm) if isinstance(self.algorithm, str) else self.algorithm
+            self.algorithm = changed(solver, **options)
+        return self
