@@ -31,7 +31,7 @@ def without_collector() -> None:
     """Python's collector of cycles runs while the compiler works."""
     from fastcrf.jit import dispatcher
 
-    dispatcher.no_collector = contextlib.nullcontext
+    dispatcher.no_collector = contextlib.nullcontext  # type: ignore[assignment]
 
 
 def without_faces() -> None:
