@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import corpora
 
-from fastcrf.cli.solver_options import read_solver
+from fastcrf.cli.options.solver_options import read_solver
 from fastcrf.lab.experiment import Experiment, Limits, Penalty
 from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.lab.tables import table
