@@ -16,6 +16,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,8 +70,8 @@ def tutorial() -> list[Line]:
     theirs = sklearn_crfsuite.CRF(**parameters, all_possible_transitions=True)
     ours = CRF(c1=0.1, c2=0.1, all_possible_transitions=True, n_jobs=2)
     ours.fit(X[:200], y[:200]).predict(X_test)  # compiles and loads what the rows do not count
-    fits = [seconds(lambda crf=crf: crf.fit(X, y)) for crf in (theirs, ours)]
-    predictions = [fewest(lambda crf=crf: crf.predict(X_test)) for crf in (theirs, ours)]
+    fits = [seconds(partial(crf.fit, X, y)) for crf in (theirs, ours)]
+    predictions = [fewest(partial(crf.predict, X_test)) for crf in (theirs, ours)]
     title = "sklearn-crfsuite's tutorial (Spanish names)"
     return [Line(f"{title}: `fit`", *fits), Line(f"{title}: `predict`, {len(X_test):,} sentences", *predictions)]
 
