@@ -1,6 +1,6 @@
 """What each trick of the tuned mode saves at the first fit: seconds of the processor with it turned off, and with all.
 
-    python benchmarks/compiler_tricks.py [--solvers auto,sag-nus-star] [--labels 22] [--repeats 3] [--only copied,lazy]
+    python benchmarks/compiler_tricks.py [--solvers auto,sag-nus-star] [--labels 22] [--repeats 3] [--only faces,lazy]
 
 Each figure is the least of so many first fits (first_fit.py), each in a process and a cache of its own; the figures are
 taken in turns, so that what else the machine does disturbs them alike. `none` turns nothing off, `all` is the plain
@@ -29,33 +29,18 @@ def turn_off(trick: str) -> None:
 
 def without_collector() -> None:
     """Python's collector of cycles runs while the compiler works."""
-    from fastcrf.jit import codegen
+    from fastcrf.jit import dispatcher
 
-    codegen.no_collector = contextlib.nullcontext
-
-
-def without_copied() -> None:
-    """What is only copied is translated, too."""
-    from fastcrf.jit import tuned
-
-    make = tuned.make_kernel
-
-    def make_kernel(function: Any, **options: Any) -> Any:
-        kernel = make(function, **options)
-        kernel._compiler.copied = False
-        return kernel
-
-    tuned.make_kernel = make_kernel
+    dispatcher.no_collector = contextlib.nullcontext  # type: ignore[assignment]
 
 
 def without_faces() -> None:
-    """Each kernel has one face, with what takes Python's objects apart; so nothing is only copied, either."""
+    """Each kernel has one face, with what takes Python's objects apart."""
     import numba
     from numba.core.registry import CPUDispatcher
 
     from fastcrf.jit import tuned
     from fastcrf.jit.cache import with_cache
-    from fastcrf.jit.codegen import KernelCompiler
     from fastcrf.jit.dispatcher import Kernel
 
     class OneFace(Kernel):
@@ -71,7 +56,6 @@ def without_faces() -> None:
         options = {"_nrt": counted, "forceinline": inlined, **flags}
         dispatcher = numba.njit(no_cfunc_wrapper=True, **options)(function)
         dispatcher.__class__ = OneFace
-        dispatcher._compiler.__class__ = KernelCompiler
         dispatcher.options, dispatcher.outlined = options, outlined
         return with_cache(dispatcher, "for kernels")
 

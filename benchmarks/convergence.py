@@ -24,7 +24,7 @@ from dataclasses import replace
 import claims
 import corpora
 
-from fastcrf.cli.solver_options import read_solver
+from fastcrf.cli.options.solver_options import read_solver
 from fastcrf.lab.experiment import Experiment, Limits, Penalty
 from fastcrf.lab.figures import check_figure, save_figure
 from fastcrf.lab.named_datasets import NAMED_DATASETS

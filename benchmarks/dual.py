@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import corpora
 
-from fastcrf.cli.solver_options import read_solver
+from fastcrf.cli.options.solver_options import read_solver
 from fastcrf.lab.experiment import Experiment, Limits, Penalty
 from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.lab.tables import table
@@ -48,18 +48,13 @@ def run(problem: Problem, text: str, solver: Solver, arguments: argparse.Namespa
     warm_up(problem, solver)
     rules: list[Rule] = [CertifiedGap(arguments.tol), MaxPasses(arguments.passes), MaxSeconds(arguments.seconds)]
     trace = minimize(problem, solver, stop=rules, measure=True).trace
-    return Outcome(text, tuple(passes_until(trace, gap) for gap in GAPS), trace[-1], moving_passes(trace[-1]))
+    return Outcome(text, tuple(passes_until(trace, gap) for gap in GAPS), trace[-1], trace[-1]["passes"])
 
 
 def passes_until(trace: Trace, gap: float) -> float | None:
     near = (row for row in trace if row["relative_gap"] is not None and row["relative_gap"] <= gap)
     first = next(near, None)
-    return None if first is None else moving_passes(first)
-
-
-def moving_passes(row: Row) -> float:
-    """Passes without those that a dual solver spends on measuring the objective, one a step."""
-    return row["passes"] - (row["step"] + 1 if "duality_gap" in row else 0)
+    return None if first is None else first["passes"]
 
 
 def in_words(outcomes: list[Outcome]) -> str:

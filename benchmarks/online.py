@@ -219,7 +219,19 @@ def killed(name: str) -> None:
 
 def follow(source: str, model: str, options: list[str], stop: int | None) -> tuple[int, int]:
     """(chunks learnt, exit code) of a run that is killed after `stop` chunks."""
-    command = ["-m", "fastcrf", "train", source, "-m", model, "-t", "crfsuite-chunking", "--online", "--chunk", "447"]
+    command = [
+        "-m",
+        "fastcrf",
+        "train",
+        source,
+        "-m",
+        model,
+        "-t",
+        "crfsuite-chunking",
+        "--online",
+        "--chunk-size",
+        "447",
+    ]
     chunks = 0
     with subprocess.Popen([sys.executable, *command, *options], stderr=subprocess.PIPE, text=True) as run:
         for line in run.stderr or ():

@@ -9,7 +9,7 @@ from fastcrf.data.datasets.addresses import address_items, make_addresses
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.registry import make
+from fastcrf.solvers import make
 from fastcrf.stopping import CertifiedGap, MaxPasses
 from fastcrf.training.driver import minimize
 

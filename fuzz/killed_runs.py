@@ -18,7 +18,7 @@ from fastcrf.data.model_file import container
 from fuzz.campaign import ROOT
 
 SOLVERS = ("lbfgs", "owlqn", "sgd", "sag-nus-star", "svrg", "l2sgd", "saga", "accelerated-gradient")
-TRAIN = ("--quiet", "--jobs", "1", "--checkpoint-every", "0", "--tol", "1e-13")
+TRAIN = ("--quiet", "--n-jobs", "1", "--checkpoint-every", "0", "--tol", "1e-13")
 
 
 def command(solver: str, data: Path, model: Path, steps: int) -> list[str]:

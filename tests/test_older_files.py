@@ -54,7 +54,7 @@ def test_a_checkpoint_resumes_and_ends_where_an_unbroken_run_ended(name, tmp_pat
     checkpoint = tmp_path / "run.state"
     checkpoint.write_bytes((FILES / f"{name}.state").read_bytes())
     goal = [] if name == "ap" else ["--tol", "1e-12"]
-    words = ["train", FILES / "columns.txt", "-m", tmp_path / "new.crf", "-q", "--json", "--jobs", "1", *goal]
+    words = ["train", FILES / "columns.txt", "-m", tmp_path / "new.crf", "-q", "--json", "--n-jobs", "1", *goal]
     words += ["--max-iterations", "6", "--checkpoint", checkpoint, "--resume", *CHECKPOINTS[name]]
     result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exit_code == 0, result.output

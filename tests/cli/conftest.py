@@ -47,6 +47,6 @@ def corpus(tmp_path_factory):
 def model(corpus):
     """The path of a model that was trained on the corpus."""
     path = corpus.parent / "model.crf"
-    result = CliRunner().invoke(app, ["train", str(corpus), "-m", str(path), "--quiet", "--jobs", "1"])
+    result = CliRunner().invoke(app, ["train", str(corpus), "-m", str(path), "--quiet", "--n-jobs", "1"])
     assert (result.exit_code, result.output) == (0, "")
     return path

@@ -9,7 +9,7 @@ import pytest
 
 def test_training_goes_on_from_a_checkpoint(run, corpus, tmp_path):
     state, model = tmp_path / "run.state", tmp_path / "new.crf"
-    common = ["train", corpus, "-m", model, "--json", "--quiet", "--jobs", 1, "-a", "sag-nus-star", "--tol", 1e-12]
+    common = ["train", corpus, "-m", model, "--json", "--quiet", "--n-jobs", 1, "-a", "sag-nus-star", "--tol", 1e-12]
     first = json.loads(run(*common, "--max-iterations", 3, "--checkpoint", state).stdout)
     assert first["steps"] == 3
     both = json.loads(run(*common, "--max-iterations", 5, "--checkpoint", state, "--resume").stdout)

@@ -13,7 +13,7 @@ import pytest
 
 from fastcrf.cli.commands.compare import find_dataset
 from fastcrf.cli.data_files import training_files
-from fastcrf.cli.solver_options import listed_solvers, read_solver
+from fastcrf.cli.options.solver_options import listed_solvers, read_solver
 from fastcrf.data.files.crfsuite_items import write_items
 from fastcrf.lab.resumable_run import minimize_resumably
 from fastcrf.solvers import registry
@@ -24,13 +24,13 @@ def compare(run, tmp_path):
     """Run the command with a cache of its own."""
 
     def invoke(*arguments, **options):
-        return run("compare", *arguments, "--cache", tmp_path / "cache", "--jobs", 1, "--quiet", **options)
+        return run("compare", *arguments, "--cache", tmp_path / "cache", "--n-jobs", 1, "--quiet", **options)
 
     return invoke
 
 
 def test_the_table_shows_how_each_ended_and_who_was_first(compare, corpus):
-    result = compare(corpus, "--solvers", "lbfgs,sag,owlqn", "--passes", 20, "--c2", 0.5)
+    result = compare(corpus, "--solvers", "lbfgs,sag,owlqn", "--max-passes", 20, "--c2", 0.5)
     assert result.exit_code == 0, result.stderr
     assert "train.txt: 32 sequences" in result.stdout
     assert "certified to" in result.stdout
@@ -41,7 +41,7 @@ def test_the_table_shows_how_each_ended_and_who_was_first(compare, corpus):
 
 
 def test_without_a_list_the_usual_solvers_that_handle_the_penalty_run(compare, corpus):
-    found = json.loads(compare(corpus, "--c1", 1, "--c2", 0, "--passes", 5, "--json").stdout)
+    found = json.loads(compare(corpus, "--c1", 1, "--c2", 0, "--max-passes", 5, "--json").stdout)
     assert "owlqn" in {run["solver"] for run in found[0]["runs"]}
     assert "lbfgs" not in {run["solver"] for run in found[0]["runs"]}
     assert "skipped" not in {run["status"] for run in found[0]["runs"]}
@@ -55,7 +55,7 @@ def test_all_solvers_are_those_that_handle_the_penalty():
 
 
 def test_json_tells_what_the_table_tells(compare, corpus):
-    arguments = (corpus, "--solvers", "sgd", "--repeat", 2, "--passes", 4, "--dev", corpus.parent / "dev.txt")
+    arguments = (corpus, "--solvers", "sgd", "--repeat", 2, "--max-passes", 4, "--dev", corpus.parent / "dev.txt")
     (comparison,) = json.loads(compare(*arguments, "--json").stdout)
     assert (comparison["sequences"], comparison["c1"], comparison["c2"]) == (40, 0.0, 1.0)
     assert [run["seed"] for run in comparison["runs"]] == [0, 1]
@@ -65,7 +65,7 @@ def test_json_tells_what_the_table_tells(compare, corpus):
 
 def test_rows_and_figures_are_written(compare, corpus, tmp_path):
     rows, figure = tmp_path / "rows.jsonl", tmp_path / "figure.html"
-    result = compare(corpus, "--solvers", "lbfgs", "--passes", 5, "--rows", rows, "--figure", figure)
+    result = compare(corpus, "--solvers", "lbfgs", "--max-passes", 5, "--rows", rows, "--figure", figure)
     assert result.exit_code == 0, result.stderr
     lines = [json.loads(line) for line in rows.read_text().splitlines()]
     assert [row["step"] for row in lines] == list(range(len(lines)))
@@ -76,7 +76,7 @@ def test_rows_and_figures_are_written(compare, corpus, tmp_path):
 def test_the_same_command_again_gives_the_same_rows(compare, corpus, tmp_path):
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     for path in (first, second):
-        assert compare(corpus, "--solvers", "lbfgs,sag", "--passes", 6, "--rows", path).exit_code == 0
+        assert compare(corpus, "--solvers", "lbfgs,sag", "--max-passes", 6, "--rows", path).exit_code == 0
     assert first.read_text() == second.read_text()
 
 
@@ -84,17 +84,19 @@ def test_item_files_and_templates_are_data_too(compare, tmp_path, corpus):
     path = tmp_path / "items.txt"
     with open(path, "w", encoding="utf-8") as file:
         write_items(file, [[["a", "b"], ["c"]], [["c"]]] * 6, [["X", "Y"], ["Y"]] * 6)
-    (from_items,) = json.loads(compare(path, "--items", "--solvers", "lbfgs", "--passes", 3, "--json").stdout)
+    (from_items,) = json.loads(compare(path, "--items", "--solvers", "lbfgs", "--max-passes", 3, "--json").stdout)
     assert (from_items["sequences"], from_items["labels"]) == (10, 2)
     template = tmp_path / "template.txt"
     template.write_text("U00:%x[0,0]\nU01:%x[-1,1]\nB\n")
-    options = ("--template", template, "--solvers", "lbfgs", "--passes", 3, "--json")
+    options = ("--template", template, "--solvers", "lbfgs", "--max-passes", 3, "--json")
     (from_template,) = json.loads(compare(corpus, *options).stdout)
     assert from_template["runs"][0]["error"] < 0.2
 
 
 def test_several_data_are_compared_one_after_another(compare, corpus):
-    found = json.loads(compare(corpus, corpus.parent / "dev.txt", "--solvers", "lbfgs", "--passes", 2, "--json").stdout)
+    found = json.loads(
+        compare(corpus, corpus.parent / "dev.txt", "--solvers", "lbfgs", "--max-passes", 2, "--json").stdout
+    )
     assert [comparison["dataset"] for comparison in found] == ["train.txt", "dev.txt"]
 
 
@@ -106,12 +108,12 @@ def test_solvers_may_have_options():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--solvers", "newton"], "There is no solver 'newton'"),
+        (["--solvers", "newton"], "There is no solver 'newton'; did you mean"),
         (["--solvers", "sgd:speed=3"], "sgd has no option 'speed'"),
-        (["--solvers", "sgd:batch"], "is not NAME=VALUE"),
+        (["--solvers", "sgd:batch"], "--solvers expects NAME=VALUE, such as pairs=20; got 'batch'."),
         (["--figure", "curves.doc"], "The name of a figure must end in"),
         (["--figure", "nowhere/curves.html"], "No such folder"),
-        (["--passes", "0"], "passes"),
+        (["--max-passes", "0"], "--max-passes must be a finite number above 0"),
         (["--c2", "-1"], "--c2"),
     ],
 )
@@ -138,7 +140,7 @@ def test_a_command_that_is_killed_goes_on_from_what_it_had(corpus, tmp_path):
     """The first run is killed for good when its first solver has ended; the second must not run that one again."""
     cache = tmp_path / "cache"
     command = [sys.executable, "-m", "fastcrf", "compare", str(corpus), "--solvers", "lbfgs,sag,sag-nus-star"]
-    command += ["--passes", "400", "--tol", "1e-12", "--cache", str(cache), "--jobs", "1"]
+    command += ["--max-passes", "400", "--tol", "1e-12", "--cache", str(cache), "--n-jobs", "1"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while "sag runs" not in process.stderr.readline() and process.poll() is None:
         """Reading, compiling, lbfgs."""
@@ -159,7 +161,7 @@ def test_ctrl_c_keeps_what_was_measured_and_says_so(compare, corpus, tmp_path, m
 
     interrupted = partial(minimize_resumably, callbacks=[press_ctrl_c])
     monkeypatch.setattr("fastcrf.lab.runner.minimize_resumably", interrupted)
-    result = compare(corpus, "--solvers", "sag", "--passes", 9, "--tol", 0)
+    result = compare(corpus, "--solvers", "sag", "--max-passes", 9, "--tol", 0)
     assert (result.exit_code, result.stdout) == (130, "")
     assert "run the same command again to continue" in result.stderr
     assert list((tmp_path / "cache").glob("*.state"))

@@ -41,7 +41,7 @@ def test_the_demo_trains_scores_shows_and_says_how_to_go_on(tmp_path):
 
 
 def test_the_digits_demo_saves_a_model_for_python(run, tmp_path):
-    result = run("demo", "--task", "digits", "--output", tmp_path / "d.crf", "--seed", 1)
+    result = run("demo", "--task", "digits", "--output", tmp_path / "d.crf", "--random-state", 1)
     assert result.exit_code == 0
     assert 97.0 < share(result.stdout, "token accuracy") < 100.0
     assert Model.load(tmp_path / "d.crf").input == {"kind": "items"}

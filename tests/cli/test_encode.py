@@ -23,7 +23,7 @@ def test_training_on_an_encoded_corpus_gives_the_same_model(run, corpus, tmp_pat
     result = run("encode", *files, "-o", encoded, *options)
     assert result.exit_code == 0, result.output
     assert "50 sequences" in result.stdout
-    limits = ["--jobs", 1, "--max-iterations", 5, "--dev", corpus.parent / "dev.txt", "--json"]
+    limits = ["--n-jobs", 1, "--max-iterations", 5, "--dev", corpus.parent / "dev.txt", "--json"]
     outcomes, models = [], []
     for name, data in (("one", [*files, *options]), ("two", [encoded])):
         result = run("train", *data, "-m", tmp_path / name, *limits)
@@ -44,7 +44,7 @@ def test_standard_input_and_items_are_encoded(run, tmp_path):
     assert run("encode", "-", "--items", "-o", tmp_path / "c", "-q", input=items).output == ""
     corpus = fastcrf.open_corpus(tmp_path / "c").corpus
     assert (corpus.values.tolist(), corpus.weights.tolist()) == ([1.0, 1.0, 0.5], [1.0, 2.5])
-    assert run("train", tmp_path / "c", "-m", tmp_path / "m", "-q", "--jobs", 1).exit_code == 0
+    assert run("train", tmp_path / "c", "-m", tmp_path / "m", "-q", "--n-jobs", 1).exit_code == 0
     assert fastcrf.load(tmp_path / "m").input == {"kind": "items"}
 
 
@@ -57,7 +57,7 @@ def test_what_cannot_be_is_refused_before_anything_is_read(run, corpus, tmp_path
     assert run("encode", corpus, "-o", encoded, "-q").exit_code == 0
     assert "this is an encoded corpus, not a model; fastcrf train" in run("tag", corpus, "-m", encoded).stderr
     model = ["-m", tmp_path / "m"]
-    assert "must be alone" in run("train", encoded, corpus, *model).stderr
+    assert "is an encoded corpus; encode all files into one" in run("train", encoded, corpus, *model).stderr
     assert "was settled when the corpus was encoded" in run("train", encoded, *model, "--items").stderr
     encoded.write_bytes(encoded.read_bytes()[:-3])
     assert "Cannot use" in run("train", encoded, *model).stderr

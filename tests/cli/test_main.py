@@ -67,7 +67,8 @@ def test_asking_for_help_imports_nothing_heavy():
 
 def test_completion_offers_the_core_first_and_loads_no_numba():
     code = (
-        "import sys; from fastcrf.cli.solver_options import complete_solver; print(*complete_solver('sa'), sep=';')\n"
+        "import sys; from fastcrf.cli.options.solver_options import complete_solver\n"
+        "print(*complete_solver('sa'), sep=';')\n"
         "sys.exit(', '.join({'numba', 'sklearn'} & set(sys.modules)) or 0)"
     )
     result = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)

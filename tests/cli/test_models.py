@@ -88,7 +88,7 @@ def test_items_are_tagged_and_scored_with_a_crfsuite_model(run, theirs, tmp_path
 
 def test_training_may_start_from_a_crfsuite_model_and_save_one(run, theirs, tmp_path):
     (tmp_path / "items.txt").write_text("X\ta\té\nŸ\tb c\n\nX\ta\n")
-    options = ("--items", "--init", theirs, "-q", "--jobs", 1)
+    options = ("--items", "--init", theirs, "-q", "--n-jobs", 1)
     result = run("train", tmp_path / "items.txt", "-m", tmp_path / "new.crfsuite", *options)
     assert (result.exit_code, result.output) == (0, "")
     tagger = pycrfsuite.Tagger()

@@ -12,7 +12,7 @@ from fastcrf.model.model import Model
 
 def test_a_file_is_learnt_in_chunks(run, corpus, tmp_path):
     model = tmp_path / "new.crf"
-    result = run("train", corpus, "-m", model, "--online", "--chunk", 15, "--json")
+    result = run("train", corpus, "-m", model, "--online", "--chunk-size", 15, "--json")
     outcome = json.loads(result.stdout)
     assert (outcome["algorithm"], outcome["sequences"], outcome["chunks"]) == ("psa", 40, 3)
     assert "40 sequences, 3 labels" in result.stderr
@@ -23,7 +23,7 @@ def test_a_file_is_learnt_in_chunks(run, corpus, tmp_path):
 
 def test_standard_input_goes_by(run, corpus, tmp_path):
     whole, piped = tmp_path / "whole.crf", tmp_path / "piped.crf"
-    common = ["--online", "--chunk", 15, "--quiet"]
+    common = ["--online", "--chunk-size", 15, "--quiet"]
     assert run("train", corpus, "-m", whole, *common).exit_code == 0
     assert run("train", "-", "-m", piped, *common, input=corpus.read_text()).exit_code == 0
     np.testing.assert_array_equal(Model.load(whole).weights, Model.load(piped).weights)
@@ -33,7 +33,7 @@ def test_a_stream_that_was_broken_off_goes_on_exactly(run, corpus, tmp_path):
     half, model, state = tmp_path / "half.txt", tmp_path / "new.crf", tmp_path / "stream.state"
     sentences = corpus.read_text().split("\n\n")
     half.write_text("\n\n".join(sentences[:20]) + "\n\n")
-    common = ["-m", model, "--online", "--chunk", 10, "--quiet"]
+    common = ["-m", model, "--online", "--chunk-size", 10, "--quiet"]
     assert run("train", corpus, *common).exit_code == 0
     whole = Model.load(model).weights
     assert run("train", half, *common, "--checkpoint", state).exit_code == 0

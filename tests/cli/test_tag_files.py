@@ -24,7 +24,7 @@ def test_several_files_are_written_one_behind_another(run, files, model):
     assert run("tag", *files, "-m", model).stdout == "".join(each)
 
 
-@pytest.mark.parametrize("how", [[], ["--jobs", 2]], ids=["here", "processes"])
+@pytest.mark.parametrize("how", [[], ["--n-jobs", 2]], ids=["here", "processes"])
 def test_each_file_has_its_result_in_the_folder(run, files, model, tmp_path, how):
     result = run("tag", *files, "-m", model, "--folder", tmp_path / "out", *how)
     assert result.exit_code == 0, result.output
@@ -63,7 +63,7 @@ def test_a_folder_that_holds_the_files_themselves_is_refused(run, files, model, 
 
 
 def test_what_cannot_be_is_refused(run, files, model, tmp_path):
-    assert "add --folder DIR" in run("tag", files[0], "-m", model, "--jobs", 2).stderr
-    assert "leave one of them out" in run("tag", files[0], "-m", model, "--folder", tmp_path, "-o", "x").stderr
+    assert "--n-jobs requires --folder DIR." in run("tag", files[0], "-m", model, "--n-jobs", 2).stderr
+    assert "remove one of them" in run("tag", files[0], "-m", model, "--folder", tmp_path, "-o", "x").stderr
     assert "has no name" in run("tag", "-", "-m", model, "--folder", tmp_path).stderr
     assert "Several files" in run("tag", files[0], files[0], "-m", model, "--folder", tmp_path / "n").stderr

@@ -25,7 +25,7 @@ def trained(run, corpus, tmp_path):
     def train(template, *options):
         (tmp_path / "template").write_text(template)
         path = tmp_path / "model.crf"
-        result = run("train", corpus, "-m", path, "--template", tmp_path / "template", "--jobs", 1, "-q", *options)
+        result = run("train", corpus, "-m", path, "--template", tmp_path / "template", "--n-jobs", 1, "-q", *options)
         assert (result.exit_code, result.output) == (0, "")
         return path
 
@@ -42,7 +42,7 @@ def test_a_model_with_a_template_tags_and_scores_raw_columns(run, corpus, traine
 
 
 def test_a_built_in_template_is_known_by_its_name(run, corpus, tmp_path):
-    result = run("train", corpus, "-m", tmp_path / "m", "-t", "crfsuite-chunking", "--jobs", 1, "--max-iterations", 3)
+    result = run("train", corpus, "-m", tmp_path / "m", "-t", "crfsuite-chunking", "--n-jobs", 1, "--max-iterations", 3)
     assert result.exit_code == 0
     assert "w[0]|w[1]=the|dog" in Model.load(tmp_path / "m").attributes.names()
 
@@ -58,13 +58,13 @@ def test_the_kind_can_be_told_and_decides_the_padding(trained):
 
 
 def test_all_labels_and_pairs_get_weights_and_rare_attributes_none(run, corpus, trained, tmp_path):
-    model = Model.load(trained(CRFPP, "--all-states", "--all-transitions"))
+    model = Model.load(trained(CRFPP, "--all-possible-states", "--all-possible-transitions"))
     assert model.features.n_weights == 3 * len(model.attributes) + 9
-    fewer = Model.load(trained(CRFPP, "--all-states", "--min-count", 10))
+    fewer = Model.load(trained(CRFPP, "--all-possible-states", "--min-count", 10))
     assert 0 < len(fewer.attributes) < len(model.attributes)
     result = run("train", corpus, "-m", tmp_path / "m", "-t", tmp_path / "template", "--min-count", 0)
     assert result.exit_code == 1
-    assert "min_count" in result.stderr
+    assert "--min-count must be a whole number" in result.stderr
 
 
 def test_scores_and_marginals_are_added(run, corpus, trained):
@@ -101,14 +101,14 @@ def test_item_files_train_tag_and_evaluate(run, tmp_path):
     text = "@weight:2\nN\tw=dog\tnum:0.5\nV\tw=sees\n\nV\tw=bites\tnum:-1\n\n" * 5
     (tmp_path / "items.txt").write_text(text)
     data, path = tmp_path / "items.txt", tmp_path / "model.crf"
-    result = run("train", data, "-m", path, "--items", "--dev", data, "--jobs", 1, "-q")
+    result = run("train", data, "-m", path, "--items", "--dev", data, "--n-jobs", 1, "-q")
     assert (result.exit_code, result.output) == (0, "")
     assert run("tag", data, "-m", path, "--items").stdout == "\nN\nV\n\nV\n\n" * 5
     assert run("tag", data, "-m", path, "--items", "--scores").stdout.startswith("\n# 0.")
     assert "100.00%" in run("evaluate", data, "-m", path, "--items").stdout
     unweighted = tmp_path / "unweighted.crf"
     (tmp_path / "plain.txt").write_text(text.replace("@weight:2\n", ""))
-    run("train", tmp_path / "plain.txt", "-m", unweighted, "--items", "--jobs", 1, "-q")
+    run("train", tmp_path / "plain.txt", "-m", unweighted, "--items", "--n-jobs", 1, "-q")
     assert Model.load(unweighted).state_features_ != Model.load(path).state_features_
 
 
@@ -116,7 +116,7 @@ def test_item_files_train_tag_and_evaluate(run, tmp_path):
     ("arguments", "code", "message"),
     [
         (["train", "corpus", "-m", "new", "--template-kind", "crfpp"], 2, "add --template FILE"),
-        (["train", "corpus", "-m", "new", "-t", "template", "--items"], 2, "leave one of them out"),
+        (["train", "corpus", "-m", "new", "-t", "template", "--items"], 2, "remove one of them"),
         (["train", "corpus", "-m", "new", "-t", "missing"], 1, "Cannot read missing"),
         (["train", "corpus", "-m", "new", "-t", "far"], 1, "train.txt:1: found 3 columns, but it takes at least 4 and"),
         (["train", "corpus", "-m", "new", "-t", "bigram"], 1, "bigram:2:4: bigram templates with macros come later"),
@@ -153,10 +153,10 @@ def test_a_bar_shows_what_share_of_a_large_file_has_been_read(run, corpus, tmp_p
 
     monkeypatch.setattr(reading_bar, "Bar", Recorder)
     monkeypatch.setattr("fastcrf.data.files.text_lines.BLOCK", 500)
-    assert run("train", corpus, "-m", tmp_path / "m", "--jobs", 1, "--max-iterations", 1).exit_code == 0
+    assert run("train", corpus, "-m", tmp_path / "m", "--n-jobs", 1, "--max-iterations", 1).exit_code == 0
     assert shares[-1] == "closed"
     assert all(0 < share <= 1 for share in shares[:-1])
     assert len(shares) > 2
     shares.clear()
-    run("train", "-", "-m", tmp_path / "m", "--jobs", 1, "--max-iterations", 1, input=corpus.read_bytes())
+    run("train", "-", "-m", tmp_path / "m", "--n-jobs", 1, "--max-iterations", 1, input=corpus.read_bytes())
     assert set(shares) == {None, "closed"}

@@ -6,15 +6,21 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
+from fastcrf import CRF, stopping
+from fastcrf.cli.command_errors import as_options
+from fastcrf.cli.options.solver_options import read_option
+from fastcrf.cli.options.stopping_rules import RULES, read_rule
+from fastcrf.cli.options.train_options import TrainOptions
 from fastcrf.cli.reports import save
-from fastcrf.cli.solver_options import read_option
 from fastcrf.data.datasets.addresses import make_addresses
 from fastcrf.fitting.fit import Fit
 from fastcrf.model.model import Model
+from fastcrf.stopping import CertifiedGap, EarlyStopping, MaxSeconds
 from fastcrf.training.driver import Result
 
 
@@ -23,13 +29,13 @@ def train(run, corpus, tmp_path):
     """Train on the corpus with one thread, as JSON; the model is new.crf."""
 
     def invoke(*arguments):
-        return run("train", corpus, "-m", tmp_path / "new.crf", "--json", "--quiet", "--jobs", 1, *arguments)
+        return run("train", corpus, "-m", tmp_path / "new.crf", "--json", "--quiet", "--n-jobs", 1, *arguments)
 
     return invoke
 
 
 def test_training_tells_objective_certificate_status_passes_and_seconds(run, corpus, tmp_path):
-    result = run("train", corpus, "-m", tmp_path / "new.crf", "--jobs", 1)
+    result = run("train", corpus, "-m", tmp_path / "new.crf", "--n-jobs", 1)
     assert result.exit_code == 0
     for word in (
         "objective",
@@ -85,7 +91,7 @@ def test_options_reach_the_solver_without_changing_the_stopping_rules(train):
 
 @pytest.mark.parametrize(
     ("arguments", "word", "status"),
-    [(["--max-iterations", 2], "Reached max_iterations=2", "stopped"), (["--seconds", 1e-9], "seconds", "stopped")],
+    [(["--max-iterations", 2], "Reached max_iterations=2", "stopped"), (["--max-seconds", 1e-9], "seconds", "stopped")],
 )
 def test_limits_end_training_and_the_model_is_saved(train, tmp_path, arguments, word, status):
     outcome = json.loads(train(*arguments).stdout)
@@ -103,7 +109,7 @@ def test_a_run_without_a_penalty_has_no_gap_in_its_json(train):
 
 def test_data_come_from_standard_input_or_gzip_just_as_well(run, corpus, model, tmp_path):
     (tmp_path / "train.gz").write_bytes(gzip.compress(corpus.read_bytes()))
-    options = ["--quiet", "--jobs", "1"]
+    options = ["--quiet", "--n-jobs", "1"]
     assert run("train", "-", "-m", tmp_path / "a.crf", *options, input=corpus.read_bytes()).exit_code == 0
     assert run("train", tmp_path / "train.gz", "-m", tmp_path / "b.crf", *options).exit_code == 0
     expected = Model.load(model)
@@ -134,15 +140,33 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (["-a", "nothing"], 1, "There is no algorithm 'nothing'"),
-        (["-o", "pair=3"], 1, "auto has no option 'pair'; its options are adaptive_pass, pairs"),
+        (["-a", "nothing"], 1, "There is no solver 'nothing'; use one of auto, lbfgs"),
+        (["-a", "lbgfs"], 1, "There is no solver 'lbgfs'; did you mean 'lbfgs'?"),
+        (["-o", "pair=3"], 1, "auto has no option 'pair'; did you mean 'pairs'?"),
         (["-o", "pairs=none"], 1, "pairs must be a whole number"),
-        (["-o", "pairs"], 2, "'pairs' is not NAME=VALUE"),
-        (["--c2", "-1"], 1, "c2 must be a finite number of at least 0"),
-        (["--seconds", "0"], 1, "max_seconds must be a finite number above 0"),
-        (["--patience", "3"], 2, "--patience: requires held-out data; add --dev FILE."),
+        (["-o", "pairs"], 2, "--option expects NAME=VALUE, such as pairs=20; got 'pairs'. See fastcrf train --help."),
+        (["--c2", "-1"], 1, "c2 must be a finite number of at least 0; got c2=-1.0."),
+        (["-a", "perceptron"], 1, "perceptron has no penalty, but c2=1: set --c2 0."),
+        (["-a", "owlqn"], 1, "owlqn requires an L1 penalty, but c1=0: set --c1 above 0, or use lbfgs."),
+        (
+            ["--max-iterations", "0"],
+            1,
+            "--max-iterations must be a whole number of at least 1; got --max-iterations 0.",
+        ),
+        (["--max-seconds", "0"], 1, "--max-seconds must be a finite number above 0; got --max-seconds 0.0."),
+        (["--patience", "3"], 2, "fastcrf: --patience requires held-out data; add --dev FILE. See"),
+        (["--stopping", "early-stopping"], 2, "--stopping early-stopping requires held-out data; add --dev FILE."),
+        (["--stopping", "gradient-nrom:tol=1"], 2, "knows no rule 'gradient-nrom'; did you mean gradient-norm?"),
+        (["--stopping", "gradient-norm"], 2, "gradient-norm requires tol; write gradient-norm:tol=VALUE."),
+        (["--stopping", "gradient-norm:limit=1"], 2, "gradient-norm has no option 'limit'; its options are tol, norm"),
+        (["--stopping", "gradient-norm:tol=x"], 2, "gradient-norm: tol must be a finite number of at least 0"),
+        (["--stopping", "gradient-norm:tol"], 2, "--stopping expects NAME=VALUE"),
+        (["--chunk-size", "10"], 2, "--chunk-size requires --online."),
+        (["--total-sequences", "10"], 2, "--total-sequences requires --online."),
+        (["--resume"], 2, "--resume requires a checkpoint; add --checkpoint FILE."),
+        (["--local-epochs", "1"], 2, "--local-epochs requires a cluster; add --engine ENGINE."),
         (["--init", "missing.crf"], 1, "No such file or directory: missing.crf"),
-        (["--jobs", "0"], 1, "n_jobs=0"),
+        (["--n-jobs", "0"], 1, "--n-jobs 0 leaves no thread to work"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(run, corpus, tmp_path, arguments, code, sentence):
@@ -191,7 +215,7 @@ def test_ctrl_c_ends_training_and_saves_what_was_learnt(tmp_path):
     tokens, labels = make_addresses(1500)
     rows = ("".join(f"{t} {y}\n" for t, y in zip(*pair, strict=True)) for pair in zip(tokens, labels, strict=True))
     (tmp_path / "train.txt").write_text("\n".join(rows))
-    command = [sys.executable, "-m", "fastcrf", "train", "train.txt", "-m", "m.crf", "--tol", "0", "--jobs", "1"]
+    command = [sys.executable, "-m", "fastcrf", "train", "train.txt", "-m", "m.crf", "--tol", "0", "--n-jobs", "1"]
     command += ["-a", "accelerated-gradient", "--c2", "0.001"]  # slow enough
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
@@ -208,14 +232,58 @@ def test_ctrl_c_ends_training_and_saves_what_was_learnt(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "algorithm", "reason"),
+    ("rule", "algorithm", "reason"),
     [
-        ("--gradient-tol", "lbfgs", "largest component of the gradient"),
-        ("--mean-gradient-tol", "sag-nus-star", "divided by the number of sequences"),
+        ("gradient-norm:tol=1e-3", "lbfgs", "The largest component of the gradient is"),
+        ("gradient-norm:tol=1e-3:per-sequence=true", "sag-nus-star", "divided by the number of sequences"),
+        ("relative-decrease:tol=0.5:iterations=2", "lbfgs", "in 2 iterations, at most 0.5"),
+        ("max-passes:limit=3", "lbfgs", "Reached max_passes=3"),
     ],
 )
-def test_the_papers_stopping_rules_can_be_asked_for(train, option, algorithm, reason):
-    assert reason in json.loads(train("-a", algorithm, "--tol", "0", option, "1e-3").stdout)["reason"]
+def test_stopping_rules_are_written_with_their_options(train, rule, algorithm, reason):
+    assert reason in json.loads(train("-a", algorithm, "--tol", "0", "--stopping", rule).stdout)["reason"]
+
+
+def test_every_public_rule_has_a_name():
+    assert {read_rule(text) for text in ("early-stopping", "max-seconds:limit=2", "certified-gap:tol=0.1")} == {
+        EarlyStopping(),
+        MaxSeconds(2),
+        CertifiedGap(0.1),
+    }
+    assert set(RULES.values()) == set(stopping.__all__)
+
+
+def test_a_message_names_options_and_not_parameters():
+    assert (
+        as_options("random_state=-1; n_jobs; c2=1, min_count=2.") == "--random-state -1; --n-jobs; c2=1, --min-count 2."
+    )
+    assert as_options("x: set c1=0 and c2 > 0.") == "x: set --c1 0 and --c2 above 0."
+
+
+PANELS = ["Data", "Features", "Penalty", "Algorithm", "Stopping", "Saving and resuming", "Online", "Cluster", "Output"]
+
+
+def test_the_help_has_panels_with_every_option_and_its_default(run):
+    text = run("train", "--help").stdout
+    panels = re.split(r"^(\S[^\n]*):$", text, flags=re.MULTILINE)[1:]
+    assert panels[::2] == PANELS
+    assert "--c1" in panels[2 * PANELS.index("Penalty") + 1]
+    assert "-h, --help" in panels[-1]
+    for default in ("[default: 1.0]", "[default: 0.001]", "[default: auto]"):
+        assert default in text
+    for field in fields(TrainOptions):
+        if field.name not in ("data", "as_json"):
+            assert f"--{field.name.replace('_', '-')}" in text
+
+
+def test_options_are_named_like_the_parameters_of_crf():
+    of_cli = {field.name for field in fields(TrainOptions)}
+    assert set(CRF().get_params()) - of_cli == {"callbacks", "verbose"}
+
+
+def test_names_of_earlier_development_versions_are_unknown(run, corpus, tmp_path):
+    for old in ("--jobs", "--seed", "--seconds", "--cluster", "--all-states", "--gradient-tol", "--chunk"):
+        assert run("train", corpus, "-m", tmp_path / "m.crf", old, 1).exit_code == 2
 
 
 def test_folds_choose_c2_which_the_model_remembers(train, tmp_path):
@@ -227,7 +295,7 @@ def test_folds_choose_c2_which_the_model_remembers(train, tmp_path):
 def test_folds_and_c2_are_not_given_together(run, corpus, tmp_path):
     result = run("train", corpus, "-m", tmp_path / "new.crf", "--cv", 2, "--c2", 1)
     assert result.exit_code == 2
-    assert "does not work with --c2" in result.output
+    assert "cannot be combined with --c2" in result.output
 
 
 def test_order_and_boundaries_are_trained_saved_and_shown(train, run, corpus, tmp_path):

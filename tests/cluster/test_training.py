@@ -83,10 +83,10 @@ def test_files_are_tagged_by_workers_in_their_order(client, tmp_path):
         path.write_text(text)
     model, runner = tmp_path / "model.crf", CliRunner()
     words = [str(path) for path in paths]
-    train = ["train", *words, "-m", str(model), "-q", "--cluster", "dask", "--jobs", "2", "--max-iterations", "5"]
+    train = ["train", *words, "-m", str(model), "-q", "--engine", "dask", "--n-jobs", "2", "--max-iterations", "5"]
     assert runner.invoke(app, train).exit_code == 0
     tagged = runner.invoke(
-        app, ["tag", *words, "-m", str(model), "--folder", str(tmp_path / "out"), "--cluster", "dask"]
+        app, ["tag", *words, "-m", str(model), "--folder", str(tmp_path / "out"), "--engine", "dask"]
     )
     assert tagged.stderr.split() == [str(tmp_path / "out" / path.name) for path in paths]
     for path in paths:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import json
 import pickle
@@ -45,6 +46,12 @@ def test_the_docstring_explains_every_parameter_with_its_default():
         default = parameter.default
         shown = {1e-3: "1e-3", "auto": '"auto"'}.get(default, repr(default))
         assert line.endswith(f"default={shown}"), line
+
+
+def test_the_examples_of_the_docstring_run():
+    tests = doctest.DocTestFinder(recurse=False).find(CRF, "CRF", globs={})
+    assert doctest.DocTestRunner().run(tests[0]) == (0, len(tests[0].examples))
+    assert len(tests[0].examples) > 8
 
 
 def test_the_constructor_stores_whatever_it_gets_and_fit_changes_none_of_it():
@@ -172,7 +179,7 @@ def test_held_out_data_come_in_pairs():
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"algorithm": "foo"}, "There is no algorithm 'foo'"),
+        ({"algorithm": "foo"}, "There is no solver 'foo'"),
         ({"algorithm": "owlqn"}, "owlqn requires an L1 penalty"),
         ({"order": 0}, "order"),
         ({"min_count": 0}, "min_count must be a whole number of at least 1"),

@@ -116,9 +116,9 @@ def test_on_a_cluster_auto_is_quasi_newton():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"algorithm": "lbgfs"}, "There is no algorithm 'lbgfs'; did you mean 'lbfgs'? `fastcrf solvers` lists all"),
-        ({"algorithm": "LBFGS"}, "There is no algorithm 'LBFGS'; did you mean 'lbfgs'?"),
-        ({"algorithm": "zzz"}, "There is no algorithm 'zzz'; `fastcrf solvers` lists all"),
+        ({"algorithm": "lbgfs"}, "There is no solver 'lbgfs'; did you mean 'lbfgs'?"),
+        ({"algorithm": "LBFGS"}, "There is no solver 'LBFGS'; did you mean 'lbfgs'?"),
+        ({"algorithm": "zzz"}, "There is no solver 'zzz'; use one of auto, lbfgs"),
         ({"algorithm": 3}, "algorithm must be a name or a solver object, such as LBFGS(pairs=10); got 3."),
         ({"algorithm": LBFGS}, "algorithm is the class LBFGS; use an object: LBFGS()."),
         ({"c1": -1}, "c1 must be a finite number of at least 0; got c1=-1."),

@@ -14,7 +14,7 @@ import fastcrf
 from fastcrf import CRF
 from fastcrf.system.atomic_write import replace_file
 
-TRAIN = ("--quiet", "--jobs", 1, "--max-iterations", 2)
+TRAIN = ("--quiet", "--n-jobs", 1, "--max-iterations", 2)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_an_estimator_checks_the_path_of_a_checkpoint_before_it_trains(name, tmp
 def test_checkpoint_every_is_checked_before_anything_is_read(run, tmp_path, every):
     arguments = ("-m", tmp_path / "m.crf", "--checkpoint", tmp_path / "s", "--checkpoint-every", every)
     result = run("train", tmp_path / "nothing.txt", *arguments)
-    assert (result.exit_code, "checkpoint_every must be a finite number" in result.stderr) == (1, True)
+    assert (result.exit_code, "--checkpoint-every must be a finite number" in result.stderr) == (1, True)
 
 
 def test_a_closed_standard_output_is_one_sentence(run, shell, data, tmp_path):

@@ -100,3 +100,17 @@ def test_every_type_has_every_meaning():
         types = set().union(*(MEANINGS[function] for function in functions))
         missing = {(f.__name__, cls.__name__) for f in functions for cls in types if cls not in MEANINGS[f]}
         assert not missing
+
+
+def test_the_declaration_of_a_generic_function_names_the_files_that_implement_it():
+    for module in pkgutil.walk_packages(fastcrf.__path__, "fastcrf."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    elsewhere = 0
+    for function, meanings in MEANINGS.items():
+        if function.__module__.startswith("fastcrf."):
+            modules = {getattr(kernel, "py_func", kernel).__module__ for kernel in meanings.values()}
+            for module in modules - {function.__module__}:
+                elsewhere += 1
+                assert f"{module.rpartition('.')[2]}.py" in function.__doc__, f"{function.__name__}: {module}"
+    assert elsewhere

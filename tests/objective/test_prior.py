@@ -23,7 +23,7 @@ from reference.random_corpora import learnable_corpus, random_features
 
 C2 = 0.5
 ABLE = [name for name in registry.names() if "l2" in registry.solver_class(name).handles]
-EXACT = [name for name in ABLE if "optimum" in registry.solver_class(name).guarantee]
+EXACT = [name for name in ABLE if registry.solver_class(name).guarantee.startswith("optimum")]
 CORPUS, FEATURES = learnable_corpus(3, lengths=[3, 1, 4, 2, 3, 2], weights=True), random_features(3)
 
 

@@ -36,6 +36,21 @@ def trust_region_newton(problem, w, n_steps, forcing=0.1):
     return iterates
 
 
+def line_search_newton(problem, w, n_steps, forcing=0.1):
+    """Newton-CG with backtracking: the first of s, s/2, s/4, ... that gains 1e-4 of what the slope predicts."""
+    f, g = problem.gradient(w)
+    iterates = [w]
+    for _ in range(n_steps):
+        s, _ = inner_cg(problem.hessian(w), g, np.inf, forcing * np.linalg.norm(g))
+        t = 1.0
+        while problem.gradient(w + t * s)[0] > f + 1e-4 * t * (g @ s):
+            t /= 2
+        w = w + t * s
+        f, g = problem.gradient(w)
+        iterates.append(w)
+    return iterates
+
+
 def inner_cg(H, g, radius, tolerance):
     """Steihaug (1983): (the step, whether it ends at the boundary)."""
     s, r = np.zeros_like(g), -g

@@ -74,6 +74,25 @@ def staggered_aitken(mapping, value, w, n_cycles, gamma):
         yield w
 
 
+def aitken(mapping, value, w, n_steps, gamma):
+    """Hesterberg (2005), not staggered: every step is accelerated, its ratio estimated from the last two points.
+    Yields each point."""
+    before, w = w, mapping(w)
+    yield w
+    for _ in range(n_steps - 1):
+        image = mapping(w)
+        move, further = w - before, image - mapping(before)
+        accelerated = w + (image - w) / (1 - gamma(further, move)) if further @ move > 0 else image
+        before, w = w, accelerated if value(accelerated) <= value(w) else image
+        yield w
+
+
+def haemmerlin_hoffmann(further, before):
+    """r = 2 / (2 - largest - smallest eigenvalue) as 1 / (1 - gamma), with the third and the first estimate."""
+    largest, smallest = further @ further / (further @ before), further @ before / (before @ before)
+    return min(1 - (2 - largest - smallest) / 2, 0.9999)
+
+
 def gamma_1(further, before):
     return min(further @ before / (before @ before), 0.9999)
 

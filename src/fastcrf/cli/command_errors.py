@@ -8,11 +8,17 @@ that what needs none starts without it.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+PARAMETERS = re.compile(
+    r"\b(max_iterations|max_seconds|max_passes|random_state|n_jobs|min_freq|min_count|checkpoint_every|local_epochs"
+    r"|total_sequences|chunk_size|all_possible_states|all_possible_transitions)\b(=)?"
+)
+PENALTIES = re.compile(r"\b(c[12])(?:=0|( > 0))(?=[,.]| and )")  # what a PenaltyError asks for
 CANNOT_USE, WRONG_COMMAND, OUR_FAULT, INTERRUPTED = 1, 2, 3, 130
 
 
@@ -57,7 +63,7 @@ def explain(error: BaseException) -> tuple[str, int]:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror, CANNOT_USE
     if isinstance(error, (ValueError, OSError)):
-        return " ".join(str(error).split()), CANNOT_USE
+        return as_options(" ".join(str(error).split())), CANNOT_USE
     if isinstance(error, MemoryError):
         return f"There is not enough memory for this ({str(error) or 'nothing is left'}).", CANNOT_USE
     return (
@@ -79,6 +85,12 @@ def tell(sentence: str) -> None:
 
 def refuse(option: str, why: str) -> NoReturn:
     """End the command with a sentence that begins with the option."""
-    import typer
+    from fastcrf.cli.wrong_option import WrongOption
 
-    raise typer.BadParameter(why, param_hint=option)
+    raise WrongOption(f"{option} {why}")
+
+
+def as_options(sentence: str) -> str:
+    """Return a sentence with parameters of CRF as options: `max_iterations=0` is `--max-iterations 0`."""
+    named = PARAMETERS.sub(lambda found: f"--{found[1].replace('_', '-')}{' ' if found[2] else ''}", sentence)
+    return PENALTIES.sub(lambda found: f"--{found[1]} {'above 0' if found[2] else '0'}", named)

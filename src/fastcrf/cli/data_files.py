@@ -142,9 +142,9 @@ def training_files(
 def described_files(template: str | None, template_kind: str | None, items: bool) -> TrainingFiles:
     """The same without boundaries."""
     if template_kind and not template:
-        refuse("--template-kind", "needs a template; add --template FILE.")
+        refuse("--template-kind", "requires a template; add --template FILE.")
     if items and template:
-        refuse("--template", "is for columns, but --items means item files; leave one of them out.")
+        refuse("--template", "reads columns, but --items means item files; remove one of them.")
     if items:
         return TrainingFiles(ItemFiles())
     if not template:

@@ -25,7 +25,8 @@ from fastcrf.cli.commands.info import info
 from fastcrf.cli.commands.solvers import solvers
 from fastcrf.cli.commands.tag import tag
 from fastcrf.cli.commands.train import train
-from fastcrf.cli.train_options import TrainOptions
+from fastcrf.cli.options.panels import InPanels
+from fastcrf.cli.options.train_options import TrainOptions
 
 
 class Commands(TyperGroup):
@@ -82,7 +83,7 @@ for command in (
     convert,
     solvers,
 ):
-    app.command()(command)
+    app.command(cls=InPanels)(command)
 
 
 def show_version(asked: bool) -> None:

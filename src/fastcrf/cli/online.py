@@ -14,7 +14,7 @@ import typer
 
 from fastcrf.cli.command_errors import INTERRUPTED, refuse
 from fastcrf.cli.data_files import Labeled, training_files
-from fastcrf.cli.train_options import TrainOptions, features_of
+from fastcrf.cli.options.train_options import TrainOptions, features_of
 from fastcrf.cli.training_data import one_behind_another
 from fastcrf.core.checks import whole
 from fastcrf.exceptions import CheckpointError
@@ -23,9 +23,10 @@ from fastcrf.fitting.stream import Stream
 from fastcrf.fitting.stream_file import load_stream, save_stream
 from fastcrf.training.checkpoint import Checkpoint
 
+CHUNK_SIZE = 1000
 WITHOUT_MEANING = (
-    *("cluster", "dev", "patience", "init", "prior", "max_iterations", "tol", "gradient_tol", "mean_gradient_tol"),
-    *("seconds", "min_freq", "min_count"),
+    *("engine", "dev", "patience", "init", "prior", "tol", "max_iterations", "max_seconds", "stopping"),
+    *("min_freq", "min_count"),
 )
 
 
@@ -33,8 +34,7 @@ def refuse_with_online(asked: TrainOptions) -> None:
     """Refuse options that have no meaning for data that are seen once."""
     for field in fields(asked):
         if field.name in WITHOUT_MEANING and getattr(asked, field.name) != field.default:
-            why = "has no meaning with --online, which sees everything once and keeps nothing; leave one of them out."
-            refuse(f"--{field.name.replace('_', '-')}", why)
+            refuse(f"--{field.name.replace('_', '-')}", "cannot be combined with --online; remove one of them.")
 
 
 def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], state: Checkpoint | None) -> None:
@@ -45,13 +45,15 @@ def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], stat
     inputs = training_files(asked.template, asked.template_kind, asked.items, asked.boundaries)
     labeled = one_behind_another(asked.data, inputs.files, asked.quiet)
     features = {**features_of(asked), "transitions": inputs.transitions}
-    expected = None if asked.expected is None else whole("expected", asked.expected, 1)
+    total = asked.total_sequences
+    expected = None if total is None else whole("total_sequences", total, 1)
     stream = Stream(plan.solver, plan.c1, plan.c2, inputs.attributes, features, expected)
+    size = whole("chunk_size", CHUNK_SIZE if asked.chunk_size is None else asked.chunk_size, 1)
     options, interrupted, wrong, written = {"parameters": dict(given)}, False, None, time.monotonic()
     if state and state.resume and os.path.exists(state.path):
         stream = continued(stream, state.path)
     try:
-        for X, y, weights in cut(labeled, whole("chunk", asked.chunk, 1), stream.seen):
+        for X, y, weights in cut(labeled, size, stream.seen):
             row = stream.learn(X, y, sample_weight=weights)[-1]
             wrong = row.get("progressive_error")
             if not asked.quiet:
@@ -84,9 +86,9 @@ def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], stat
 def continued(new: Stream, path: Any) -> Stream:
     """The stream in a file, if it was made with the same options."""
     saved, _ = load_stream(path)
-    for what in ("solver", "c1", "c2", "expected"):
+    for what, name in (("solver", "algorithm"), ("c1", "c1"), ("c2", "c2"), ("expected", "total_sequences")):
         if getattr(saved, what) != getattr(new, what):
-            raise CheckpointError(f"The stream {path} was made with a different {what}; use the same, or start afresh.")
+            raise CheckpointError(f"The stream {path} was made with a different {name}; use the same, or start afresh.")
     if not saved.attributes.reads_like(new.attributes):
         raise CheckpointError(
             f"The stream {path} was made with another template, or differs in --boundaries; use the same, or "

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from fastcrf.cli.command_errors import as_options
 from fastcrf.fitting.fit import DEV_SCORE, Fit
 from fastcrf.fitting.plan import Plan
 from fastcrf.metrics import Label, SegmentScore, flat_accuracy_score, segment_scores, sequence_accuracy_score
@@ -56,7 +57,7 @@ def outcome_in_words(outcome: dict[str, Any]) -> str:
     lines = {
         "objective": f"{outcome['objective']:,.4f}" if outcome["objective"] is not None else "",
         "certificate": outcome["certificate"],
-        "status": f"{outcome['status']}: {outcome['reason']}",
+        "status": f"{outcome['status']}: {as_options(outcome['reason'])}",
         "training": f"{outcome['algorithm']} (c1={outcome['c1']:g}, c2={outcome['c2']:g}), {outcome['steps']:,} steps, "
         f"{outcome['passes']:.6g} passes over the data, {outcome['seconds']:.2f} s",
         "held-out": f"{outcome[DEV_SCORE]:.2%} of the tokens are correct" if outcome[DEV_SCORE] is not None else "",

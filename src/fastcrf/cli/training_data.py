@@ -8,8 +8,7 @@ from functools import partial
 from itertools import chain, tee
 from typing import Any, NamedTuple
 
-import typer
-
+from fastcrf.cli.command_errors import refuse
 from fastcrf.cli.data_files import DataFiles, Labeled, TrainingFiles, files_like, training_files
 from fastcrf.cli.reading_bar import read_labeled
 from fastcrf.data.encoding.boundaries import BoundedAttributes, bounded
@@ -29,25 +28,23 @@ def open_training_data(
     template_kind: str | None,
     items: bool,
     quiet: bool,
-    cluster: str | None = None,
+    engine: str | None = None,
     boundaries: bool = False,
 ) -> TrainingData:
-    """The data at `paths`, which the options of the command describe; on a cluster, if one is named."""
+    """The data at `paths`, which the options of the command describe; on a cluster, if an engine is named."""
     corpora = [path for path in paths if os.path.isfile(path) and kind_of(path) == CORPUS]
     if not corpora:
         inputs = training_files(template, template_kind, items, boundaries)
-        if cluster:
-            return files_on_cluster(paths, inputs, cluster)
+        if engine:
+            return files_on_cluster(paths, inputs, engine)
         labeled = one_behind_another(paths, inputs.files, quiet)
         return TrainingData(inputs.files, inputs.transitions, partial(fit_files, labeled, inputs))
     if len(paths) > 1:
-        raise typer.BadParameter(
-            f"{corpora[0]} is an encoded corpus and must be alone; encode all files into one.", param_hint="DATA"
-        )
+        refuse("DATA", f"has several files, but {corpora[0]} is an encoded corpus; encode all files into one.")
     for option, given in (("--template", template), ("--template-kind", template_kind), ("--items", items)):
         if given:
-            raise typer.BadParameter("was settled when the corpus was encoded; leave it out.", param_hint=option)
-    return encoded_data(corpora[0], cluster, boundaries)
+            refuse(option, "was settled when the corpus was encoded; remove it.")
+    return encoded_data(corpora[0], engine, boundaries)
 
 
 def held_out_data(data: TrainingData, path: str | None, quiet: bool, on_cluster: bool) -> Any:
@@ -84,33 +81,32 @@ def one_behind_another(paths: Sequence[str], files: DataFiles, quiet: bool) -> L
     return Labeled((X for X, _ in forms), (y for _, y in labels), weights)
 
 
-def files_on_cluster(paths: Sequence[str], inputs: TrainingFiles, cluster: str) -> TrainingData:
+def files_on_cluster(paths: Sequence[str], inputs: TrainingFiles, engine: str) -> TrainingData:
     """Files that workers read; this process looks at one sentence, which tells how many columns there are."""
     from fastcrf.cluster.placement import from_files
 
     inputs.files.labeled(paths[0])
     place = from_files([os.path.abspath(path) for path in paths], inputs.files.labeled, inputs.attributes)
-    return TrainingData(inputs.files, inputs.transitions, partial(fit_on, cluster, place))
+    return TrainingData(inputs.files, inputs.transitions, partial(fit_on, engine, place))
 
 
-def fit_on(cluster: str, place: Any, plan: Any, n_jobs: int | None = None, **how: Any) -> Fit:
+def fit_on(engine: str, place: Any, plan: Any, n_jobs: int | None = None, **how: Any) -> Fit:
     from fastcrf.cluster.training import fit_on_cluster
 
-    return fit_on_cluster(cluster, place, plan, n_shards=n_jobs, **how)
+    return fit_on_cluster(engine, place, plan, n_shards=n_jobs, **how)
 
 
-def encoded_data(path: str, cluster: str | None, boundaries: bool) -> TrainingData:
+def encoded_data(path: str, engine: str | None, boundaries: bool) -> TrainingData:
     from fastcrf.data.corpus_file.reading import open_corpus
 
     encoded = open_corpus(path)
     files = files_like(encoded.input, items=encoded.input["kind"] == "items")
-    if cluster:
+    if engine:
         from fastcrf.cluster.placement import from_encoded
 
         if boundaries and not isinstance(encoded.attributes, BoundedAttributes):
-            hint = "must be settled on a cluster when the corpus is encoded; use `fastcrf encode --boundaries`."
-            raise typer.BadParameter(hint, param_hint="--boundaries")
-        return TrainingData(files, encoded.transitions, partial(fit_on, cluster, from_encoded(encoded)))
+            refuse("--boundaries", "must be given to `fastcrf encode` for training on a cluster; encode again.")
+        return TrainingData(files, encoded.transitions, partial(fit_on, engine, from_encoded(encoded)))
     corpus, attributes = encoded.corpus, encoded.attributes
     if boundaries:
         corpus, attributes = bounded(corpus, attributes)

@@ -7,8 +7,7 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
-from fastcrf.fitting.solver_choice import named
-from fastcrf.solvers.registry import changed
+from fastcrf.solvers.registry import as_solver, changed
 
 PREFIX = "algorithm__"
 
@@ -30,6 +29,5 @@ class WithSolverParameters(BaseEstimator):
         options = {name.removeprefix(PREFIX): params.pop(name) for name in list(params) if name.startswith(PREFIX)}
         super().set_params(**params)  # `algorithm` first, then its options
         if options:
-            solver = named(self.algorithm) if isinstance(self.algorithm, str) else self.algorithm
-            self.algorithm = changed(solver, **options)
+            self.algorithm = changed(as_solver(self.algorithm), **options)
         return self

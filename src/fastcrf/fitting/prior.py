@@ -22,7 +22,7 @@ def check_plan(plan: Plan) -> None:
     if "l2" not in plan.solver.handles:
         raise ValueError(
             f"A prior is the mean of an L2 penalty alone, which {plan.solver.name} does not have; use auto or lbfgs "
-            "with c1=0 and c2 above 0."
+            "with c1=0 and c2 > 0."
         )
     check_prior(plan.c1, plan.c2)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 from fastcrf.penalties.regularizer import make_regularizer
 from fastcrf.solvers.contract import Solver
-from fastcrf.solvers.registry import as_solver, for_penalty, make, names, solver_class, with_seed
+from fastcrf.solvers.registry import as_solver, for_penalty, names, solver_class, with_seed
 
 AUTO = "auto"
 USUAL = (AUTO, "lbfgs", "l2sgd", "sgd", "sag-nus-star")  # what one would choose among in practice
@@ -21,17 +20,7 @@ def quasi_newton(c1: float) -> str:
 
 def solver_for(algorithm: Any, c1: float, c2: float, seed: int) -> Solver:
     """Return the solver that runs for a name or a solver object; one without a seed of its own gets this seed."""
-    solver = named(algorithm) if isinstance(algorithm, str) else as_solver(algorithm)
-    return for_penalty(with_seed(solver, seed), c1, c2)
-
-
-def named(name: str) -> Solver:
-    """Return a solver by its exact name, with its default options."""
-    if name in names():
-        return make(name)
-    close = get_close_matches(name.lower(), names(), n=1)
-    guess = f"did you mean {close[0]!r}? " if close else ""
-    raise ValueError(f"There is no algorithm {name!r}; {guess}`fastcrf solvers` lists all {len(names())}.")
+    return for_penalty(with_seed(as_solver(algorithm), seed), c1, c2)
 
 
 def usual_solvers(c1: float, c2: float) -> list[str]:

@@ -12,27 +12,42 @@ LOWEST_SCORE = -1e299  # below every score of a label, above every score of padd
 
 @generic
 def refresh_edges(edges, n_labels, bias, lanes):  # type: ignore[no-untyped-def]
-    """Edges with new exponentials of edges.scores; `bias` is Lattice.bias. Writes: edges, all but the scores."""
+    """Edges with new exponentials of edges.scores; `bias` is Lattice.bias. Writes: edges, all but the scores.
+
+    Implemented in edges.py and higher_order/expectations.py.
+    """
 
 
 @generic
 def gold_score(edges, labels, scores, first, n_labels):  # type: ignore[no-untyped-def]
-    """Score of a labeling [T], given label scores (rows first..) and edges."""
+    """Score of a labeling [T], given label scores (rows first..) and edges.
+
+    Implemented in edges.py and higher_order/expectations.py.
+    """
 
 
 @generic
 def add_labeling(edges, labels, amount, counts, n_labels):  # type: ignore[no-untyped-def]
-    """Add `amount` for each transition of a labeling [T], as its weights count it. Writes: counts."""
+    """Add `amount` for each transition of a labeling [T], as its weights count it. Writes: counts.
+
+    Implemented in edges.py and higher_order/expectations.py.
+    """
 
 
 @generic
 def settle_edges(edges, edge_sums, wide_edges, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """From sums in units of edges.forward, and plain counts, to expected counts of transitions. Writes: edge_sums."""
+    """From sums in units of edges.forward, and plain counts, to expected counts of transitions. Writes: edge_sums.
+
+    Implemented in edges.py and higher_order/expectations.py.
+    """
 
 
 @generic
 def count_shorter(edges, counts, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """From counts of steps to counts of weights: a step counts for all weights that it has. Writes: counts."""
+    """From counts of steps to counts of weights: a step counts for all weights that it has. Writes: counts.
+
+    Implemented in edges.py and higher_order/expectations.py.
+    """
 
 
 @refresh_edges.register(Edges)

@@ -21,6 +21,8 @@ def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels, lanes
     """What the transitions of one sequence that `infer` has been through are expected to score.
 
     Writes: wide_edges (zeros).
+
+    Implemented in entropy.py and higher_order/expectations.py.
     """
 
 

@@ -56,17 +56,25 @@ def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):  # 
     """log Z of one scored sequence (rows first..last-1), unweighted; its posteriors and edge factors, weighted.
 
     Writes: lattice, and wide_edges where the scores are too wide for the probability domain.
+
+    Implemented in expectations.py and higher_order/expectations.py.
     """
 
 
 @generic
 def log_partition(lattice, first, last, edges, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """log Z of one scored sequence: the forward half of `infer`. Writes: lattice."""
+    """log Z of one scored sequence: the forward half of `infer`. Writes: lattice.
+
+    Implemented in expectations.py and higher_order/expectations.py.
+    """
 
 
 @generic
 def add_edges(lattice, n_positions, edges, n_labels, sums, lanes):  # type: ignore[no-untyped-def]
-    """Add the edge factors of all positions to sums, which count in units of edges.forward. Writes: sums."""
+    """Add the edge factors of all positions to sums, which count in units of edges.forward. Writes: sums.
+
+    Implemented in expectations.py and higher_order/expectations.py.
+    """
 
 
 @outlined_kernel

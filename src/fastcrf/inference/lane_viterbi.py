@@ -17,7 +17,10 @@ from fastcrf.simd.lanes import add, larger, largest, load, shift, store
 
 @generic
 def best_labeling(edges, lattice, n_labels, labels, lanes):  # type: ignore[no-untyped-def]
-    """Best labels of one sequence, whose label scores are in the lattice. Writes: labels, lattice."""
+    """Best labels of one sequence, whose label scores are in the lattice. Writes: labels, lattice.
+
+    Implemented in lane_viterbi.py and higher_order/viterbi.py.
+    """
 
 
 @best_labeling.register(Edges)

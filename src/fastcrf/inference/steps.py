@@ -16,7 +16,10 @@ from fastcrf.simd.rows import clear_rows
 
 @generic
 def is_wide(edges, spread):  # type: ignore[no-untyped-def]
-    """Whether scores are too wide for the probability domain, where those of labels have this spread."""
+    """Whether scores are too wide for the probability domain, where those of labels have this spread.
+
+    Implemented in steps.py and higher_order/expectations.py.
+    """
 
 
 @generic
@@ -24,6 +27,8 @@ def expect_step(edges, lattice, t, steps, n_labels, lanes):  # type: ignore[no-u
     """Expected steps to row t > 0 of a lattice that `infer` has been through; 0 if log domain.
 
     Writes: steps [H, Kp], and room to work in.
+
+    Implemented in steps.py and higher_order/expectations.py.
     """
 
 
@@ -32,6 +37,8 @@ def infer_log_steps(edges, lattice, length, labels, steps, n_labels, lanes):  # 
     """log Z of the first rows of a lattice, shifted scores, in the log domain; posteriors of labels and steps.
 
     Writes: labels [T, Kp], steps [(T - 1) H, Kp], lattice.
+
+    Implemented in steps.py and higher_order/expectations.py.
     """
 
 

@@ -11,7 +11,6 @@ import numba
 from numba.core.caching import CompileResultCacheImpl
 
 from fastcrf.jit.cache_files import CheckedCache
-from fastcrf.jit.codegen import rebuilt
 from fastcrf.jit.meanings import MEANINGS
 from fastcrf.jit.source_closure import closure, closure_hash
 from fastcrf.system.cache_folder import CACHE_FOLDER, version_folder
@@ -104,8 +103,7 @@ class SourceCache(CheckedCache):
         kept = self._cache_file.load(self._index_key(sig, target_context.codegen()))
         if kept is None or not all(need.is_met() for need in kept[0]):
             return None
-        copied = kept[1][0][1] == "copied"
-        result = rebuilt(target_context, kept[1]) if copied else self._impl.rebuild(target_context, kept[1])
+        result = self._impl.rebuild(target_context, kept[1])
         result.library.needs = kept[0]
         return result
 

@@ -1,4 +1,4 @@
-"""How Numba's type inference chooses what a generic function means, without a function of its own to compile."""
+"""Make Numba's type inference choose the meaning of a generic function, without a wrapper to compile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastcrf.jit.meanings import meaning_for
 
 
 def register_choice(function: Any, meanings: dict[type, Any]) -> None:
-    """Have the compiler choose: a call means a call of the kernel that is registered for the type of the data."""
+    """Make a call of `function` a call of the kernel that is registered for the type of the data."""
 
     class Choice(AbstractTemplate):  # type: ignore[misc]
         key = function

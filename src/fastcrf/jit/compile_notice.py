@@ -27,8 +27,8 @@ def announce_compilation() -> Iterator[None]:
 
 
 def listen_to_compiler() -> None:
-    """Hear when Numba really compiles a kernel of ours. (Loading one from the cache is no such event.)"""
-    with suppress(ImportError, AttributeError):  # without its events there is no notice, and that is all
+    """Listen to Numba's event of compiling a kernel of ours. Loading one from the cache is no such event."""
+    with suppress(ImportError, AttributeError):  # without this event there is no notice
         from numba.core import event
 
         class Listener(event.Listener):  # type: ignore[misc]

@@ -16,14 +16,16 @@ arrays, and most kernels are called by other kernels only; so what kernels call 
 time with it if Python calls, too.
 
 Numba copies the code of whatever a kernel calls into the kernel, and optimizes and translates it there once more, at
-each level of a tree of calls. Here what is copied is not translated by itself (codegen.py), and a *standing*
-kernel is not copied: its callers call it by its name. When such a caller is loaded from the cache, those that it calls
-are loaded first.
+each level of a tree of calls. An *outlined* kernel is not copied: its callers call it by its name. When such a caller
+is loaded from the cache, those that it calls are loaded first.
 """
 
 from __future__ import annotations
 
 import functools
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -32,10 +34,29 @@ from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 
 from fastcrf.jit.cache import Need, with_cache
-from fastcrf.jit.codegen import KernelCompiler
 
 
-class Kernel(CPUDispatcher):  # type: ignore[misc]
+@contextmanager
+def no_collector() -> Iterator[None]:
+    """Pause Python's collector of cycles, which would traverse all objects of the compiler many times."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class Quick(CPUDispatcher):  # type: ignore[misc]
+    """A dispatcher that compiles without Python's collector of cycles."""
+
+    def compile(self, sig: Any) -> Any:
+        with no_collector():
+            return super().compile(sig)
+
+
+class Kernel(Quick):
     """A compiled function as kernels see it; when Python calls, `for_python` answers."""
 
     options: dict[str, Any]
@@ -49,7 +70,6 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """The face with the code that takes Python's objects apart."""
         dispatcher = numba.njit(no_cfunc_wrapper=True, **self.options)(self.py_func)
         dispatcher.__class__ = ForPython
-        dispatcher._compiler.__class__ = KernelCompiler
         return with_cache(dispatcher, "for Python")
 
     def add_overload(self, cres: Any) -> None:
@@ -72,7 +92,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         return template
 
 
-class ForPython(CPUDispatcher):  # type: ignore[misc]
+class ForPython(Quick):
     """A compiled function as Python sees it."""
 
     def add_overload(self, cres: Any) -> None:
@@ -90,15 +110,13 @@ def holds_arrays(kind: Any) -> bool:
 def make_kernel(
     function: Any, outlined: bool = False, counted: bool = False, inlined: bool = False, **flags: Any
 ) -> Any:
-    """The kernel of a function.
+    """Return the kernel of a function.
 
-    outlined: callers call it by its name, instead of copying it; counted: it counts references to arrays; inlined: it
-    becomes part of its callers.
+    outlined: callers call it by name instead of copying it; counted: it counts references to arrays; inlined: it is
+    part of its callers.
     """
     options = {"_nrt": counted, "forceinline": inlined, **flags}
     dispatcher = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
     dispatcher.__class__ = Kernel
-    dispatcher._compiler.__class__ = KernelCompiler
-    dispatcher._compiler.copied = not outlined
     dispatcher.options, dispatcher.outlined = options, outlined
     return with_cache(dispatcher, "for kernels")

@@ -3,7 +3,7 @@
 What guards against rare data (log_domain.py) costs everybody seconds of the compiler and is run by hardly anybody. For
 its callers a *lazy* kernel is a few instructions: jump to an address; where there is none yet, ask Python for it. Only
 then is the kernel compiled, or loaded from the cache. The compiler of the callers need not see it, so it has to be told
-what the kernel returns. Python is asked as C would ask it, so what it raises (Ctrl-C) goes up through the callers.
+what the kernel returns. The call of Python uses its C API, so an exception (Ctrl-C) propagates through the callers.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LazyKernel(Kernel):
 
 
 def make_lazy_kernel(function: Any, returns: Any, **options: Any) -> Any:
-    """The lazy kernel of a function that returns such a type."""
+    """Return the lazy kernel of a function that returns such a type."""
     jump = make_kernel(function, outlined=True, **options)
     jump.__class__ = LazyKernel
     jump.kernel, jump.returns = make_kernel(function, outlined=True, **options), returns

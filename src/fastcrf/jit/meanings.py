@@ -1,4 +1,4 @@
-"""The generic functions, and what each means for which type (generic.py)."""
+"""Registry of generic functions: the kernel of each for each type of data (generic.py)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MEANINGS: dict[Any, dict[type, Any]] = {}  # of each generic function, by the ty
 
 
 def meaning_for(function: Any, meanings: dict[type, Any], argument: Any) -> Any:
-    """The kernel that a generic function means for an argument of this type, the compiler's."""
+    """Return the kernel of a generic function for an argument of this type (the compiler's)."""
     cls = kind_of(argument)
     if cls not in meanings:
         raise numba.TypingError(f"{function.__name__} has no meaning for {cls.__name__}.")
@@ -20,7 +20,7 @@ def meaning_for(function: Any, meanings: dict[type, Any], argument: Any) -> Any:
 
 
 def kind_of(argument: Any) -> type:
-    """What a meaning is registered for, from the compiler's type: a NamedTuple, or the type of an array's numbers."""
+    """Return the class that a kernel is registered for: a NamedTuple, or the type of an array's numbers."""
     if isinstance(argument, types.Array):
         return np.dtype(str(argument.dtype)).type
     return getattr(argument, "instance_class", type(None))

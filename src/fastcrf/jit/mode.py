@@ -1,10 +1,10 @@
-"""How kernels are compiled: with the help of Numba's internals (tuned.py), or by its documented API alone (plain.py).
+"""Choose how kernels are compiled: with Numba's internals (tuned.py) or by its documented API only (plain.py).
 
-The tuned mode compiles several times as quickly (docs/kernels.md). The plain mode is for any Numba: it is taken where
+The tuned mode compiles several times faster (docs/kernels.md). The plain mode works with any Numba. It is chosen if
 
-* FASTCRF_PLAIN_JIT=1 asks for it;
-* Numba is newer than the newest one whose internals were tested, or lacks one of those (a warning says so);
-* NUMBA_DISABLE_JIT=1: then nothing is compiled.
+* FASTCRF_PLAIN_JIT=1 is set;
+* Numba is newer than the newest tested one, or lacks an internal name (a warning says so);
+* NUMBA_DISABLE_JIT=1 is set: then nothing is compiled.
 
 FASTCRF_PLAIN_JIT=0 tries the tuned mode with a newer Numba.
 """
@@ -23,7 +23,7 @@ SWITCH = "FASTCRF_PLAIN_JIT"
 
 
 def choose_mode(version: str = numba.__version__) -> Any:
-    """The module that makes kernels: tuned or plain."""
+    """Return the module that makes kernels: tuned or plain."""
     asked = os.environ.get(SWITCH, "")
     if numba.config.DISABLE_JIT or asked not in ("", "0"):  # type: ignore[attr-defined]
         return plain_mode()
@@ -37,13 +37,13 @@ def choose_mode(version: str = numba.__version__) -> Any:
 
 
 def is_newer(version: str) -> bool:
-    """Whether a version of Numba is newer than the newest tested one, or cannot be told."""
+    """Return whether a version of Numba is newer than the newest tested one, or is not a number."""
     numbers = re.match(r"(\d+)\.(\d+)", version)
     return numbers is None or (int(numbers[1]), int(numbers[2])) > NEWEST_TESTED
 
 
 def plain_mode(reason: str = "") -> Any:
-    """The plain mode; a reason is given for what nobody asked for."""
+    """Return the plain mode, with a warning if there is a reason that the user does not know."""
     from fastcrf.jit import plain
 
     if reason:

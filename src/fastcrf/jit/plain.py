@@ -1,9 +1,7 @@
-"""The plain mode: kernels by Numba's documented API alone, `njit` and `overload`, for any version of it.
+"""Compile kernels in the plain mode: by Numba's documented API only, `njit` and `overload`, with any version of it.
 
-It compiles each kernel with all that Python needs to call it, copies of all that it calls, and counts of references.
-
-Numba's own cache does not notice that a callee in another file was edited. So it gets a folder for each version of the
-whole package, by the hash of its sources: any edit compiles everything anew.
+Numba's cache does not notice an edit of a callee in another file. So each version of the package, by the hash of all
+its sources, has a cache folder: any edit recompiles everything.
 """
 
 from __future__ import annotations
@@ -28,20 +26,22 @@ LOCK = threading.Lock()  # the setting of Numba is one for the process
 def make_kernel(
     function: Any, outlined: bool = False, counted: bool = False, inlined: bool = False, **flags: Any
 ) -> Any:
-    """The kernel of a function; without a compiler (NUMBA_DISABLE_JIT=1), the function itself. How it is to be called,
-    and whether it counts references, matters to the tuned mode only."""
+    """Return the kernel of a function; with NUMBA_DISABLE_JIT=1, the function itself.
+
+    outlined, counted and inlined are for the tuned mode only.
+    """
     is_kept = CACHE_FOLDER is not None and os.path.isfile(function.__code__.co_filename)
     with numbas_cache():
         return numba.njit(cache=is_kept, **flags)(function)
 
 
 def make_lazy_kernel(function: Any, returns: Any, **flags: Any) -> Any:
-    """A kernel that is compiled with its callers."""
+    """Return a kernel that is compiled with its callers."""
     return make_kernel(function, **flags)
 
 
 def register_choice(function: Any, meanings: dict[type, Any]) -> None:
-    """Have the compiler choose what a generic function means."""
+    """Make the compiler choose the meaning of a generic function."""
 
     @overload(function)
     def choose(data, *others):  # without types: Numba wants the same signature twice
@@ -51,7 +51,7 @@ def register_choice(function: Any, meanings: dict[type, Any]) -> None:
 
 @contextmanager
 def numbas_cache() -> Iterator[None]:
-    """Within, functions that are decorated are kept in our folder, by the version of the package."""
+    """Make Numba cache functions that are decorated within in the folder of this version of the package."""
     if CACHE_FOLDER is None:
         yield
         return

@@ -1,7 +1,7 @@
-"""The tuned mode: kernels that are compiled and kept with the help of Numba's internals, which may change any day.
+"""Compile kernels in the tuned mode, which uses Numba's internals.
 
-The modules that import those are dispatcher, codegen, choice, lazy_kernel, cache and cache_files. Nothing else imports
-these, and mode.py imports this one; what it offers, plain.py offers, too.
+Only dispatcher, choice, lazy_kernel, cache and cache_files import internals, only this module imports those five, and
+only mode.py imports this module. plain.py defines the same functions.
 """
 
 from fastcrf.jit.choice import register_choice

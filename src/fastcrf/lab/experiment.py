@@ -12,7 +12,7 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from fastcrf.core.checks import above, whole
+from fastcrf.core.checks import whole
 from fastcrf.lab.dataset import Dataset
 from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
@@ -40,9 +40,9 @@ class Limits(NamedTuple):
     def rules(self) -> list[Rule]:
         rules: list[Rule] = [CertifiedGap(self.tol)]
         if self.passes is not None:
-            rules.append(MaxPasses(above("passes", self.passes, 0.0)))
+            rules.append(MaxPasses(self.passes))
         if self.seconds is not None:
-            rules.append(MaxSeconds(above("seconds", self.seconds, 0.0)))
+            rules.append(MaxSeconds(self.seconds))
         return rules
 
 

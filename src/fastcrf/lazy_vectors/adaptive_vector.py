@@ -79,7 +79,10 @@ def rates_of(vector, G, lanes):
 
 @inlined_kernel
 def catch_up_row(vector, r, target, place, lanes):
-    """Make the proximal steps that row r has missed, and copy its weights to target[place]. Writes: vector, target."""
+    """Make the proximal steps that row r has missed (Duchi et al. (2011), composite mirror descent).
+
+    Copies its weights to target[place]. Writes: vector, target.
+    """
     if vector.stamps[r] < 0.0:
         for b in range(0, vector.rows.shape[1], len(lanes)):
             store(vector.rows, PARTS * r + 2, b, rates_of(vector, load(vector.rows, PARTS * r + 1, b, lanes), lanes))
@@ -180,7 +183,7 @@ def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_histo
     first = support.cell_starts[i]
     for o in range(first, support.cell_starts[i + 1]):
         c, g = support.cells[o], change.cells[o - first]
-        vector.cells[c, 1] += growth * g * g
+        vector.cells[c, 1] += growth * g * g  # Duchi et al. (2011), Figure 1: G_j, H_jj = delta + sqrt(G_j), the step
         vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
         vector.cells[c, 0] -= step * g * vector.cells[c, RATE]
     transitions = len(vector.stamps) - n_histories

@@ -30,12 +30,20 @@ from fastcrf.simd.widths import aligned_zeros
 
 @generic
 def read_rows(vector, rows, target, lanes):  # type: ignore[no-untyped-def]
-    """Bring `rows` up to date and copy their weights to target. Writes: vector, target."""
+    """Bring `rows` up to date and copy their weights to target. Writes: vector, target.
+
+    Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
+    solvers/sgd/l1/stored_vector.py.
+    """
 
 
 @generic
 def read_cells(vector, cells, target):  # type: ignore[no-untyped-def]
-    """Bring `cells` up to date and copy their weights to target. Writes: vector, target."""
+    """Bring `cells` up to date and copy their weights to target. Writes: vector, target.
+
+    Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
+    solvers/sgd/l1/stored_vector.py.
+    """
 
 
 @generic
@@ -43,17 +51,28 @@ def turn(vector, support, i, growth, step, change, edge_change, n_histories, lan
     """d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
 
     Writes: vector. `change` is a local table. The weights of block i must be up to date (`gather`).
+
+    Implemented in adaptive_vector.py, ball_vector.py, lazy_vector.py, solvers/sgd/l1/l1_ball_vector.py and
+    solvers/sgd/l1/sgd_l1.py.
     """
 
 
 @generic
 def advance(vector, shrink, amount, lanes):  # type: ignore[no-untyped-def]
-    """A step of all weights at once: w <- shrink * w - amount * d, and what the type adds to it. Writes: vector."""
+    """A step of all weights at once: w <- shrink * w - amount * d, and what the type adds to it. Writes: vector.
+
+    Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py,
+    solvers/sgd/l1/l1_ball_vector.py, solvers/sgd/l1/sgd_l1.py and solvers/sgd/l1/sgd_l1_naive.py.
+    """
 
 
 @generic
 def flush(vector, lanes):  # type: ignore[no-untyped-def]
-    """Bring every weight up to date: v = w, beta = 1. Writes: vector."""
+    """Bring every weight up to date: v = w, beta = 1. Writes: vector.
+
+    Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py,
+    solvers/sgd/l1/l1_ball_vector.py and solvers/sgd/l1/stored_vector.py.
+    """
 
 
 class LazyVector(Protocol):

@@ -178,7 +178,7 @@ def _called(name: str, cls: Any, options: Mapping[str, Any], given: Mapping[str,
 
 def alternatives(word: str, known: Iterable[str]) -> str:
     """Suggest the known word that is most like `word`, or list all of them."""
-    near = get_close_matches(word, list(known), 1)
+    near = get_close_matches(word.lower(), list(known), 1)
     return f"did you mean {near[0]!r}?" if near else f"use one of {_listed(known)}."
 
 

@@ -27,12 +27,17 @@ def exchange(gradients, blocks, i, growth, space, lanes):  # type: ignore[no-unt
 
     The new one is in `space`, where `infer_block` left its residuals. Of the change, `growth` is stored: 1 replaces the
     old gradient by the new one, 0 keeps it. Writes: gradients.
+
+    Implemented in recomputed_gradients.py and stored_gradients.py.
     """
 
 
 @generic
 def recursions(gradients):  # type: ignore[no-untyped-def]
-    """Forward-backward recursions that an exchange without growth costs beyond the one of the new gradient."""
+    """Forward-backward recursions that an exchange without growth costs beyond the one of the new gradient.
+
+    Implemented in recomputed_gradients.py and stored_gradients.py.
+    """
 
 
 class Mixed(NamedTuple):

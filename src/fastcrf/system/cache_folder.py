@@ -41,7 +41,7 @@ def lab_folder() -> Path:
 
 @functools.cache
 def version_folder(base: Path, module: str, version: str) -> Path:
-    """Where the machine code of a version of a module is kept; code that checks bounds never meets code that doesn't."""
+    """Where the machine code of a version of a module is kept. Code that checks bounds has a folder of its own."""
     checks_bounds = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
     folder = base / module / (f"{version}-checked" if checks_bounds else version)
     with suppress(OSError):

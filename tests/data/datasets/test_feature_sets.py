@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastcrf.data.datasets.feature_sets import FEATURE_SETS, characters, chunking, ner, pixels, pos
+from fastcrf.data.datasets.feature_sets import FEATURE_SETS, characters, chunking, ner, ner_with_pos, pixels, pos
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=6)
 sentences = st.lists(st.tuples(words, words), max_size=6)
@@ -27,6 +27,12 @@ def test_ner_has_words_shapes_and_affixes_of_the_word_and_its_neighbors():
     assert {"w[-1]=In", "w[0]=Bk-12", "low[0]=bk-12", "shape[0]=Xx-dd", "shape[1]=x", "w[-1]|w[0]=In|Bk-12"} <= here
     assert {"pre1[0]=B", "suf4[0]=k-12", "suf3[-1]=In", "suf3[1]=day", "pre3[-1]=In", "pre3[1]=tod"} <= here
     assert not {name for name in here if "IN" in name}, "the part-of-speech column is not used"
+
+
+def test_ner_with_parts_of_speech_adds_them_and_their_pairs():
+    rows = [("In", "IN"), ("Bk-12", "NN"), ("today", "RB")]
+    added = [set(more) - set(less) for more, less in zip(ner_with_pos(rows), ner(rows), strict=True)]
+    assert added[1] == {"pos[-1]=IN", "pos[0]=NN", "pos[1]=RB", "pos[-1]|pos[0]=IN|NN", "pos[0]|pos[1]=NN|RB"}
 
 
 def test_pos_has_n_grams_affixes_and_the_shape():

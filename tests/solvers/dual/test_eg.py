@@ -15,10 +15,10 @@ def test_it_equals_its_twin_step_by_step(c2, given):
     corpus = random_corpus(3, lengths=(3, 1, 4, 2, 3, 2), values=given, weights=given)
     problem, n, passes = Problem(corpus, random_features(3), c2=c2), 6, 0.0
     steps = EG(initial=2.0).iterate(problem, np.zeros(problem.n_weights))
-    for k, (w, dual, evaluations) in enumerate(dense_dual.eg(corpus, problem.features, c2, 15, initial=2.0)):
+    for w, dual, evaluations in dense_dual.eg(corpus, problem.features, c2, 15, initial=2.0):
         step = next(steps)
         passes += step.passes
         np.testing.assert_allclose(step.weights, w, rtol=1e-9, atol=1e-10)
         assert step.info["dual"] == pytest.approx(dual, rel=1e-10)
-        assert (passes - k - 1) * n == pytest.approx(evaluations)  # and one for each measured objective
-        assert step.info["duality_gap"] == pytest.approx(problem.value(w) - dual, rel=1e-8)
+        assert passes * n == pytest.approx(evaluations)
+        assert step.objective is None  # the driver measures it, on its own time

@@ -30,14 +30,14 @@ def test_it_equals_its_twin_pass_by_pass(c2, solver, given):
     problem = Problem(corpus, random_features(3), c2=c2)
     steps, passes = solver.iterate(problem, np.zeros(problem.n_weights)), 0.0
     twin = dense_dual.oeg(corpus, problem.features, c2, orders(solver, len(LENGTHS), 12), solver.initial)
-    for k, (w, dual, evaluations) in enumerate(twin):
+    for w, dual, evaluations in twin:
         step = next(steps)
         passes += step.passes
         np.testing.assert_allclose(step.weights, w, rtol=1e-9, atol=1e-10)
         assert step.info["dual"] == pytest.approx(dual, rel=1e-9, abs=1e-9)
         assert step.lower_bound <= step.info["dual"]
-        assert (passes - k - 1) * len(LENGTHS) == pytest.approx(evaluations)  # and one for each measured objective
-        assert step.info["duality_gap"] == pytest.approx(problem.value(w) - dual, rel=1e-7, abs=1e-8)
+        assert passes * len(LENGTHS) == pytest.approx(evaluations)
+        assert step.objective is None  # the driver measures it, on its own time
 
 
 @pytest.mark.parametrize(("solver", "twin"), [(OEG(seed=7), dense_dual.oeg), (EG(), dense_dual.eg)])

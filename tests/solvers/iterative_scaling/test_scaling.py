@@ -134,6 +134,24 @@ def test_staggered_aitken_equals_the_twin(gamma):
     np.testing.assert_allclose(ours, plain, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_aitken_without_staggering_equals_the_twin(gamma):
+    problem, twin = make()
+    options, estimate = GAMMAS[gamma]
+    start = np.random.default_rng(0).normal(size=problem.n_weights)
+    plain = list(plain_scaling.aitken(twin.gis, twin.value, start, 9, estimate))
+    ours = weights_of(problem, registry.make("aitken-gis", **options), 9, start)[1:]
+    np.testing.assert_allclose(ours, plain, rtol=1e-6, atol=1e-8)
+
+
+def test_the_length_of_haemmerlin_and_hoffmann_equals_the_twin():
+    problem, twin = make()
+    start = np.random.default_rng(0).normal(size=problem.n_weights)
+    plain = plain_scaling.staggered_aitken(twin.gis, twin.value, start, 5, plain_scaling.haemmerlin_hoffmann)
+    ours = weights_of(problem, registry.make("staggered-aitken-gis", length="haemmerlin-hoffmann"), 10, start)[1:]
+    np.testing.assert_allclose(ours, list(plain), rtol=1e-6, atol=1e-8)
+
+
 def test_presets_are_the_methods_of_their_papers():
     problem, _ = make()
     for preset, options in (

@@ -11,7 +11,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers.newton.newton_cg import NewtonCG
 from fastcrf.solvers.newton.steihaug import steihaug, to_boundary
 from fastcrf.solvers.registry import make
-from reference.plain_newton import inner_cg, trust_region_newton
+from reference.plain_newton import inner_cg, line_search_newton, trust_region_newton
 from reference.random_corpora import learnable_corpus, random_features
 from reference.toy_problem import ToyProblem
 
@@ -30,6 +30,16 @@ def test_every_iterate_equals_the_plain_algorithm(c2):
     plain = trust_region_newton(toy, np.zeros(toy.n_weights), 8)
     ours = [step.weights for step in steps(toy, NewtonCG(superlinear=False), 8)]
     np.testing.assert_allclose(ours, plain[: len(ours)], rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("c2", [1.0, 1e-3])
+def test_with_a_line_search_every_iterate_equals_the_plain_algorithm(c2):
+    toy = ToyProblem(c2=c2, n=200)
+    start = np.random.default_rng(1).normal(size=toy.n_weights) * 3.0
+    plain = line_search_newton(toy, start.copy(), 6)
+    solver = NewtonCG(superlinear=False, globalization="line-search")
+    ours = [step.weights for step in islice(solver.iterate(toy, start.copy()), 7)]
+    np.testing.assert_allclose(ours, plain, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("globalization", ["trust-region", "line-search"])

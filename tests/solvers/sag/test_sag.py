@@ -11,7 +11,7 @@ from fastcrf.solvers.sag.saga import SAGA
 from fastcrf.solvers.sag.saga_nus import SAGANUS
 from fastcrf.solvers.sag.saga_nus_star import SAGANUSStar
 from fastcrf.stochastic.sampling import epoch_uniforms, first_order
-from reference import dense_sag
+from reference import dense_sag, schmidt2015
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
 
 LENGTHS = (3, 1, 4, 2, 3, 2)
@@ -49,6 +49,21 @@ def test_sag_equals_its_dense_twin_for_the_same_draws(c2, values, weights):
     lam = 2 * c2 / problem.n_sequences
     twin = dense_sag.sag(problem.corpus, problem.features, lam, draws(7, 6))
     assert_epochs_agree(problem, SAG(seed=7), twin, 6)
+
+
+@pytest.mark.parametrize("c2", [0.0, 0.3])
+def test_sag_is_the_papers_algorithm_to_the_letter_where_no_deviation_acts(c2):
+    """The first L is too small, so that the first search goes up alone, and no gradient is too small to search with."""
+    n, features = len(LENGTHS), random_features(3, density=1.0)
+    problem = Problem(learnable_corpus(3, lengths=(3, 2, 4, 2, 3, 2)), features, c2=c2)
+    loss = dense_sag.SequenceLoss(problem.corpus, problem.features)
+    order = (draws(7, 5) * n).astype(int)
+    paper = list(schmidt2015.algorithm_1(loss, 2 * c2 / n, order, L=0.1))
+    assert all(np.sum(loss.gradient(i, w) ** 2) > 1e-8 for i, w in zip(order[1:], paper, strict=False))
+    steps = SAG(seed=7, first_lipschitz=0.1).iterate(problem, np.zeros(problem.n_weights))
+    next(steps)
+    for epoch in range(5):
+        np.testing.assert_allclose(next(steps).weights, paper[(epoch + 1) * n - 1], rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])

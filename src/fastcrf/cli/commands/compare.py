@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fastcrf.cli.shared_options import Items
+from fastcrf.cli.command_errors import refuse
+from fastcrf.cli.options.shared_options import ALGORITHM, DATA, PENALTY, STOPPING, Items, NJobs
 
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import TrainingFiles
@@ -22,33 +23,56 @@ if TYPE_CHECKING:
 def compare(
     data: Annotated[
         list[str],
-        typer.Argument(metavar="DATA", help="Column files, addresses, digits, or a set in FASTCRF_DATA."),
+        typer.Argument(
+            metavar="DATA",
+            help="Column files, addresses, digits, or a set in FASTCRF_DATA.",
+            rich_help_panel=DATA,
+        ),
     ],
     solvers: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B,...", help="Some of `fastcrf solvers`, or all.  [default: a handful that suit the penalty]"
+            metavar="A,B,...",
+            help="Compare these of `fastcrf solvers`, or all.  [default: a handful that suit the penalty]",
+            rich_help_panel=ALGORITHM,
         ),
     ] = None,
-    c1: Annotated[float, typer.Option(help="Weight of the L1 penalty |w|.", min=0.0)] = 0.0,
-    c2: Annotated[float, typer.Option(help="Weight of the L2 penalty |w|^2.", min=0.0)] = 1.0,
+    c1: Annotated[float, typer.Option(help="Weight the L1 penalty |w|.", min=0.0, rich_help_panel=PENALTY)] = 0.0,
+    c2: Annotated[float, typer.Option(help="Weight the L2 penalty |w|^2.", min=0.0, rich_help_panel=PENALTY)] = 1.0,
     dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Held-out data.  [default: every fifth sequence of DATA]")
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Score on these held-out data.  [default: every fifth sequence of DATA]",
+            rich_help_panel=DATA,
+        ),
     ] = None,
     template: Annotated[
         str | None,
         typer.Option(
-            "--template", "-t", metavar="FILE", help="Make attributes with a template, as in `fastcrf train`."
+            "--template",
+            "-t",
+            metavar="FILE",
+            help="Make attributes with a template, as in `fastcrf train`.",
+            rich_help_panel=DATA,
         ),
     ] = None,
     items: Items = False,
-    passes: Annotated[float, typer.Option(help="Maximum number of effective passes over the data.")] = 50.0,
-    seconds: Annotated[float | None, typer.Option(help="Maximum time spent in each solver, in seconds.")] = None,
     tol: Annotated[
-        float, typer.Option(help="End a run once its certified relative gap to the optimum is at most this.")
+        float, typer.Option(help="Stop at this certified relative gap to the optimum.", rich_help_panel=STOPPING)
     ] = 1e-6,
-    repeat: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...) for each stochastic solver.", min=1)] = 1,
-    jobs: Annotated[int | None, typer.Option(help="Number of threads.  [default: all cores]")] = None,
+    max_passes: Annotated[
+        float, typer.Option(help="Stop after this many effective passes over the data.", rich_help_panel=STOPPING)
+    ] = 50.0,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(help="Stop after this many seconds in a solver.  [default: no limit]", rich_help_panel=STOPPING),
+    ] = None,
+    repeat: Annotated[
+        int,
+        typer.Option(help="Run each stochastic solver with this many seeds.", min=1, rich_help_panel=ALGORITHM),
+    ] = 1,
+    n_jobs: NJobs = None,
     figure: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw the curves: .html (interactive), .png, .svg or .pdf.")
     ] = None,
@@ -75,11 +99,11 @@ def compare(
     \b
     fastcrf compare addresses
     fastcrf compare train.txt --dev dev.txt --figure curves.html
-    fastcrf compare train.txt --solvers lbfgs,sag-nus-star,sgd --c2 0.5 --passes 30 --repeat 3
+    fastcrf compare train.txt --solvers lbfgs,sag-nus-star,sgd --c2 0.5 --max-passes 30 --repeat 3
     fastcrf compare conll2000 ocr-letters --c1 1 --c2 0 --solvers owlqn --json
     """
     from fastcrf.cli.data_files import training_files
-    from fastcrf.cli.solver_options import listed_solvers, read_solver
+    from fastcrf.cli.options.solver_options import listed_solvers, read_solver
     from fastcrf.data.files.destinations import check_apart
     from fastcrf.lab.experiment import Experiment, Limits, Penalty
     from fastcrf.lab.figures import check_figure, save_figure
@@ -98,7 +122,7 @@ def compare(
         check_replaceable(path)
     penalty = Penalty(c1, c2)
     chosen = dict(map(read_solver, listed_solvers(solvers, *penalty)))
-    limits = Limits(tol, passes, seconds)
+    limits = Limits(tol, max_passes, max_seconds)
     limits.rules()  # wrong limits are told before anything is read
     experiment = Experiment(
         [find_dataset(name, dev, training_files(template, None, items)) for name in data],
@@ -106,7 +130,7 @@ def compare(
         chosen,
         range(repeat),
         limits,
-        usable_jobs(jobs),
+        usable_jobs(n_jobs),
     )
     found = run(experiment, cache, watcher(quiet))
     comparisons = compare_rows(found)
@@ -127,7 +151,7 @@ def find_dataset(name: str, dev: str | None, inputs: TrainingFiles) -> Dataset:
 
     if name in NAMED_DATASETS and not Path(name).is_file():
         if dev is not None:
-            raise typer.BadParameter(f"is for files; {name} has held-out data of its own.", param_hint="--dev")
+            refuse("--dev", f"is for files, but {name} has held-out data of its own; remove it.")
         return NAMED_DATASETS[name]()
     labeled = inputs.files.labeled(name)
     weights: Iterable[float] | None = labeled.weights

@@ -21,7 +21,7 @@ def demo(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to save the model.  [default: fastcrf-TASK.crf]"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed of the corpus.", min=0)] = 0,
+    random_state: Annotated[int, typer.Option(help="Seed the corpus.", min=0)] = 0,
 ) -> None:
     """Generate a corpus, train, score and show the result.
 
@@ -32,7 +32,7 @@ def demo(
     \b
     fastcrf demo
     fastcrf demo --task digits
-    fastcrf demo --seed 7 --output addresses.crf
+    fastcrf demo --random-state 7 --output addresses.crf
     """
 
     from rich.console import Console
@@ -50,9 +50,9 @@ def demo(
     check_replaceable(path)
     check_ours(path, MODELS, "by --output")
     console = Console(highlight=False)
-    chosen = addresses(seed) if task is Task.addresses else digits(seed)
+    chosen = addresses(random_state) if task is Task.addresses else digits(random_state)
     console.print(chosen.title, style="bold")
-    plan = make_plan(random_state=seed)
+    plan = make_plan(random_state=random_state)
     fit = fit_model(chosen.X_train, chosen.y_train, plan, n_jobs=usable_jobs(), progress=Progress(reason=False))
     save(fit, chosen.input, path)
     console.print(outcome_in_words({**outcome_of(fit, plan), "model": path}), soft_wrap=True)

@@ -6,12 +6,15 @@ from typing import Annotated
 
 import typer
 
-from fastcrf.cli.shared_options import Boundaries, Items, Quiet, Template, TemplateKind
+from fastcrf.cli.options.shared_options import DATA, Boundaries, Items, Quiet, Template, TemplateKind
 
 
 def encode(
     data: Annotated[
-        list[str], typer.Argument(metavar="DATA", help="Column files with the label last; - is standard input.")
+        list[str],
+        typer.Argument(
+            metavar="DATA", help="Column files with the label last; - is standard input.", rich_help_panel=DATA
+        ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the encoded corpus.")],
     template: Template = None,

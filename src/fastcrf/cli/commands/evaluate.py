@@ -6,11 +6,21 @@ from typing import Annotated
 
 import typer
 
+from fastcrf.cli.options.shared_options import DATA, Items
+
 
 def evaluate(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Column file with the label last; - is standard input.")],
-    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model of any format.")],
-    items: Annotated[bool, typer.Option("--items", help="DATA is an item file in CRFsuite's format.")] = False,
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="Column file with the label last; - is standard input.", rich_help_panel=DATA
+        ),
+    ],
+    model: Annotated[
+        str,
+        typer.Option("--model", "-m", metavar="FILE", help="Score this model, of any format.", rich_help_panel=DATA),
+    ],
+    items: Items = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Score a model on labeled data.

@@ -13,8 +13,14 @@ if TYPE_CHECKING:
 
 
 def tag(
-    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Columns, plain or gzipped; - is standard input.")],
-    model: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="A model of any format.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(metavar="DATA", help="Columns, plain or gzipped; - is standard input.", rich_help_panel="Data"),
+    ],
+    model: Annotated[
+        str,
+        typer.Option("--model", "-m", metavar="FILE", help="Read this model, of any format.", rich_help_panel="Data"),
+    ],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
     ] = "-",
@@ -30,17 +36,31 @@ def tag(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON object for each sequence instead of columns.")
     ] = False,
-    items: Annotated[bool, typer.Option("--items", help="DATA is an item file in CRFsuite's format.")] = False,
+    items: Annotated[
+        bool, typer.Option("--items", help="Read DATA as item files in CRFsuite's format.", rich_help_panel="Data")
+    ] = False,
     folder: Annotated[
-        str | None, typer.Option("--folder", metavar="DIR", help="Write a file for each file of DATA into this folder.")
+        str | None,
+        typer.Option(
+            "--folder",
+            metavar="DIR",
+            help="Write a file for each file of DATA into this folder.",
+            rich_help_panel="Many files",
+        ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Skip files whose result is already in --folder.")] = False,
-    jobs: Annotated[int, typer.Option(help="Number of processes, for --folder.")] = 1,
-    cluster: Annotated[
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Skip files whose result is already in --folder.", rich_help_panel="Many files"),
+    ] = False,
+    n_jobs: Annotated[
+        int, typer.Option(help="Use this many processes, for --folder.", rich_help_panel="Many files")
+    ] = 1,
+    engine: Annotated[
         str | None,
         typer.Option(
             metavar="ENGINE",
             help="Tag on Dask workers, for --folder: tcp://host:8786, or local:4. Needs fastcrf[dask].",
+            rich_help_panel="Many files",
         ),
     ] = None,
 ) -> None:
@@ -60,7 +80,7 @@ def tag(
     fastcrf tag new.txt -m model.crf > tagged.txt
     fastcrf tag new.txt.gz -m model.crf -o tagged.txt
     fastcrf tag new.txt -m model.crf --scores --marginals
-    fastcrf tag *.txt.gz -m model.crf --folder tagged --jobs 4 --resume
+    fastcrf tag *.txt.gz -m model.crf --folder tagged --n-jobs 4 --resume
     fastcrf tag new.txt -m model.crf --json | jq -r '.spans[].text'
     echo "12 Oak Street, Springfield IL 62704" | tr ' ' '\\n' | fastcrf tag - -m model.crf
     """
@@ -72,14 +92,14 @@ def tag(
     from fastcrf.model.model import Model
 
     if as_json and scores:
-        refuse("--scores", "is part of --json already; leave it out.")
+        refuse("--scores", "is part of --json; remove it.")
     tag_format = TagFormat(scores, marginals, as_json, items)
     if folder is not None:
-        tag_into(folder, data, model, output, tag_format, resume, jobs, cluster)
+        tag_into(folder, data, model, output, tag_format, resume, n_jobs, engine)
         return
-    for option, given in (("--jobs", jobs != 1), ("--cluster", cluster), ("--resume", resume)):
+    for option, given in (("--n-jobs", n_jobs != 1), ("--engine", engine), ("--resume", resume)):
         if given:
-            refuse(option, "is for many files with results of their own; add --folder DIR.")
+            refuse(option, "requires --folder DIR.")
     for path in data:
         check_apart({"the data": path, "the model": model}, {"the output": output})
     with announce_compilation(), whole_output(output) as text:
@@ -96,15 +116,15 @@ def tag_into(
     output: str,
     tag_format: TagFormat,
     resume: bool,
-    jobs: int,
-    cluster: str | None,
+    n_jobs: int,
+    engine: str | None,
 ) -> None:
     """Tag many files, each into a file of a folder."""
     from fastcrf.cli.tag_files import tag_all, tasks_of
     from fastcrf.core.checks import whole
 
     if output != "-":
-        refuse("--output", "is one file, and --folder has many; leave one of them out.")
+        refuse("--output", "is one file and --folder has many; remove one of them.")
     tasks = tasks_of(data, model, folder, tag_format, resume)
-    for done in tag_all(tasks, whole("jobs", jobs, 1), cluster):
+    for done in tag_all(tasks, whole("n_jobs", n_jobs, 1), engine):
         tell(done)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fastcrf.cli.command_errors import INTERRUPTED, refuse
-from fastcrf.cli.train_options import TrainOptions, features_of
+from fastcrf.cli.options.train_options import TrainOptions, features_of
 
 if TYPE_CHECKING:
     from fastcrf.fitting.plan import Plan
@@ -30,11 +30,11 @@ def train(asked: TrainOptions) -> None:
     fastcrf train train.txt.gz -m model.crf --dev dev.txt --patience 5
     fastcrf train train.txt -m sparse.crf --c1 0.5 --c2 0 --tol 1e-4
     fastcrf train train.txt -m model.crf --cv 5
-    fastcrf train train.txt -m model.crf -a lbfgs -o pairs=20 --seconds 60
+    fastcrf train train.txt -m model.crf -a lbfgs -o pairs=20 --max-seconds 60
     fastcrf train train.txt -m model.crf --template template.txt --min-count 3
     fastcrf train items.txt -m model.crf --items
     fastcrf train corpus.fcc -m model.crf
-    fastcrf train /shared/part-*.txt -m model.crf --cluster tcp://host:8786
+    fastcrf train /shared/part-*.txt -m model.crf --engine tcp://host:8786
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     fastcrf train train.txt -m model.crf --order 2 --boundaries
     fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
@@ -52,7 +52,7 @@ def train(asked: TrainOptions) -> None:
     given = parameters_of(asked)
     if asked.cv is not None:
         given["c2"] = chosen_c2(asked, asked.cv, given)
-    plan = make_plan(**given, engine=asked.cluster)
+    plan = make_plan(**given, engine=asked.engine)
     if asked.online:
         from fastcrf.cli.online import train_online
         from fastcrf.solvers.contract import Policy
@@ -73,19 +73,19 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
     from fastcrf.training.progress import Progress
 
     kind = asked.template, asked.template_kind, asked.items
-    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.cluster, asked.boundaries)
+    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.engine, asked.boundaries)
     fit = inputs.fit(
         plan,
-        dev=held_out_data(inputs, asked.dev, asked.quiet, bool(asked.cluster)),
+        dev=held_out_data(inputs, asked.dev, asked.quiet, bool(asked.engine)),
         min_count=asked.min_count,
         features=features_of(asked) | {"transitions": inputs.transitions},
         start=Model.load(asked.init) if asked.init else None,
         prior=Model.load(asked.prior) if asked.prior else None,
-        n_jobs=asked.jobs if asked.cluster else usable_jobs(asked.jobs),
+        n_jobs=asked.n_jobs if asked.engine else usable_jobs(asked.n_jobs),
         progress=None if asked.quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
-        **({"local_epochs": asked.local_epochs} if asked.cluster else {}),
+        **({"local_epochs": asked.local_epochs} if asked.engine else {}),
     )
     save(fit, inputs.files.remembered(), asked.model)
     outcome = {**outcome_of(fit, plan), "model": asked.model}
@@ -100,26 +100,29 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
 def check_combination(asked: TrainOptions) -> None:
     """Refuse options that have no meaning without others, or with them."""
     if asked.resume and not asked.checkpoint:
-        refuse("--resume", "needs a checkpoint to continue from; add --checkpoint FILE.")
+        refuse("--resume", "requires a checkpoint; add --checkpoint FILE.")
     if asked.patience is not None and not asked.dev:
         refuse("--patience", "requires held-out data; add --dev FILE.")
-    if asked.local_epochs and not asked.cluster:
-        refuse("--local-epochs", "is for shards; add --cluster ENGINE.")
+    if asked.local_epochs and not asked.engine:
+        refuse("--local-epochs", "requires a cluster; add --engine ENGINE.")
     if asked.online:
         from fastcrf.cli.online import refuse_with_online
 
         refuse_with_online(asked)
+    for option, given in (("--chunk-size", asked.chunk_size), ("--total-sequences", asked.total_sequences)):
+        if given is not None and not asked.online:
+            refuse(option, "requires --online.")
     if asked.cv is not None:
         check_cv(asked)
 
 
 def check_cv(asked: TrainOptions) -> None:
     """--cv chooses c2, reads the files twice, and works on items and on this machine."""
-    for option in ("c2", "template", "cluster", "prior", "online"):
+    for option in ("c2", "template", "engine", "prior", "online"):
         if getattr(asked, option) not in (None, False):
-            refuse("--cv", f"does not work with --{option}; leave one of them out.")
+            refuse("--cv", f"cannot be combined with --{option}; remove one of them.")
     if "-" in asked.data:
-        refuse("--cv", "reads the data twice, which standard input does not allow.")
+        refuse("--cv", "reads the data twice, which standard input does not allow; give files.")
 
 
 def check_paths(asked: TrainOptions) -> None:
@@ -144,21 +147,21 @@ def check_paths(asked: TrainOptions) -> None:
 
 def parameters_of(asked: TrainOptions) -> dict[str, Any]:
     """Return the arguments of `make_plan` that were given."""
-    from fastcrf.cli.solver_options import read_option
-    from fastcrf.fitting.solver_choice import named
-    from fastcrf.solvers.registry import changed
-    from fastcrf.stopping import EarlyStopping, GradientNorm
+    from fastcrf.cli.options.solver_options import read_option
+    from fastcrf.cli.options.stopping_rules import read_rule
+    from fastcrf.solvers.registry import make
+    from fastcrf.stopping import EarlyStopping
 
-    names = ("algorithm", "c1", "c2", "max_iterations", "tol")
+    names = ("algorithm", "c1", "c2", "tol", "max_iterations", "max_seconds", "random_state")
     given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
-    rules: list[Any] = [] if asked.patience is None else [EarlyStopping(asked.patience)]
-    if asked.gradient_tol is not None:
-        rules.append(GradientNorm(asked.gradient_tol))
-    if asked.mean_gradient_tol is not None:
-        rules.append(GradientNorm(asked.mean_gradient_tol, per_sequence=True))
     if asked.option:
-        given["algorithm"] = changed(named(asked.algorithm), **dict(map(read_option, asked.option)))
-    return given | {"max_seconds": asked.seconds, "random_state": asked.seed, "stopping": tuple(rules)}
+        given["algorithm"] = make(asked.algorithm, **dict(map(read_option, asked.option)))
+    rules = list(map(read_rule, asked.stopping or []))
+    if asked.patience is not None:
+        rules.append(EarlyStopping(asked.patience))
+    elif not asked.dev and any(isinstance(rule, EarlyStopping) for rule in rules):
+        refuse("--stopping", "early-stopping requires held-out data; add --dev FILE.")
+    return given | {"stopping": tuple(rules)}
 
 
 def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
@@ -171,17 +174,10 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
 
     labeled = one_behind_another(asked.data, training_files(None, None, asked.items).files, quiet=True)
     X, y = map(list, zip(*zip(labeled.X, labeled.y, strict=True), strict=True))
+    names = ("order", "boundaries", "min_freq", "min_count", "all_possible_states", "all_possible_transitions")
     goals = [rule for rule in given["stopping"] if not isinstance(rule, EarlyStopping)]  # held-out data are for the end
-    base = CRF(
-        **(given | {"stopping": goals}),
-        order=asked.order,
-        boundaries=asked.boundaries,
-        min_freq=asked.min_freq,
-        min_count=asked.min_count,
-        all_possible_states=asked.all_states,
-        all_possible_transitions=asked.all_transitions,
-    )
-    search = CRFCV(base, cv=folds, refit=False, n_jobs=asked.jobs, random_state=given["random_state"]).fit(X, y)
+    base = CRF(**(given | {"stopping": goals} | {name: getattr(asked, name) for name in names}))
+    search = CRFCV(base, cv=folds, refit=False, n_jobs=asked.n_jobs, random_state=asked.random_state).fit(X, y)
     if not (asked.quiet or asked.as_json):
         score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {folds} folds"
         typer.echo(f"c2={search.c2_:.3g}: {score}.", err=True)

@@ -1,7 +1,8 @@
 """Attributes for the tasks of the literature, as functions from the columns of a sentence to lists of strings.
 
 chunking    CRFsuite's 19 templates (those of CRF++'s example) with BOS and EOS: rows of (word, part of speech)
-ner         words, tags, affixes and shapes in a window: rows of (word, ...)
+ner         words, affixes and shapes in a window: rows of (word, ...)
+ner-pos     the same with parts of speech: rows of (word, part of speech, ...)
 pos         words, affixes, shape: rows of (word, ...)
 characters  character n-grams for segmentation: rows of (character, ...)
 pixels      one attribute per set pixel of a letter image: rows whose last column is a string of 0 and 1
@@ -45,6 +46,14 @@ def ner(rows: ColumnRows) -> Items:
     return with_ends(items)
 
 
+def ner_with_pos(rows: ColumnRows) -> Items:
+    """Attributes of `ner`, parts of speech from -2 to 2 and their pairs with the neighbors."""
+    items = ner(rows)
+    add_window(items, "pos", [row[1] for row in rows], range(-2, 3))
+    add_n_grams(items, rows, (("pos", 1, -1, 0), ("pos", 1, 0, 1)))
+    return items
+
+
 def pos(rows: ColumnRows) -> Items:
     """The word, its lower case, shape and affixes; the words around it and the pairs with them."""
     words = [row[0] for row in rows]
@@ -73,6 +82,7 @@ def pixels(rows: ColumnRows) -> Items:
 FEATURE_SETS: dict[str, Callable[[ColumnRows], Items]] = {
     "chunking": chunking,
     "ner": ner,
+    "ner-pos": ner_with_pos,
     "pos": pos,
     "characters": characters,
     "pixels": pixels,

@@ -50,11 +50,14 @@ from fastcrf.solvers.auto.decisions import affordable_pairs, gradient_seconds, i
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_choice, check_positive, check_seed, check_whole, seed_of
-from fastcrf.solvers.quasi_newton import curvature_pairs, lbfgs, prox_lbfgs, sparse_model
+from fastcrf.solvers.quasi_newton import curvature_pairs, sparse_model
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
-from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
+from fastcrf.solvers.quasi_newton.lbfgs import LBFGS, SmoothMethod
+from fastcrf.solvers.quasi_newton.options import descend
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 from fastcrf.solvers.quasi_newton.preconditioner import counts_of, preconditioner_of
+from fastcrf.solvers.quasi_newton.prox_lbfgs import ProximalMethod
+from fastcrf.solvers.quasi_newton.sparse_model import SparseModel
 
 LONG = 0.015  # seconds of a gradient on one core: a fit takes about a hundred of them
 LONG_WITH_L1 = 0.003  # there a step costs twice a gradient while hardly a weight is zero, and the pass ends with zeros
@@ -187,14 +190,14 @@ class Auto:
         if state and "scale" in state:
             pairs = settled._pairs(problem, np.ones(problem.n_weights))
             pairs.restore(self.name, state)
-            descend = settled._roughly_first if "recent" in state else settled._quasi_newton
-            return (yield from descend(problem, start, pairs, state))
+            follow = settled._roughly_first if "recent" in state else settled._quasi_newton
+            return (yield from follow(problem, start, pairs, state))
         point = {"weights": start.weights, "value": start.value, "gradient": start.gradient}
         yield Step(start.weights, start.passes, start.value, start.gradient, state=point)
         while (prepared := settled._prepare(problem, start)) is None:  # asked to stop within the pass
             yield Step(start.weights, 1.0, start.value, start.gradient, state=point)
-        descend = settled._roughly_first if settled.single_precision == "always" else settled._quasi_newton
-        steps = descend(problem, prepared.start, settled._pairs(problem, prepared.preconditioner))
+        follow = settled._roughly_first if settled.single_precision == "always" else settled._quasi_newton
+        steps = follow(problem, prepared.start, settled._pairs(problem, prepared.preconditioner))
         if prepared.start.passes == 0:
             next(steps)  # the start, which has been told
         return (yield from steps)
@@ -224,7 +227,7 @@ class Auto:
         reached = adaptive_pass(problem, start.weights, n_parts=n_parts, eta=self.eta, seed=seed_of(self))
         if reached is None:
             return None
-        weights, squares = reached
+        weights, squares = reached  # w and G of Duchi et al. (2011): where to start, and the first H0
         value, gradient = evaluate(problem, weights)
         if not value < start.value:  # also true for a NaN
             return Prepared(start._replace(passes=2), preconditioner_of(1.0 + counts_of(problem, start)))
@@ -253,8 +256,9 @@ class Auto:
         self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
     ) -> Generator[Step, None, str]:
         if problem.c1 > 0.0:
-            return prox_lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch, state)
-        return lbfgs.descend(self.name, problem, start, pairs, self.max_linesearch)
+            model = SparseModel(self.name, pairs, state)  # Lee, Sun & Saunders (2014)
+            return descend(ProximalMethod(self.name, problem, model, self.max_linesearch), start)
+        return descend(SmoothMethod(self.name, problem, pairs, self.max_linesearch), start)  # Liu & Nocedal (1989)
 
 
 def is_due(when: str, is_long: bool) -> bool:

@@ -1,7 +1,7 @@
 """Exponentiated gradient: all distributions of the dual at once, by multiplicative updates.
 
 Collins, Globerson, Koo, Carreras & Bartlett (2008), "Exponentiated gradient algorithms for conditional random fields
-and max-margin Markov networks", JMLR 9, the batch algorithm; tsuboi2011 compares with it.
+and max-margin Markov networks", JMLR 9, the batch algorithm. Tsuboi et al. (2011) compare with the online one, `oeg`.
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximizing its dual D (run.py)
 
@@ -13,9 +13,8 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximizing i
 
 The potentials of the chains are kept with factorized edges (potentials.py).
 
-Differs from the paper: the rate follows the rules of the on-line algorithm (schmidt2015, footnote 9) without a limit of
-trials. Each row has objective, dual and true duality gap, for which every Step evaluates the objective, a pass that
-counts.
+Differs from the paper: the rate follows the rules of the online algorithm (Schmidt et al. 2015, footnote 9) without a
+limit of trials.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from fastcrf.lazy_vectors.drifting_vector import make_drifting
 from fastcrf.lazy_vectors.lazy_vector import gather, turn
 from fastcrf.lazy_vectors.lazy_weights import LazyWeights
 from fastcrf.objective.blocks import collect_change
-from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.simd.vectors import dot
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.dual.potentials import (
@@ -66,7 +65,7 @@ class EG:
     """
 
     name: ClassVar[str] = "eg"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
     guarantee: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"
@@ -83,7 +82,7 @@ class EG:
         check_initial(self.name, self.initial)
 
     def iterate(
-        self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         run = DualRun(self.name, problem, weights, state, size_of)
         alpha, trial, rates = make_potentials(run.blocks, self.initial), make_trial(run.blocks), np.full(1, FIRST_RATE)
@@ -91,7 +90,7 @@ class EG:
         if not state:
             run.entropies[:], drift = _try(run, alpha, trial, rate=0.0)
             _move(run, drift)
-        yield run.step(None if state else problem, rate=float(rates[0]))
+        yield run.step(rate=float(rates[0]))
         while True:
             before = _dual(run, run.entropies, run.lazy.drift)
             entropies, drift = _try(run, alpha, trial, rates[0])
@@ -107,7 +106,7 @@ class EG:
             _move(run, drift)
             rates[0] = min(GROWTH * rates[0], 1.0)
             run.epoch += 1
-            yield run.step(problem, rate=float(rates[0]))
+            yield run.step(rate=float(rates[0]))
 
 
 def _try(run: DualRun, alpha: Potentials, trial: Trial, rate: float) -> tuple[Floats, Floats]:

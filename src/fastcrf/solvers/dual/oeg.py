@@ -9,7 +9,8 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximizing i
     repeat: draw i
         alpha'  proportional to  alpha_i ** (1 - rate_i) * p(. | x_i, w) ** rate_i
         while D falls, at most 2 times in the first pass and 5 later:   rate_i <- rate_i / 2, alpha' anew
-        if D rose:   w <- w + s_i (E_{alpha_i} F - E_{alpha'} F) / (2 c2);   alpha_i <- alpha'
+        if D still falls:   rate_i <- rate_i / 2 for the next visit
+        else:   w <- w + s_i (E_{alpha_i} F - E_{alpha'} F) / (2 c2);   alpha_i <- alpha'
         rate_i <- min(1.05 rate_i, 1)
 
 The first pass goes through a random permutation (`permutation`; without it, the paper's OEG-noRP, draws are uniform
@@ -18,7 +19,7 @@ whose edges are factorized (potentials.py), with the residuals of the last updat
 
 Differs from the papers: the rate is at most 1, where alpha' is the model's own distribution; "parts with the correct
 label" are labels and bigrams; potentials that are too wide for doubles, while the start still shows, count as a fall of
-D. Each row has objective, dual and true duality gap, for which every Step evaluates the objective, a pass that counts.
+D.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from fastcrf.inference.expectations import score_block
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.lazy_vectors.lazy_vector import gather, turn
 from fastcrf.objective.blocks import Blocks
-from fastcrf.objective.capabilities import AnyProblem
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.dual import potentials
 from fastcrf.solvers.dual.potentials import (
@@ -77,7 +78,7 @@ class OEG:
     """
 
     name: ClassVar[str] = "oeg"
-    needs: ClassVar[frozenset[str]] = frozenset({"sequences", "gradient"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sequences"})
     handles: ClassVar[frozenset[str]] = frozenset({"l2"})
     guarantee: ClassVar[str] = "optimum"
     starts: ClassVar[str] = "own"
@@ -99,7 +100,9 @@ class OEG:
         check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 
-    def iterate(self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None) -> Iterator[Step]:
+    def iterate(
+        self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
+    ) -> Iterator[Step]:
         run = DualRun(self.name, problem, weights, state, size_of, self.steps_per_epoch)
         blocks, lanes = run.blocks, run.lazy.lanes
         alpha, trial = make_potentials(blocks, self.initial), make_trial(blocks)
@@ -112,7 +115,7 @@ class OEG:
 
         if not state:
             run.fill(begin)
-        yield run.step(None if state else problem, rate=float(rates.mean()))
+        yield run.step(rate=float(rates.mean()))
         while True:
             if not run.filled.finished:
                 run.fill(begin)
@@ -121,7 +124,7 @@ class OEG:
                 for some in run.draws:
                     run.evaluations += ascend(ascent, order[some], backtracks, lanes)
                 run.end_epoch()
-            yield run.step(problem, rate=float(rates.mean()))
+            yield run.step(rate=float(rates.mean()))
 
     def _order(self, epoch: int, n: int) -> Longs:
         """The sequences that an epoch draws, one after the other."""
@@ -170,6 +173,7 @@ def ascend(state, order, backtracks, lanes):
         gather(following.vector, blocks.support, i, space.weights, space.edges.scores, lanes)
         score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, trial.goal, lanes)
         for _ in range(1 + backtracks):
+            # alpha' of Collins et al. (2008), in logarithms: (1 - rate) log alpha_i + rate log p(. | x_i, w)
             c = blend(alpha, blocks, i, rates[i], space.edges.scores, trial, space.lattice.scores, lanes)
             entropy = infer_chain(blocks, i, c, trial, space, lanes)
             evaluations += 1
@@ -180,8 +184,8 @@ def ascend(state, order, backtracks, lanes):
                 keep_trial(alpha, blocks, i, c, trial.labels, trial, lanes)
                 entropies[i] = entropy
                 break
-            rates[i] *= 0.5
-        rates[i] = min(GROWTH * rates[i], 1.0)
+            rates[i] *= 0.5  # Schmidt et al. (2015), footnote 9
+        rates[i] = min(GROWTH * rates[i], 1.0)  # footnote 9: 1.05 times as long at the next visit
     return evaluations
 
 

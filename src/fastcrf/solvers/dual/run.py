@@ -24,7 +24,7 @@ from fastcrf.core.types import NOTHING, Diverged, Floats, Step
 from fastcrf.lazy_vectors.drifting_vector import make_drifting
 from fastcrf.lazy_vectors.lazy_weights import LazyWeights
 from fastcrf.objective.blocks import Blocks, Workspace, make_workspace
-from fastcrf.objective.capabilities import GradientProblem, SequenceProblem
+from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.simd.vectors import dot
 from fastcrf.stochastic.slices import Slices
 from fastcrf.system.memory_budget import require_room
@@ -110,10 +110,8 @@ class DualRun:
             self.epoch += 1
             self.draws.start_again()
 
-    def step(self, measure: GradientProblem | None = None, **info: float) -> Step:
-        """Where the run is, settled; `measure`: the problem, to have the objective there and the duality gap, for a
-        pass, if there is time for it.
-        """
+    def step(self, **info: float) -> Step:
+        """Where the run is, settled. The driver measures the objective there, on its own time."""
         square, w = self.lazy.settle(self.ridge), self.lazy.weights
         entropy, penalty = float(self.entropies.sum()), self.problem.c2 * dot(w, w)
         along_prior = self.part.along_prior(self.lazy.settled[1])
@@ -121,14 +119,9 @@ class DualRun:
             raise Diverged(f"The weights or the entropies of {self.name} are not finite after {self.epoch} epochs.")
         memory_bytes = sum(array.nbytes for array in self.dual.values())
         info = {"dual": entropy + along_prior - penalty, **info, "memory_bytes": memory_bytes}
-        objective, gradient = None, None
-        if measure is not None and not self.problem.asked_to_stop():
-            objective, gradient = measure.gradient(w)
-            self.evaluations += self.problem.n_sequences
-            info["duality_gap"] = objective - info["dual"]
         passes, self.evaluations = self.evaluations / self.problem.n_sequences, 0
         bound = dual_bound(entropy, self.lazy.settled[1], 0.0, self.problem.c2, along_prior)
-        return Step(w, passes, objective, gradient, info, self.state(), bound)
+        return Step(w, passes, info=info, state=self.state(), lower_bound=bound)
 
     def state(self) -> dict[str, Any]:
         numbers = {"epoch": self.epoch, "sampled": self.draws.done, "filled": self.filled.done}

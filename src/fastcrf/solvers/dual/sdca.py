@@ -32,6 +32,7 @@ import numpy as np
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
+from fastcrf.exceptions import OptionError
 from fastcrf.inference.edges import add_labeling, count_shorter
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 from fastcrf.lazy_vectors.lazy_vector import turn
@@ -108,7 +109,8 @@ class SDCA:
         check_positive(self.name, "precision", self.precision)
         check_positive(self.name, "smoothing", self.smoothing)
         if self.smoothing >= 1.0:
-            raise ValueError(f"{self.name}: smoothing must be below 1; got smoothing={self.smoothing!r}.")
+            message = f"{self.name}: smoothing must be below 1; got smoothing={self.smoothing!r}."
+            raise OptionError(message, self.name, "smoothing", self.smoothing)
         check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
 

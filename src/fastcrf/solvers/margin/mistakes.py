@@ -53,6 +53,8 @@ def learn(rule, state, mistake, lanes):  # type: ignore[no-untyped-def]
 
     space.change and space.edge_change are D, space.weights and space.edges.scores the weights.
     Writes: state.vector, .beside.
+
+    Implemented in arow.py, margin_rule.py and perceptron.py.
     """
 
 

@@ -12,8 +12,8 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
         w ← w + s  if actual > 1e-4 predicted
         D ← longer or shorter, by actual / predicted                                              trust_region.py
 
-or, with globalization="line-search", the paper's form: no ball, and then the first of s, s/2, s/4, ... that gains 1e-4
-of what the slope predicts. A trial in a ball that is not accepted is a step, too: w stays, and the ball shrinks.
+or, with globalization="line-search", for comparison: no ball, and then the first of s, s/2, s/4, ... that gains 1e-4 of
+what the slope predicts. A trial in a ball that is not accepted is a step, too: w stays, and the ball shrinks.
 
 Differs from the papers: xi is min(forcing, sqrt(|g| / n)), so that the end is superlinear; forcing alone with
 superlinear=False. Gradient and objective of a trial are evaluated together, since most trials are accepted; after one
@@ -126,7 +126,7 @@ class NewtonCG:
             in_ball = self.globalization == "trust-region"
             equation, cost = self._equation(problem, point, w, g, number)
             limit = (radius or norm(equation.gradient)) if in_ball else math.inf
-            inner = self._solve(problem, equation, norm(g), limit)
+            inner = self._solve(problem, equation, norm(g), limit)  # Lin et al. (2008), algorithm 2
             passes += cost * inner.products
             info = {"products": inner.products}
             if inner.broken_off:
@@ -140,7 +140,9 @@ class NewtonCG:
             passes, known, number = passes + trial.trials, False, number + 1
             if in_ball:
                 radius = min(limit, length) if number == 1 else limit
+                # Lin et al. (2008), section 2.3
                 radius = next_radius(radius, length, trial.reduction, predicted, slope, inner.at_boundary)
+            # Lin et al. (2008), algorithm 1: eta_0
             if trial.reduction > ACCEPTED * (predicted if in_ball else -trial.share * slope):
                 w, value, g, known = trial.weights, trial.value, trial.gradient, True
             elif not in_ball or radius <= SHORTEST * max(1.0, norm(w)):

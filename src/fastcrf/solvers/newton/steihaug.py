@@ -42,7 +42,7 @@ def steihaug(
     along = residual.copy()
     for products in range(most_products):
         if math.sqrt(square) <= tolerance:
-            return Inner(step, residual, products, False, False)
+            return Inner(step, residual, products, False, False)  # Steihaug (1983): |r| is small enough
         if asked_to_stop():
             return Inner(step, residual, products, False, True)
         bent = product(along)
@@ -51,7 +51,7 @@ def steihaug(
         if length == math.inf or _squared_length(step, along, length) > radius * radius:
             if radius == math.inf:  # no curvature, no ball: as far as we are
                 return Inner(step if products else along, residual, products + 1, True, False)
-            length = to_boundary(step, along, radius)
+            length = to_boundary(step, along, radius)  # Steihaug (1983): the ball ends on the way
             add_scaled(length, along, step)
             add_scaled(-length, bent, residual)
             return Inner(step, residual, products + 1, True, False)

@@ -52,12 +52,12 @@ def rated_updates(state, order, size, done, lanes):
             add_rows(space.edge_sums, residuals.edges, H, lanes)
             row += starts[i + 1] - starts[i]
         step = vector.state[STEP]
-        descend_edges_rated(vector, step, residuals.edges, H, lanes)
+        descend_edges_rated(vector, step, residuals.edges, H, lanes)  # w_j <- w_j - eta_j g_j (psa.py)
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
             descend_rated(vector, support, i, step, space.change, lanes)
             row += starts[i + 1] - starts[i]
         vector.state[NOW] += step * charge * len(batch)
-        count_update(state.rule, done + k + 1, vector, lanes)
+        count_update(state.rule, done + k + 1, vector, lanes)  # eqs. 4.7 to 4.19 (periods.py)
     return loss, wrong

@@ -22,6 +22,8 @@ what its sequences cost.
 update, is not the gold one: predict, then learn. It comes free with the gradient. `info["step_size"]` is the largest
 that a weight can have.
 
+b is `period`; no source is recorded for its default of 10.
+
 Differs from the paper: weights that a double period does not look at get v_j = alpha without asking for gamma; the
 penalty acts after the gradient step, by its own flow, exp(-eta_j c) in place of 1 - eta_j c; L1 is an addition.
 """

@@ -109,6 +109,13 @@ class CurvaturePairs:
         self.forget()
         self.scale = np.ones_like(self.scale)
 
+    def fall_back(self) -> None:
+        """Drop the pairs; if there are none, the preconditioner."""
+        if self.order:
+            self.forget()
+        else:
+            self.forget_preconditioner()
+
     @property
     def is_plain(self) -> bool:
         """Whether H is the identity."""

@@ -21,15 +21,14 @@ descent is tried once before giving up.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.core.types import Floats, Step
+from fastcrf.core.types import NOTHING, Floats
 from fastcrf.objective.capabilities import GradientProblem
-from fastcrf.objective.evaluation import Start
 from fastcrf.simd.vectors import dot, norm
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.line_search import Search, SmoothRay, strong_wolfe
@@ -54,49 +53,34 @@ class LBFGS(QuasiNewton):
         """Return OWL-QN with the same options where there is an L1 penalty."""
         return OWLQN(**asdict(self)) if c1 > 0.0 else self
 
-    def _descend(
-        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any]
-    ) -> Generator[Step, None, str]:
-        return descend(self.name, problem, start, pairs, self.max_linesearch)
+    def method(
+        self, problem: GradientProblem, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
+    ) -> SmoothMethod:
+        return SmoothMethod(self.name, problem, pairs, self.max_linesearch)
 
 
-def descend(
-    name: str, problem: GradientProblem, start: Start, pairs: CurvaturePairs, max_linesearch: int
-) -> Generator[Step, None, str]:
-    """The steps of L-BFGS from an evaluated start, with the pairs that there are; `name` is that of the solver."""
-    w, value, g, passes = start
-    info: dict[str, float] = {}
-    while True:
-        state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
-        yield Step(w, passes, value, g, info, state)
-        found, passes = search(problem, w, value, g, pairs, max_linesearch)
-        if found is None:
-            break
-        pairs.add(found.weights, w, found.gradient, g)
-        w, value, g = found.weights, found.value, found.gradient
-        info = {"step_size": found.step, "trials": passes, "pairs": len(pairs)}
-    if passes:  # what the last, vain search cost
-        yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes, "pairs": 0}, state)
-    return f"{name} has nothing left to gain: there is no lower point along the gradient of norm {norm(g):.3g}."
+class SmoothMethod(NamedTuple):
+    """Searches of L-BFGS; `name` is that of the solver that runs."""
 
+    name: str
+    problem: GradientProblem
+    curvature: CurvaturePairs
+    max_linesearch: int
 
-def search(
-    problem: GradientProblem, w: Floats, value: float, g: Floats, pairs: CurvaturePairs, max_linesearch: int
-) -> Search:
-    """Along the quasi-Newton direction; if that fails, along steepest descent after forgetting the pairs, first in
-    their preconditioner and then without it."""
-    direction = pairs.direction(g)
-    slope = dot(g, direction)
-    found, trials = Search(None, 0)
-    if slope < -NOTHING_TO_GAIN * max(1.0, abs(value)):
-        first = 1.0 if len(pairs) else min(1.0, 1.0 / math.sqrt(-slope))
-        ray = SmoothRay(problem, w, direction)
-        found, trials = strong_wolfe(ray, value, slope, first, max_trials=max_linesearch)
-    if found is None and not pairs.is_plain:
-        if len(pairs):
-            pairs.forget()
-        else:
-            pairs.forget_preconditioner()
-        again = search(problem, w, value, g, pairs, max_linesearch)
-        return Search(again.found, trials + again.trials)
-    return Search(found, trials)
+    def search(self, w: Floats, value: float, g: Floats) -> Search:
+        """Search along d = -H g with the strong Wolfe conditions (Liu & Nocedal 1989, eqs. 2.4 and 2.5)."""
+        direction = self.curvature.direction(g)  # Liu & Nocedal (1989), eq. 2.7; Nocedal & Wright (2006), algorithm 7.4
+        slope = dot(g, direction)
+        if not slope < -NOTHING_TO_GAIN * max(1.0, abs(value)):
+            return Search(None, 0)
+        first = 1.0 if len(self.curvature) else min(1.0, 1.0 / math.sqrt(-slope))
+        ray = SmoothRay(self.problem, w, direction)
+        return strong_wolfe(ray, value, slope, first, max_trials=self.max_linesearch)
+
+    def facts(self, w: Floats) -> dict[str, float]:
+        return {"pairs": len(self.curvature)}
+
+    def ending(self, w: Floats, g: Floats) -> str:
+        return (
+            f"{self.name} has nothing left to gain: there is no lower point along the gradient of norm {norm(g):.3g}."
+        )

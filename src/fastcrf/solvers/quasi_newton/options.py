@@ -1,10 +1,17 @@
-"""What the solvers by curvature pairs share: options, start, and pairs with the preconditioner."""
+"""What L-BFGS, OWL-QN and proximal L-BFGS share: options, the start with its preconditioner, and the descent.
+
+    repeat
+        search along the direction that the pairs give      lbfgs.py, owlqn.py, prox_lbfgs.py
+        keep the pair of the move                           Nocedal & Wright (2006), algorithm 7.5
+
+A search that fails is repeated without the pairs, then without the preconditioner, before the descent ends.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -13,6 +20,7 @@ from fastcrf.core.types import NOTHING, Floats, Step
 from fastcrf.objective.capabilities import SequenceGradientProblem
 from fastcrf.objective.evaluation import Start, begin
 from fastcrf.solvers.declaration import solver
+from fastcrf.solvers.line_search import Search
 from fastcrf.solvers.options import check_choice, check_whole
 from fastcrf.solvers.quasi_newton import curvature_pairs
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
@@ -64,7 +72,7 @@ class QuasiNewton(ABC):
         pairs = CurvaturePairs(self.pairs, problem.n_weights, problem.n_jobs, self.precision, preconditioner)
         if state:
             pairs.restore(self.name, state)
-        return (yield from self._descend(problem, start, pairs, given))
+        return (yield from descend(self.method(problem, pairs, given), start))
 
     def _preconditioner(
         self, problem: SequenceGradientProblem, start: Start, state: Mapping[str, Any]
@@ -75,7 +83,62 @@ class QuasiNewton(ABC):
         return np.ones(problem.n_weights) if self.always_scaled or "scale" in state else None
 
     @abstractmethod
-    def _descend(
-        self, problem: SequenceGradientProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any]
-    ) -> Generator[Step, None, str]:
-        """The steps from an evaluated start, with the pairs that there are; `state` is what it goes on from."""
+    def method(self, problem: SequenceGradientProblem, pairs: CurvaturePairs, state: Mapping[str, Any]) -> Method:
+        """Return how to search with these pairs; `state` is what the run resumes from."""
+
+
+class Curvature(Protocol):
+    """What a run learns of the curvature: the pairs, or a model made of them."""
+
+    @property
+    def is_plain(self) -> bool: ...
+    def fall_back(self) -> None: ...
+    def add(self, weights: Floats, weights_before: Floats, gradient: Floats, gradient_before: Floats) -> None: ...
+    def state(self) -> dict[str, Any]: ...
+
+
+class Method(Protocol):
+    """What sets one solver of the family apart from the others."""
+
+    @property
+    def curvature(self) -> Curvature: ...
+
+    def search(self, w: Floats, value: float, g: Floats) -> Search:
+        """Search for a lower point than w, where F and the gradient of its smooth part are `value` and g."""
+        ...
+
+    def facts(self, w: Floats) -> dict[str, float]:
+        """Return what a row says besides step size and trials."""
+        ...
+
+    def ending(self, w: Floats, g: Floats) -> str:
+        """Say that no lower point was found."""
+        ...
+
+
+def descend(method: Method, start: Start) -> Generator[Step, None, str]:
+    """Yield the Steps from an evaluated start, until no lower point is found."""
+    w, value, g, passes = start
+    info, curvature = method.facts(w), method.curvature
+    while True:
+        state = {"weights": w, "value": value, "gradient": g, **curvature.state()}
+        yield Step(w, passes, value, g, info, state)
+        found, passes = with_fallbacks(method, w, value, g)
+        if found is None:
+            break
+        curvature.add(found.weights, w, found.gradient, g)
+        w, value, g = found.weights, found.value, found.gradient
+        info = {"step_size": found.step, "trials": passes, **method.facts(w)}
+    if passes:  # what the last, vain search cost
+        yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes, **method.facts(w)}, state)
+    return method.ending(w, g)
+
+
+def with_fallbacks(method: Method, w: Floats, value: float, g: Floats) -> Search:
+    """Search; where that fails, again without the pairs, then without the preconditioner."""
+    found, trials = method.search(w, value, g)
+    while found is None and not method.curvature.is_plain:
+        method.curvature.fall_back()
+        found, more = method.search(w, value, g)
+        trials += more
+    return Search(found, trials)

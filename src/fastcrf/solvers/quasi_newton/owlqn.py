@@ -20,14 +20,14 @@ in lbfgs), and the pseudo-gradient is tried once before the end.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fastcrf.core.types import Floats, Step
+from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import GradientProblem
-from fastcrf.objective.evaluation import Start, evaluate
+from fastcrf.objective.evaluation import evaluate
 from fastcrf.penalties.orthant import keep_descending, pseudo_gradient, step_within_orthant
 from fastcrf.simd.vectors import dot, norm
 from fastcrf.solvers.declaration import solver
@@ -43,55 +43,37 @@ class OWLQN(QuasiNewton):
     name: ClassVar[str] = "owlqn"
     handles: ClassVar[frozenset[str]] = frozenset({"l1", "l1+l2"})
 
-    def _descend(
-        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any]
-    ) -> Generator[Step, None, str]:
-        return descend(self.name, problem, start, pairs, self.max_linesearch)
+    def method(self, problem: GradientProblem, pairs: CurvaturePairs, state: Mapping[str, Any]) -> OrthantMethod:
+        return OrthantMethod(self.name, problem, pairs, self.max_linesearch)
 
 
-def descend(
-    name: str, problem: GradientProblem, start: Start, pairs: CurvaturePairs, max_linesearch: int
-) -> Generator[Step, None, str]:
-    """The steps of OWL-QN from an evaluated start, with the pairs that there are; `name` is that of the solver."""
-    w, value, g, passes = start
-    info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
-    while True:
-        state = {"weights": w, "value": value, "gradient": g, **pairs.state()}
-        yield Step(w, passes, value, g, info, state)
-        steepest = pseudo_gradient(w, g, float(problem.c1))
-        found, passes = search(problem, w, value, steepest, pairs, max_linesearch)
-        if found is None:
-            break
-        pairs.add(found.weights, w, found.gradient, g)
-        w, value, g = found.weights, found.value, found.gradient
-        info = {"step_size": found.step, "trials": passes, "non_zeros": int(np.count_nonzero(w))}
-    if passes:  # what the last, vain search cost
-        yield Step(w, passes, value, g, info | {"step_size": 0.0, "trials": passes}, state)
-    return f"{name} found no lower point along the pseudo-gradient of norm {norm(steepest):.3g}."
+class OrthantMethod(NamedTuple):
+    """Searches of OWL-QN."""
 
+    name: str
+    problem: GradientProblem
+    curvature: CurvaturePairs
+    max_linesearch: int
 
-def search(
-    problem: GradientProblem, w: Floats, value: float, steepest: Floats, pairs: CurvaturePairs, max_linesearch: int
-) -> Search:
-    """Along the quasi-Newton direction; if that fails, along the pseudo-gradient after forgetting the pairs, first in
-    their preconditioner and then without it."""
-    direction = pairs.direction(steepest)
-    keep_descending(direction, steepest)
-    ray = OrthantRay(problem, w, direction, steepest)
-    length = norm(direction)
-    found, trials = Search(None, 0)
-    if length > 0.0 and len(pairs):
-        found, trials = backtrack(ray, value, 1.0, shrink=0.5, max_trials=max_linesearch)
-    elif length > 0.0:
-        found, trials = backtrack(ray, value, min(1.0, 1.0 / length), shrink=0.1, max_trials=max_linesearch)
-    if found is None and not pairs.is_plain:
-        if len(pairs):
-            pairs.forget()
-        else:
-            pairs.forget_preconditioner()
-        again = search(problem, w, value, steepest, pairs, max_linesearch)
-        return Search(again.found, trials + again.trials)
-    return Search(found, trials)
+    def search(self, w: Floats, value: float, g: Floats) -> Search:
+        """Search along the projected quasi-Newton direction, within the orthant of w and the pseudo-gradient."""
+        steepest = pseudo_gradient(w, g, float(self.problem.c1))  # Andrew & Gao (2007), eq. 4
+        direction = self.curvature.direction(steepest)
+        keep_descending(direction, steepest)  # the projection pi(.; -v) of section 3.2
+        ray = OrthantRay(self.problem, w, direction, steepest)
+        length = norm(direction)
+        if not length > 0.0:
+            return Search(None, 0)
+        if len(self.curvature):
+            return backtrack(ray, value, 1.0, shrink=0.5, max_trials=self.max_linesearch)
+        return backtrack(ray, value, min(1.0, 1.0 / length), shrink=0.1, max_trials=self.max_linesearch)
+
+    def facts(self, w: Floats) -> dict[str, float]:
+        return {"non_zeros": int(np.count_nonzero(w))}
+
+    def ending(self, w: Floats, g: Floats) -> str:
+        steepest = norm(pseudo_gradient(w, g, float(self.problem.c1)))
+        return f"{self.name} found no lower point along the pseudo-gradient of norm {steepest:.3g}."
 
 
 class OrthantRay(NamedTuple):
@@ -103,6 +85,7 @@ class OrthantRay(NamedTuple):
     steepest: Floats  # pseudo-gradient at `weights`
 
     def at(self, step: float) -> Trial:
+        # Andrew & Gao (2007), section 3.2: the projection on the orthant, and its sufficient decrease
         moved = step_within_orthant(self.weights, self.direction, step)
         value, gradient = evaluate(self.problem, moved)
         return Trial(step, value, dot(self.steepest, moved - self.weights), moved, gradient)

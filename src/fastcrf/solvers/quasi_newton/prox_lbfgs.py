@@ -22,15 +22,15 @@ before the end.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from fastcrf.core.solver_state import StateField
-from fastcrf.core.types import NOTHING, Floats, Step
+from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import GradientProblem
-from fastcrf.objective.evaluation import Start, evaluate
+from fastcrf.objective.evaluation import evaluate
 from fastcrf.penalties.orthant import shortest_subgradient
 from fastcrf.simd.vectors import norm
 from fastcrf.solvers.declaration import solver
@@ -58,56 +58,34 @@ class ProxLBFGS(QuasiNewton):
 
     pairs: int = 20
 
-    def _descend(
-        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any]
-    ) -> Generator[Step, None, str]:
-        return descend(self.name, problem, start, pairs, self.max_linesearch, state)
+    def method(self, problem: GradientProblem, pairs: CurvaturePairs, state: Mapping[str, Any]) -> ProximalMethod:
+        return ProximalMethod(self.name, problem, SparseModel(self.name, pairs, state), self.max_linesearch)
 
 
-def descend(
-    name: str,
-    problem: GradientProblem,
-    start: Start,
-    pairs: CurvaturePairs,
-    max_linesearch: int,
-    state: Mapping[str, Any] = NOTHING,
-) -> Generator[Step, None, str]:
-    """The steps from an evaluated start, with the pairs that there are; `name` is that of the solver, `state` what it
-    goes on from."""
-    model = SparseModel(name, pairs, state)
-    w, value, g, passes = start
-    info: dict[str, float] = {"non_zeros": int(np.count_nonzero(w))}
-    while True:
-        reached = {"weights": w, "value": value, "gradient": g, **pairs.state(), **model.state()}
-        yield Step(w, passes, value, g, info, reached)
-        found, passes = search(problem, w, value, g, model, max_linesearch)
-        if found is None:
-            break
-        model.settle(found.weights)
-        pairs.add(found.weights, w, found.gradient, g)
-        w, value, g = found.weights, found.value, found.gradient
-        info = {"step_size": found.step, "trials": passes, "non_zeros": int(np.count_nonzero(w))}
-    if passes:  # what the last, vain search cost
-        yield Step(w, passes, value, g, info | {"step_size": 0.0, "trials": passes}, reached)
-    steepest = norm(shortest_subgradient(w, g, float(problem.c1), problem.c1_factors))
-    return (
-        f"{name} has nothing left to gain: there is no lower point, and the pseudo-gradient's norm is {steepest:.3g}."
-    )
+class ProximalMethod(NamedTuple):
+    """Searches of proximal L-BFGS; `name` is that of the solver that runs."""
 
+    name: str
+    problem: GradientProblem
+    curvature: SparseModel
+    max_linesearch: int
 
-def search(
-    problem: GradientProblem, w: Floats, value: float, g: Floats, model: SparseModel, max_linesearch: int
-) -> Search:
-    """Along the step to the model's lowest point; if that fails, again without pairs, then without preconditioner."""
-    step = model.lowest(w, g, float(problem.c1), problem.c1_factors)
-    found, trials = Search(None, 0)
-    if step is not None:
-        found, trials = backtrack(ProximalRay(problem, w, *step), value, 1.0, max_trials=max_linesearch)
-    if found is None and not model.pairs.is_plain:
-        model.forget()
-        again = search(problem, w, value, g, model, max_linesearch)
-        return Search(again.found, trials + again.trials)
-    return Search(found, trials)
+    def search(self, w: Floats, value: float, g: Floats) -> Search:
+        """Search on the way to the model's lowest point (Lee, Sun & Saunders 2014, algorithm 1)."""
+        step = self.curvature.lowest(w, g, float(self.problem.c1), self.problem.c1_factors)
+        if step is None:
+            return Search(None, 0)
+        return backtrack(ProximalRay(self.problem, w, *step), value, 1.0, max_trials=self.max_linesearch)
+
+    def facts(self, w: Floats) -> dict[str, float]:
+        return {"non_zeros": int(np.count_nonzero(w))}
+
+    def ending(self, w: Floats, g: Floats) -> str:
+        steepest = norm(shortest_subgradient(w, g, float(self.problem.c1), self.problem.c1_factors))
+        return (
+            f"{self.name} has nothing left to gain: there is no lower point, and the pseudo-gradient's norm is "
+            f"{steepest:.3g}."
+        )
 
 
 class ProximalRay(NamedTuple):

@@ -61,12 +61,14 @@ class SparseModel:
         self._places, self._room = np.empty(n, np.int64), np.empty((len(Figures._fields), n))
         self._signs = np.empty(0)  # of the face that `inner` is about, on the candidates
 
-    def forget(self) -> None:
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are neither pairs nor a preconditioner."""
+        return self.pairs.is_plain
+
+    def fall_back(self) -> None:
         """Drop the pairs; if there are none, the preconditioner."""
-        if self.pairs.order:
-            self.pairs.forget()
-        else:
-            self.pairs.forget_preconditioner()
+        self.pairs.fall_back()
         self.columns.clear()
         self.inner = np.empty((0, 0))
 
@@ -144,9 +146,14 @@ class SparseModel:
         if len(self.inner):
             self.inner = self.inner + self.columns.shift(self._signs, weights)
 
+    def add(self, weights: Floats, weights_before: Floats, gradient: Floats, gradient_before: Floats) -> None:
+        """Keep the pair of this move, along which the search has ended at `weights`."""
+        self.settle(weights)
+        self.pairs.add(weights, weights_before, gradient, gradient_before)
+
     def state(self) -> dict[str, Any]:
-        """What a later run needs besides the pairs."""
-        return {"inner": self.inner}
+        """What a later run needs."""
+        return {**self.pairs.state(), "inner": self.inner}
 
 
 def compact_form(gram: Floats, length: float) -> tuple[float, Floats, Floats]:

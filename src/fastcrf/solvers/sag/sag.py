@@ -13,11 +13,12 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
         a <- 1 / (L + lambda);  w <- (1 - a lambda) w - (a/m) d              (lines 15, 16)
         L <- 2^(-1/n) L                                                      (line 17)
 
-A Step is n draws. `info["gradient_norm_estimate"]` is n |d/n + lambda w|, the paper's stopping quantity; it is infinite
-until every sequence has been seen (the printed "m < n and" of line 3 must read "or").
+A Step is n samples. `info["gradient_norm_estimate"]` is n |d/n + lambda w|, infinite until every sequence has been seen
+(the printed "m < n and" of line 3 must read "or").
 
-Differs from the paper: the search compares with > instead of >=, with slack for rounding; the very first search goes
-down as well as up, so that too large a first L does no harm.
+Differs from the paper: the norm is the Euclidean one, where the paper stops by the largest component; line 17 is left
+out after a visit whose gradient is too small to search with; the search compares with > instead of >=, with slack for
+rounding; the very first search goes down as well as up, so that too large a first L does no harm.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ As `sag`, with a Lipschitz constant L_i for each sequence, all 1 at first, and m
     w <- (1 - a lambda) w - (a/m) d
     max L <- 2^(-1/n) max L
 
-Differs from the paper: the search compares with > instead of >=, with slack for rounding; the very first search goes
-down as well as up. The other L_i and max L still start at `first_lipschitz`: where that is 2^k times too large, they
-take about k visits each to come down. `sag-nus-star` starts each L_i from the mean of those it knows, halves less, and
-skips needless searches.
+Differs from the paper: max L does not decay after a visit whose gradient is too small to search with; the search
+compares with > instead of >=, with slack for rounding; the very first search goes down as well as up. The other L_i and
+max L still start at `first_lipschitz`: where that is 2^k times too large, they take about k visits each to come down.
+`sag-nus-star` starts each L_i from the mean of those it knows, halves less, and skips needless searches.
 """
 
 from __future__ import annotations

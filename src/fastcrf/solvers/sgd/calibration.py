@@ -32,20 +32,23 @@ def best_of(trial: Scored, etas: Iterable[float]) -> float:
 
 def bottou(trial: Scored, start: float) -> float:
     """The search of Bottou's crfsgd: half the step size with the lowest score, "to be on the safe side"."""
-    return up_then_down(trial, start, first=0.1, rate=2.0, candidates=10, most=ENOUGH, renewed=False) / 2.0
+    best, score = up_then_down(trial, start, first=0.1, rate=2.0, candidates=10, most=ENOUGH, renewed=False)
+    return (best if score < start else 1.0) / 2.0  # crfsgd begins with 1 as the best, before any trial
 
 
 def crfsuite(
     trial: Scored, start: float, first: float = 0.1, rate: float = 2.0, candidates: int = 10, max_trials: int = 20
 ) -> float:
     """The search of CRFsuite's l2sgd, whose count of trials begins at 1 and so ends one early."""
-    return up_then_down(trial, start, first, rate, candidates, most=max(1, max_trials - 1), renewed=True)
+    return up_then_down(trial, start, first, rate, candidates, most=max(1, max_trials - 1), renewed=True)[0]
 
 
 def up_then_down(
     trial: Scored, start: float, first: float, rate: float, candidates: int, most: int, renewed: bool
-) -> float:
-    """Try first, first * rate, ... while that betters `start`; then first / rate, ... until enough candidates did.
+) -> tuple[float, float]:
+    """Return the step size with the lowest score, and that score.
+
+    Try first, first * rate, ... while that betters `start`; then first / rate, ... until enough candidates did.
 
     With `renewed` the count of candidates also ends the way up, and begins anew on the way down.
     """
@@ -65,7 +68,7 @@ def up_then_down(
         eta /= rate
         if left <= 0:
             break
-    return best
+    return best, lowest
 
 
 Rates = Callable[[float], Schedule]  # the schedule that begins with a given step size

@@ -4,9 +4,9 @@
     tsuruoka    eta of {1, 0.5, 0.2, 0.1}; then, where step sizes fall exponentially, decay of {0.9, 0.85, 0.8} with
                 that eta (tsuruoka2009, section 4.1)
 
-The score is the training objective at the end, of the weights that the solver would report. A trial is a Step of its
-own, at the weights where training begins: so it is timed and counted in passes, and a run that is killed between two
-trials goes on with the next.
+The score is the training objective at the end, of the weights that the solver would report. Trials belong to the first
+epoch, as short ones do: their passes and seconds count, and they are no iterations. Ctrl-C ends them with a Step whose
+state has the scores so far.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ S = TypeVar("S", bound=Tunable)
 
 
 def tune(solver: S, run: Run) -> Generator[Step, None, S]:
-    """A Step for each trial that is left; then the solver with the best options. The run stays where it is."""
+    """Return the solver with the best options; yield a Step if told to stop. The run stays where it is."""
     done = 0
     for option, values in GRIDS[solver.calibration]:
         if option not in solver.tunable:
@@ -60,7 +60,6 @@ def tune(solver: S, run: Run) -> Generator[Step, None, S]:
             while (score := score_of(candidate, run)) is None:
                 yield run.step()
             run.scores.append(score)
-            yield run.step()
         best = int(np.argmin(run.scores[done : done + len(candidates)]))
         solver, done = candidates[best], done + len(candidates)
     return solver

@@ -30,7 +30,10 @@ from fastcrf.stochastic.progressive_error import count_wrong
 
 @generic
 def descend(vector, support, i, step, share, change, edge_change, lanes):  # type: ignore[no-untyped-def]
-    """An update of step size `step` with the gradient share * change of block i. Writes: vector."""
+    """An update of step size `step` with the gradient share * change of block i. Writes: vector.
+
+    Implemented in asg.py, lazy_descent.py and solvers/sgd/l1/stored_vector.py.
+    """
 
 
 @descend.register(AdaptiveVector)

@@ -56,14 +56,10 @@ def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes)
     steps, before, after = course
     local, support, starts = blocks.local, blocks.support, blocks.local.starts
     K, H, lattice, scores = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice, space.lattice.scores
-    bounds, loss, wrong = (
-        blocks.chains.bounds,
-        0.0,
-        0,
-    )  # of one sequence each: an update takes the sequences of its batch
+    bounds, loss, wrong = blocks.chains.bounds, 0.0, 0  # bounds: one sequence each
     for k in range(len(steps)):
         batch, row = order[k * size : (k + 1) * size], 0
-        shrink_scaled(vector, before[k])
+        shrink_scaled(vector, before[k])  # crfsuite's order: the penalty first
         clear_rows(residuals.edges, H, lanes)
         for i in batch:
             gather_scaled(vector, support, i, space.weights, space.edges.scores, H, lanes)
@@ -76,12 +72,12 @@ def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes)
             row += starts[i + 1] - starts[i]
         if steps[k] == 0.0:
             continue
-        shrink_scaled(vector, after[k])
+        shrink_scaled(vector, after[k])  # w <- (1 - a_k lambda) w, the penalty of Bottou (2010), eq. 4
         descend_edges_scaled(vector, support.masks, steps[k] / len(batch), residuals.edges, H, lanes)
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
-            descend_scaled(vector, support, i, steps[k] / len(batch), space.change, lanes)
+            descend_scaled(vector, support, i, steps[k] / len(batch), space.change, lanes)  # w <- w - a_k g
             row += starts[i + 1] - starts[i]
     return loss, wrong
 

@@ -64,7 +64,7 @@ class InverseEpoch:
     updates: int  # in an epoch
 
     def over(self, first: int, n: int) -> Floats:
-        return self.eta / (1.0 + counted(first, n) / self.updates)
+        return self.eta / (1.0 + counted(first, n) / self.updates)  # Tsuruoka et al. (2009), eq. 5
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Exponential:
 
     def over(self, first: int, n: int) -> Floats:
         epochs = counted(first, n) / self.updates
-        return self.eta * (self.decay**epochs + self.tail / (1.0 + epochs))
+        return self.eta * (self.decay**epochs + self.tail / (1.0 + epochs))  # eq. 6 and footnote 3
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Bottou:
     lam: float
 
     def over(self, first: int, n: int) -> Floats:
-        return self.eta / (1.0 + self.eta * self.lam * counted(first, n))
+        return self.eta / (1.0 + self.eta * self.lam * counted(first, n))  # 1 / (lambda (t0 + k)), as in crfsgd
 
 
 NAMES = ("constant", "sqrt", "inverse", "epoch", "exponential", "bottou")

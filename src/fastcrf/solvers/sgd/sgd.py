@@ -13,10 +13,11 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
             w <- (1 - a_k lambda) w - a_k g;   k <- k + 1
 
 With sampling="nus", i is drawn half of the time at random and half in proportion to a bound on its Lipschitz constant
-(objective/lipschitz_bounds.py), and its gradient is divided by n p_i (Needell, Srebro & Ward 2014, NIPS).
+(objective/lipschitz_bounds.py), and its gradient is divided by n p_i (Needell, Srebro & Ward 2014, NIPS). Schmidt et
+al. (2015), footnote 10, take the constants that SAG's line search finds; here they are bounds from the data.
 
 A Step is one epoch. With the schedule "bottou", a_k = eta / (1 + eta lambda k) = 1 / (lambda (t0 + k)). Without `eta`,
-short runs on a sample choose it (`step_size_trials.py`); their evaluations count. `info["online_objective"]` is
+short runs on a sample choose it (`calibration.py`); their evaluations count. `info["online_objective"]` is
 the sum of the losses of the epoch, each before its update, plus c2 |w|^2 after it.
 
 Differs from crfsgd: penalty and gradient are taken at the same weights; crfsgd shrinks after the gradient step.

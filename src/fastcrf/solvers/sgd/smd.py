@@ -99,7 +99,7 @@ class MetaDescent(DenseDescent):
         self.meta_rate, self.fading = float(meta_rate), float(fading)
 
     def update(self, step: float, gradient: Floats, members: np.ndarray) -> None:
-        """vishwanathan2006, section 3, in the order gains, weights, direction."""
+        """Vishwanathan et al. (2006), section 3, in the order gains, weights, direction."""
         w, p, v = self.now["weights"], self.now["gains"], self.now["direction"]
         self.evaluations += len(members)
         bent = self.problem.sequence_hessian_product(w, v, members) / len(members)
@@ -122,6 +122,6 @@ def move_and_learn(w, p, v, gradient, bent, rates):
     for f in range(len(w)):
         g, h = gradient[f] + lam * w[f], bent[f] + lam * v[f]
         factor = 1.0 - rates.meta * g * v[f]
-        p[f] *= 0.5 if factor < 0.5 else factor
-        w[f] -= step * p[f] * g
-        v[f] = fading * v[f] - step * p[f] * (g + fading * h)
+        p[f] *= 0.5 if factor < 0.5 else factor  # Vishwanathan et al. (2006), section 3: the gains,
+        w[f] -= step * p[f] * g  # the weights,
+        v[f] = fading * v[f] - step * p[f] * (g + fading * h)  # and how they depend on the gains

@@ -107,7 +107,7 @@ def test_with_the_euclidean_function_it_is_sgd(update):
 
 def test_it_promises_the_objective_only_where_it_is_sgd():
     assert NGD().guarantee == registry.make("ngd", update="u2.p", p=1.5).guarantee == "no objective"
-    assert registry.make("ngd", update="u2.p").guarantee == "neighborhood"
+    assert registry.make("ngd", update="u2.p").guarantee == "near the optimum"
     assert make_plan(NGD()).stop == make_plan("ngd").stop == (RelativeDecrease(1e-5), MaxIterations(1000))
     assert make_plan(NGD(update="u2.p")).stop == (CertifiedGap(1e-3), MaxIterations(1000))
 

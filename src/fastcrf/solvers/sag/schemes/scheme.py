@@ -36,7 +36,10 @@ class Scheme(Protocol):
 
 @generic
 def draw(scheme, u, lam):  # type: ignore[no-untyped-def]
-    """(the block that the uniform u chooses, the probability of that choice)."""
+    """(the block that the uniform u chooses, the probability of that choice).
+
+    Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
+    """
 
 
 @generic
@@ -44,22 +47,33 @@ def begin_visit(scheme, i):  # type: ignore[no-untyped-def]
     """(whether to search for L of block i, L, whether to search downwards, too: no search has confirmed it yet).
 
     Writes: scheme.
+
+    Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
     """
 
 
 @generic
 def end_visit(scheme, i, L, trials):  # type: ignore[no-untyped-def]
-    """Take note of a visit that left L after so many trials (0: none); whether it was the first. Writes: scheme."""
+    """Take note of a visit that left L after so many trials (0: none); whether it was the first. Writes: scheme.
+
+    Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
+    """
 
 
 @generic
 def step_size(scheme, lam):  # type: ignore[no-untyped-def]
-    """How far to go, given all constants."""
+    """How far to go, given all constants.
+
+    Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
+    """
 
 
 @generic
 def fade(scheme, i):  # type: ignore[no-untyped-def]
-    """What constants lose after a step that visited i. Writes: scheme."""
+    """What constants lose after a step that visited i. Writes: scheme.
+
+    Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
+    """
 
 
 def restore(scheme: Scheme, state: Mapping[str, Any], take: Any) -> None:

@@ -21,9 +21,9 @@ which the optimum is for certain.
 `project=False`, and lambda = 0, which bounds no distance: no balls. The method then is SVRG with means for snapshots.
 
 A Step is T draws and the snapshot that follows, so that it has the exact objective and gradient of its weights;
-`info["radius"]` is Delta, in the scale of the weights. The g_i are stored, in the smallest form
-(stochastic/gradient_storage.py); draws are lazy (lazy_vectors/ball_vector.py), so that they cost what their sequences
-cost.
+`info["radius"]` is Delta, in the scale of the weights. As in the paper, a sample evaluates g_i anew; with `storage`
+other than "none", the g_i are stored (stochastic/gradient_storage.py). Updates are lazy (lazy_vectors/ball_vector.py),
+so that they cost what their sequences cost.
 
 docs/sag-family.md has figures.
 

@@ -15,9 +15,9 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
 `sampling="nus"`: an L_i for each, p_i = 1/2 1/n + 1/2 L_i / sum L, and a from the largest and the mean L_i, as in
 `sag-nus-star`, whose skipping of searches makes a draw cost little more than one evaluation instead of two.
 
-A Step is M draws and the snapshot that follows, so that it has the exact objective and gradient of its weights. The g_i
-are stored, in the smallest form (stochastic/gradient_storage.py), so that a draw evaluates one gradient instead of the
-paper's two.
+A Step is M samples and the snapshot that follows, so that it has the exact objective and gradient of its weights. As in
+the paper, a sample evaluates g and g_i anew; with `storage` other than "none", the g_i are stored
+(stochastic/gradient_storage.py), and a sample evaluates one gradient.
 
 docs/sag-family.md has figures.
 

@@ -86,7 +86,7 @@ class SGDL1(SparseDescent):
 def finalized(step: Step) -> Step:
     """The Step with all the penalty that is due: soft(w - q, u)."""
     received, due = step.state[KEEPING.drift], step.state[KEEPING.number]
-    return step._replace(weights=proximal_step(step.weights, received, 1.0, due))
+    return step._replace(weights=proximal_step(step.weights, received, 1.0, due))  # Figure 2, lines 16 to 21
 
 
 U = 1  # place of u in the state of a CumulativeVector

@@ -23,8 +23,9 @@ epoch. The paper ends when the training data show no more improvement; `CRF` and
 does, on which the paper's program is built: `period` and `delta` of the online objective.
 
 Differs from the paper: the step size is eta / (1 + eta lambda t) (Bottou, 2012), not its inverse, and a step is a, not
-a / (1 - a): section 3.5 as printed has both slips. u is the sum over a sequence, as in the equations; what the text
-says of its bounds holds with granularity="position".
+a / (1 - a): section 3.5 as printed has both slips. The SGD that the paper compares with is CRFsuite's, `l2sgd`, which
+shrinks the weights before the gradient step; p = 2 here is `sgd`, which does not. u is the sum over a sequence, as in
+the equations; what the text says of its bounds holds with granularity="position".
 
 With table=True (section 3.6), G' and G'' of g1, g2 and g3 are those at the nearest of 65,537 points of [-1, 1], and
 computed for larger u, which sums over a sequence can be; with table=False they are always computed.

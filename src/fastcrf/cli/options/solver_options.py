@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import typer
+from fastcrf.cli.command_errors import refuse
 
 if TYPE_CHECKING:
     from fastcrf.solvers.contract import Solver
 
 
-def read_option(text: str) -> tuple[str, Any]:
-    """`pairs=20` as ("pairs", 20); what is no number, true, false or null is a string."""
+def read_option(text: str, option: str = "--option") -> tuple[str, Any]:
+    """Return `pairs=20` as ("pairs", 20); what is no number, true, false or null is a string."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
-        raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as pairs=20.", param_hint="--option")
+        refuse(option, f"expects NAME=VALUE, such as pairs=20; got {text!r}.")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -23,11 +23,11 @@ def read_option(text: str) -> tuple[str, Any]:
 
 
 def read_solver(text: str) -> tuple[str, Solver]:
-    """`sgd:batch_size=10` as a label and a solver."""
+    """Return `sgd:batch_size=10` as a label and a solver."""
     from fastcrf.solvers.registry import make
 
     name, *options = text.strip().split(":")
-    return text.strip(), make(name, **dict(map(read_option, options)))
+    return text.strip(), make(name, **dict(read_option(option, "--solvers") for option in options))
 
 
 def listed_solvers(text: str | None, c1: float, c2: float) -> list[str]:

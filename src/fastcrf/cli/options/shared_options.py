@@ -1,0 +1,44 @@
+"""Options that several commands have, declared once, and the panels of their help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+DATA, FEATURES, PENALTY, ALGORITHM, STOPPING = "Data", "Features", "Penalty", "Algorithm", "Stopping"
+SAVING, ONLINE, CLUSTER, OUTPUT = "Saving and resuming", "Online", "Cluster", "Output"
+
+Template = Annotated[
+    str | None,
+    typer.Option(
+        "--template",
+        "-t",
+        metavar="FILE",
+        help="Make attributes with a template of CRF++, Wapiti or CRFsuite: a file, or crfsuite-chunking.",
+        rich_help_panel=DATA,
+    ),
+]
+TemplateKind = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognized from the template]", rich_help_panel=DATA
+    ),
+]
+Items = Annotated[
+    bool, typer.Option("--items", help="Read DATA as item files in CRFsuite's format.", rich_help_panel=DATA)
+]
+Boundaries = Annotated[
+    bool,
+    typer.Option(
+        "--boundaries", help="Give the start and the end of a sequence transition weights.", rich_help_panel=FEATURES
+    ),
+]
+NJobs = Annotated[
+    int | None,
+    typer.Option(
+        help="Use this many threads, or shards on a cluster.  [default: all cores]",
+        rich_help_panel=ALGORITHM,
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)]
