@@ -24,6 +24,7 @@ PUBLIC = [
     "open_corpus",
     "regularization_path",
     "scorers",
+    "solvers",
     "stopping",
 ]
 
