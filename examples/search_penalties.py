@@ -28,4 +28,4 @@ search = RandomizedSearchCV(
 
 print(f"best F1 {search.best_score_:.3f} at c1={search.best_params_['c1']:.3g}, c2={search.best_params_['c2']:.3g}")
 best = search.best_estimator_
-print(f"{best.num_attributes_} attributes, {len(best.state_features_)} weights, {best.size_:,} bytes")
+print(f"{len(best.attributes_)} attributes, {len(best.state_features_)} weights, {len(best.to_bytes()):,} bytes")

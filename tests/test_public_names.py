@@ -22,7 +22,7 @@ PUBLIC = [
     "load",
     "metrics",
     "open_corpus",
-    "path",
+    "regularization_path",
     "scorers",
     "stopping",
 ]

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from fastcrf import displays, exceptions, metrics, scorers, stopping
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimators.crf import CRF
-    from fastcrf.estimators.regularization import CRFCV, path
+    from fastcrf.estimators.cross_validation import CRFCV
+    from fastcrf.estimators.regularization import regularization_path
     from fastcrf.model.model import Model
 
 __all__ = [
@@ -36,7 +37,7 @@ __all__ = [
     "load",
     "metrics",
     "open_corpus",
-    "path",
+    "regularization_path",
     "scorers",
     "stopping",
 ]
@@ -46,9 +47,9 @@ sys.meta_path.append(MovedModules)  # type: ignore[arg-type]  # asked last: it n
 
 _HOMES = {
     "CRF": "fastcrf.estimators.crf",
-    "CRFCV": "fastcrf.estimators.regularization",
+    "CRFCV": "fastcrf.estimators.cross_validation",
     "Model": "fastcrf.model.model",
-    "path": "fastcrf.estimators.regularization",
+    "regularization_path": "fastcrf.estimators.regularization",
 }
 
 

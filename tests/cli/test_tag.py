@@ -57,7 +57,7 @@ def test_comments_of_conll_u_stay_where_they_are(run, model, tmp_path):
 def test_sentences_are_tagged_as_the_model_tags_them(model, tmp_path):
     (tmp_path / "new.txt").write_text("a D\nsees V\n\n\ncat N\n")
     trained = Model.load(model)
-    expected = trained.tag([column_items([["a", "D"], ["sees", "V"]]), column_items([["cat", "N"]])])
+    expected = trained.predict([column_items([["a", "D"], ["sees", "V"]]), column_items([["cat", "N"]])])
     labels = [
         line.split("\t")[-1]
         for line in tagged_lines(trained, files_of(trained, False), str(tmp_path / "new.txt"))

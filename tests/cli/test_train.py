@@ -228,7 +228,7 @@ def test_ctrl_c_ends_training_and_saves_what_was_learnt(tmp_path):
     assert "Traceback" not in errors
     assert (told + errors).count("Interrupted by Ctrl-C after iteration") == 1
     assert "status       interrupted: Interrupted by Ctrl-C after iteration" in told
-    assert Model.load(tmp_path / "m.crf").tag_one([["bias"]])
+    assert Model.load(tmp_path / "m.crf").predict_single([["bias"]])
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_order_and_boundaries_are_trained_saved_and_shown(train, run, corpus, tm
     assert train("--order", 2, "--boundaries", "--max-iterations", 3).exit_code == 0
     model = Model.load(tmp_path / "new.crf")
     assert model.features.order == 2
-    assert model.gram_weights()
+    assert model.ngram_features_
     assert model.attributes.names()[0].startswith("<start")
     shown = run("info", tmp_path / "new.crf")
     assert shown.exit_code == 0

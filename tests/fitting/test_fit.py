@@ -76,12 +76,12 @@ def test_one_label_is_certain_and_converges_at_once():
     fit = fit_model(X, [["only"] * len(x) for x in X], make_plan())
     assert fit.converged
     assert fit.result.n_steps == 0
-    assert fit.model.marginals_one(X[0])[0] == {"only": 1.0}
+    assert fit.model.predict_marginals_single(X[0])[0] == {"only": 1.0}
 
 
 def test_held_out_accuracy_is_in_every_row():
     fit = train(dev=DEV)
-    predicted = fit.model.tag(DEV[0])
+    predicted = fit.model.predict(DEV[0])
     right = [a == b for gold, guess in zip(DEV[1], predicted, strict=True) for a, b in zip(gold, guess, strict=True)]
     assert all("dev_accuracy" in row for row in fit.result.trace)
     assert fit.result.trace[-1]["dev_accuracy"] == pytest.approx(np.mean(right))
@@ -136,7 +136,7 @@ def test_ctrl_c_keeps_the_model_and_says_so(caplog):
     caplog.clear()
     train(callbacks=[press_ctrl_c], progress=Silent())
     assert not caplog.text  # a display has said it
-    assert len(fit.model.tag(X)) == len(X)
+    assert len(fit.model.predict(X)) == len(X)
 
 
 @pytest.mark.parametrize("penalty", [{"c2": 0.3}, {"c1": 0.3, "c2": 0.1}], ids=str)

@@ -175,7 +175,7 @@ def files_like(remembered: Mapping[str, Any], items: bool) -> DataFiles:
     if not items:
         raise DataError(
             "This model takes items, not columns; give it an item file and --items, or use it in Python: "
-            "fastcrf.load(path).tag(X)."
+            "fastcrf.load(path).predict(X)."
         )
     return ItemFiles()
 

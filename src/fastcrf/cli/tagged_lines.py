@@ -18,7 +18,8 @@ from fastcrf.data.files.text_lines import name_of, read_lines
 
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import DataFiles, Unit
-    from fastcrf.model.model import Model, Scored
+    from fastcrf.model.model import Model
+    from fastcrf.model.scored import Scored
 
 
 AT_ONCE = 1000  # sequences that are tagged together
@@ -64,12 +65,12 @@ def tagged_lines(
 
 def answers(model: Model, batch: list[Unit], with_probabilities: bool) -> list[Scored]:
     """Labels of each sequence, with probabilities if they are needed."""
-    from fastcrf.model.model import Scored
+    from fastcrf.model.scored import Scored, scored
 
     sequences = [unit.sequence for unit in batch]
     if with_probabilities:
-        return model.scored(sequences)
-    return [Scored(labels, 1.0, []) for labels in model.tag(sequences)]
+        return scored(model, sequences)
+    return [Scored(labels, 1.0, []) for labels in model.predict(sequences)]
 
 
 def answer(found: Scored, t: int, scores: bool, marginals: bool) -> list[str]:
@@ -107,15 +108,16 @@ def json_lines(model: Model, files: DataFiles, path: str, marginals: bool = Fals
     import json
 
     from fastcrf.metrics import marks_are_bare, segments
+    from fastcrf.model.scored import scored
 
     name = name_of(path)
-    units, bare = files.units(read_lines(path, name), name), marks_are_bare(model.labels)
+    units, bare = files.units(read_lines(path, name), name), marks_are_bare(model.classes_)
     while batch := list(islice(units, AT_ONCE)):
         sequences = [unit.sequence for unit in batch]
-        found = model.scored(sequences)
+        found = scored(model, sequences)
         marked = [segments(each.labels, bare) for each in found]
         bounds = [[(first, last) for _, first, last in each] for each in marked]
-        chances = model.span_probabilities(sequences, [each.labels for each in found], bounds)
+        chances = model.span_proba(sequences, [each.labels for each in found], bounds)
         for unit, each, spans, chance in zip(batch, found, marked, chances, strict=True):
             result = whole(unit, each)
             result["spans"] = [span(result["tokens"], segment, p) for segment, p in zip(spans, chance, strict=True)]

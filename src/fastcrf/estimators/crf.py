@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -24,7 +24,7 @@ from fastcrf.estimators.training import (
     model_of,
     no_attributes,
     open_checkpoint,
-    reading_rows,
+    with_input,
 )
 from fastcrf.features.histories import check_order
 from fastcrf.fitting.fit import Fit
@@ -258,7 +258,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
             fit = fit_encoded(X, plan, self.boundaries, self.engine, how)
         else:
             attributes = no_attributes(template, self.boundaries)
-            fit = fit_sequences(X, y, sample_weight, plan, template, attributes, self.engine, how)
+            fit = fit_sequences(X, y, sample_weight, plan, attributes, self.engine, how)
         self._keep(fit)
         if fit.ended_early:
             warn_early_end(fit)
@@ -321,24 +321,13 @@ class CRF(WithSolverParameters, TrainedEstimator):
         estimator._stream, estimator.history_, estimator.n_iter_ = stream, History(), stream.chunks
         return estimator
 
-    @classmethod
-    def load(cls, path: PathLike) -> CRF:
-        """Load a fitted CRF from a file that `save`, CRFsuite, CRF++ or Wapiti wrote, with the parameters in it."""
-        return cls._around(Model.load(path))
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> CRF:
-        """Load a fitted CRF from the content of a file."""
-        return cls._around(Model.from_bytes(data))
-
     @property
     def model_(self) -> Model:
         """The trained model."""
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(NOT_FITTED)
         if not hasattr(self, "_model"):
-            model = self._stream.model({"parameters": saved(self.get_params(deep=False))})
-            self._model = model if self.template is None else reading_rows(model)
+            self._model = with_input(self._stream.model({"parameters": saved(self.get_params(deep=False))}))
         return self._model
 
     def __getattr__(self, name: str) -> Any:
@@ -352,8 +341,9 @@ class CRF(WithSolverParameters, TrainedEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.__dict__.keys() & {"_model", "_stream"})
 
-    def _plan(self) -> Plan:
-        return make_plan(self.algorithm, **{name: getattr(self, name) for name in PLANNED})
+    def _plan(self, **other: Any) -> Plan:
+        """Return the plan of the parameters, or of others in their place."""
+        return make_plan(self.algorithm, **{name: getattr(self, name) for name in PLANNED} | other)
 
     def _template(self) -> TemplateFile | None:
         return None if self.template is None else template_of(self.template)
@@ -395,7 +385,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
         self.certificate_ = result.certificate
 
     @classmethod
-    def _around(cls, model: Model) -> CRF:
+    def _around(cls, model: Model) -> Self:
         estimator = cls(**restored(model.options.get("parameters"), cls._get_param_names()))
         attributes = without_boundaries(model.attributes)
         if isinstance(attributes, TemplateAttributes):

@@ -112,11 +112,8 @@ def fit_corpus(
     with announce_compilation():
         if prior:
             check_numbers(prior, learnt, labels)
-        if whole("min_count", min_count, 1) > 1:
-            n_known = len(prior.attributes) if prior else learnt.n_fixed
-            corpus, frequent = without_rare(corpus, len(learnt), min_count, n_known)
-            learnt = learnt.kept(frequent)
-        feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
+        n_known = len(prior.attributes) if prior else learnt.n_fixed
+        corpus, learnt, feature_map = choose_features(corpus, learnt, labels, min_count, features, n_known)
         if prior:
             feature_map = with_features_of(prior.features, feature_map)
         mean = starting_weights(prior, learnt, labels, feature_map) if prior else None
@@ -124,6 +121,16 @@ def fit_corpus(
         problem = choose_problem(plan.solver, corpus, feature_map, plan.c1, plan.c2, n_jobs, mean)
         warm_up(problem, plan.solver)
         return fit_problem(problem, learnt, labels, plan, held_out=held_out, **how)
+
+
+def choose_features(
+    corpus: Corpus, learnt: Attributes, labels: list[Any], min_count: int, options: Mapping[str, Any], n_known: int = 0
+) -> tuple[Corpus, Attributes, FeatureMap]:
+    """Return corpus and attributes without rare ones, apart from the first `n_known`, and the features of the rest."""
+    if whole("min_count", min_count, 1) > 1:
+        corpus, frequent = without_rare(corpus, len(learnt), min_count, n_known)
+        learnt = learnt.kept(frequent)
+    return corpus, learnt, build_feature_map(corpus, len(learnt), len(labels), **options)
 
 
 class HeldOutScore(Protocol):

@@ -93,7 +93,7 @@ def digits(seed: int) -> DemoTask:
         show=show,
         input={"kind": "items"},
         advice="Now try your own in Python, with dicts of pixels as fastcrf.data.datasets.digits makes them:",
-        command=lambda path: f"import fastcrf; fastcrf.load({path!r}).tag(X)",
+        command=lambda path: f"import fastcrf; fastcrf.load({path!r}).predict(X)",
     )
 
 

@@ -44,7 +44,7 @@ def evaluate(
     trained = Model.load(model)
     labeled = read_labeled(files_of(trained, items), data)
     with announce_compilation():
-        predicted = trained.tag(labeled.X)
+        predicted = trained.predict(labeled.X)
     scores = scores_of(list(labeled.y), predicted)
     if as_json:
         import json

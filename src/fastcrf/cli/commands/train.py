@@ -169,12 +169,15 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
     from fastcrf.cli.data_files import training_files
     from fastcrf.cli.training_data import one_behind_another
     from fastcrf.estimators.crf import CRF
-    from fastcrf.estimators.regularization import CRFCV
+    from fastcrf.estimators.cross_validation import CRFCV
+    from fastcrf.stopping import EarlyStopping
 
     labeled = one_behind_another(asked.data, training_files(None, None, asked.items).files, quiet=True)
     X, y = map(list, zip(*zip(labeled.X, labeled.y, strict=True), strict=True))
-    base = CRF(c1=asked.c1, tol=given.get("tol", 1e-3), order=asked.order, boundaries=asked.boundaries)
-    search = CRFCV(base, cv=folds, n_jobs=asked.n_jobs, random_state=asked.random_state).choose(X, y)
+    names = ("order", "boundaries", "min_freq", "min_count", "all_possible_states", "all_possible_transitions")
+    goals = [rule for rule in given["stopping"] if not isinstance(rule, EarlyStopping)]  # held-out data are for the end
+    base = CRF(**(given | {"stopping": goals} | {name: getattr(asked, name) for name in names}))
+    search = CRFCV(base, cv=folds, refit=False, n_jobs=asked.n_jobs, random_state=asked.random_state).fit(X, y)
     if not (asked.quiet or asked.as_json):
         score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {folds} folds"
         typer.echo(f"c2={search.c2_:.3g}: {score}.", err=True)
