@@ -107,14 +107,14 @@ class CRF(WithSolverParameters, TrainedEstimator):
     converged_ : bool
         Whether training reached its goal.
     stop_reason_ : str
-        Why training ended, in one sentence.
+        Why training ended.
     n_iter_ : int
         Number of iterations.
     history_ : History
         A list of dicts, one per iteration; ``history_.columns()`` returns arrays.
     model_ : Model
         The trained model, which predicts without scikit-learn.
-    attributes_, state_features_, transition_features_
+    attributes_, state_features_, transition_features_, ngram_features_
         Names of the attributes, and dicts from names to weights that are not 0.
 
     See Also
