@@ -64,9 +64,7 @@ def prose_of_page(page):
 def prose_of_module(module):
     """The docstrings and messages of a module."""
     texts = [node.value for node in ast.walk(ast.parse(module.read_text())) if isinstance(node, ast.Constant)]
-    return "\n".join(
-        re.sub(r"`[^`\n]*`|'[^'\n]*'", "", text) for text in texts if isinstance(text, str) and " " in text
-    )
+    return "\n".join(re.sub(r"`[^`\n]*`|'[^'\n]*'", "", text) for text in texts if isinstance(text, str) and " " in text)
 
 
 def retired_words(text):
