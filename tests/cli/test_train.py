@@ -11,13 +11,14 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from fastcrf import CRF, stopping
+from fastcrf import CRF, CRFCV, stopping
 from fastcrf.cli.command_errors import as_options
 from fastcrf.cli.options.solver_options import read_option
 from fastcrf.cli.options.stopping_rules import RULES, read_rule
 from fastcrf.cli.options.train_options import TrainOptions
 from fastcrf.cli.reports import save
 from fastcrf.data.datasets.addresses import make_addresses
+from fastcrf.data.files.conll import read_columns
 from fastcrf.fitting.fit import Fit
 from fastcrf.model.model import Model
 from fastcrf.stopping import CertifiedGap, EarlyStopping, MaxSeconds
@@ -290,6 +291,29 @@ def test_folds_choose_c2_which_the_model_remembers(train, tmp_path):
     outcome = json.loads(train("--cv", 2).stdout)
     assert outcome["c2"] in [pytest.approx(value) for value in np.geomspace(10, 0.01, 10)]
     assert Model.load(tmp_path / "new.crf").options["parameters"]["c2"] == outcome["c2"]
+
+
+def test_folds_read_templates_and_cut_offs_as_training_does(run, tmp_path):
+    """The folds of the command line are those of CRFCV with the same parameters."""
+    lines = ["the D", "cat N", "sat V", "on P", "a D", "mat N", "the D", "dog N", "ran V"]
+    (tmp_path / "train.txt").write_text("".join("\n".join([*lines[k : k + 3], "\n"]) for k in range(7)) * 2)
+    (tmp_path / "template.txt").write_text("U:%x[0,0]\nU:%x[-1,0]\nB\n")
+    words = ("--template", tmp_path / "template.txt", "--min-count", 5, "--cv", 3, "--n-jobs", 1)
+    told = run("train", tmp_path / "train.txt", "-m", tmp_path / "new.crf", *words).stderr
+    sentences = list(read_columns(tmp_path / "train.txt"))
+    X = [[row[:-1] for row in sentence.rows] for sentence in sentences]
+    y = [[row[-1] for row in sentence.rows] for sentence in sentences]
+    search = CRFCV(CRF(template=tmp_path / "template.txt", min_count=5), cv=3, refit=False).fit(X, y)
+    assert f"c2={search.c2_:.3g}: held-out log-likelihood of a token {search.best_score_:.4f}" in told
+    for other in ({"min_count": 1}, {"template": "U:%x[0,0]\nB\n"}):
+        search.set_params(**{f"estimator__{k}": v for k, v in other.items()}).fit(X, y)
+        assert f"{search.best_score_:.4f}" not in told
+
+
+def test_folds_are_not_cut_from_an_encoded_corpus(run, corpus, tmp_path):
+    assert run("encode", corpus, "-o", tmp_path / "corpus.fcc").exit_code == 0
+    result = run("train", tmp_path / "corpus.fcc", "-m", tmp_path / "new.crf", "--cv", 2)
+    assert "--cv cannot use an encoded corpus" in result.output
 
 
 def test_folds_and_c2_are_not_given_together(run, corpus, tmp_path):
