@@ -2,9 +2,9 @@
 
     FASTCRF_DATA=folder python benchmarks/encoding.py [--sentences 1500] [--repeats 5]
 
-The data are Spanish names (CoNLL-2002) with the attributes of sklearn-crfsuite's tutorial, in several shapes. `plain` and
-`compiled` are the readers of `fastcrf.data.encoding`. CRFsuite's `append` also stores what it reads; `ItemSequence` is what
-it does while tagging. Variants take turns; each figure is the minimum of the repeats.
+The data are Spanish names (CoNLL-2002) with the attributes of sklearn-crfsuite's tutorial, in several shapes. `plain`
+and `compiled` are the readers of `fastcrf.data.encoding`. CRFsuite's `append` also stores what it reads; `ItemSequence`
+is what it does while tagging. Variants take turns; each figure is the minimum of the repeats.
 """
 
 from __future__ import annotations
