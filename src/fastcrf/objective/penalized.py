@@ -75,4 +75,4 @@ class Penalized(ABC):
             return Certificate(objective, objective - gap)
         if self.c1 > 0:
             return Certificate(objective, self.sparse_bound(weights, float(np.abs(gradient).max())))
-        return Certificate(objective, -math.inf)
+        return Certificate(objective, -math.inf, penalized=False)
