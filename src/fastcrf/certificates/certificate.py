@@ -24,7 +24,6 @@ import numpy as np
 from fastcrf.core.types import Floats
 from fastcrf.jit.kernel import kernel
 
-
 ROUNDING_OF_F = 1e-12  # of the objective, a float64 sum over sequences and weights: no gap is certified below it
 
 

@@ -14,6 +14,7 @@ from fastcrf.core.types import NOTHING, Corpus, FeatureMap, Floats
 from fastcrf.data.corpus.rare_attributes import without_rare
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
+from fastcrf.data.model_file.rescue import check_space
 from fastcrf.decoding.compiled_decoder import viterbi
 from fastcrf.exceptions import DataError
 from fastcrf.features.feature_map import build_feature_map
@@ -147,15 +148,20 @@ def fit_problem(
     progress: Display | None = None,
     checkpoint: Checkpoint | None = None,
     options: Mapping[str, Any] = NOTHING,
+    destination: str | None = None,
 ) -> Fit:
     """Solve a problem, of this process or of others, and make a model of the weights.
 
     held_out: data whose token accuracy is in each row of the trace;
     start:    a model whose weights are the starting point; weights: the starting point itself, where there is no model;
     checkpoint: where the run is saved from time to time, and from where it may go on;
-    options:  what the model remembers of its making, besides the outcome.
+    options:  what the model remembers of its making, besides the outcome;
+    destination: where the caller will save the model: raise OSError before training if it has too little space. (With
+    an L1 penalty the size of the model is not known before.)
     """
     check_held_out(plan, held_out is not None)
+    if destination is not None and plan.c1 == 0.0:
+        check_space(destination, problem.model_features.n_weights)
     if start:
         weights = problem.solver_weights(starting_weights(start, learnt, labels, problem.model_features))
     if checkpoint and held_out:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fastcrf.data.model_file import container
+from fastcrf.data.model_file import container, rescue
 from fastcrf.data.model_file.container import from_bytes, read, to_bytes, write
 from fastcrf.exceptions import ModelFileError
 
@@ -143,6 +143,7 @@ def test_foreign_newer_and_hostile_files_get_one_sentence(data, message):
 
 def test_a_file_is_replaced_only_by_a_complete_one(tmp_path, monkeypatch):
     path = tmp_path / "model"
+    monkeypatch.setattr(rescue, "folders", lambda: iter([]))
     write(path, CONTENT)
     for name in ("fsync", "replace"):
         with monkeypatch.context() as patch:
@@ -190,7 +191,8 @@ def current_umask():
     return mask
 
 
-def test_a_path_that_cannot_hold_a_file_is_refused(tmp_path):
+def test_a_path_that_cannot_hold_a_file_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(rescue, "folders", lambda: iter([]))
     with pytest.raises(ModelFileError, match=r"which is not a file; choose another path$"):
         write(tmp_path, to_bytes({}, {}))
     with pytest.raises(FileNotFoundError) as caught:

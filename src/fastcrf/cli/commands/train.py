@@ -85,6 +85,7 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
         progress=None if asked.quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
+        destination=asked.model,
         **({"local_epochs": asked.local_epochs} if asked.engine else {}),
     )
     save(fit, inputs.files.remembered(), asked.model)
@@ -114,6 +115,9 @@ def check_combination(asked: TrainOptions) -> None:
             refuse(option, "requires --online.")
     if asked.cv is not None:
         check_cv(asked)
+    for option, given in (("--order", asked.order > 1), ("--boundaries", asked.boundaries)):
+        if given and asked.model.endswith(".crfsuite"):
+            refuse(option, "cannot be saved in CRFsuite's format; choose a --model that does not end in .crfsuite.")
 
 
 def check_cv(asked: TrainOptions) -> None:

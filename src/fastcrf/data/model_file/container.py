@@ -117,12 +117,20 @@ def plain_number(value: Any) -> Any:
 
 
 def write(path: PathLike, content: bytes) -> None:
-    """Save a model file; an older file of this name stays whole until the new one is complete."""
+    """Save a model file; an older file of this name stays whole until the new one is complete.
+
+    If the file cannot be written, for example because the disk is full, save the model in another folder and raise an
+    OSError that names it.
+    """
     if os.path.exists(path) and not os.path.isfile(path):
         raise ModelFileError(f"cannot save to {os.fspath(path)}, which is not a file; choose another path")
+    from fastcrf.data.model_file.rescue import saved_elsewhere
     from fastcrf.system.atomic_write import replace_file
 
-    replace_file(path, content)
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise saved_elsewhere(path, content, error) from None
 
 
 def read(path: PathLike) -> bytes:
