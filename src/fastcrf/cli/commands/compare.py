@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fastcrf.cli.command_errors import refuse
-from fastcrf.cli.options.shared_options import ALGORITHM, DATA, PENALTY, STOPPING, Items, NJobs
+from fastcrf.cli.options.shared_options import ALGORITHM, DATA, PENALTY, STOPPING, Items, NJobs, Separator
 
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import TrainingFiles
@@ -58,6 +58,7 @@ def compare(
         ),
     ] = None,
     items: Items = False,
+    separator: Separator = None,
     tol: Annotated[
         float, typer.Option(help="Stop at this certified relative gap to the optimum.", rich_help_panel=STOPPING)
     ] = 1e-6,
@@ -125,7 +126,7 @@ def compare(
     limits = Limits(tol, max_passes, max_seconds)
     limits.rules()  # wrong limits are told before anything is read
     experiment = Experiment(
-        [find_dataset(name, dev, training_files(template, None, items)) for name in data],
+        [find_dataset(name, dev, training_files(template, None, items, separator=separator)) for name in data],
         [penalty],
         chosen,
         range(repeat),

@@ -73,7 +73,7 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
     from fastcrf.training.progress import Progress
 
     kind = asked.template, asked.template_kind, asked.items
-    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.engine, asked.boundaries)
+    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.engine, asked.boundaries, asked.separator)
     fit = inputs.fit(
         plan,
         dev=held_out_data(inputs, asked.dev, asked.quiet, bool(asked.engine)),
@@ -175,7 +175,8 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
     from fastcrf.estimators.crf import CRF
     from fastcrf.estimators.regularization import CRFCV
 
-    labeled = one_behind_another(asked.data, training_files(None, None, asked.items).files, quiet=True)
+    inputs = training_files(None, None, asked.items, separator=asked.separator)
+    labeled = one_behind_another(asked.data, inputs.files, quiet=True)
     X, y = map(list, zip(*zip(labeled.X, labeled.y, strict=True), strict=True))
     base = CRF(c1=asked.c1, tol=given.get("tol", 1e-3), order=asked.order, boundaries=asked.boundaries)
     search = CRFCV(base, cv=folds, n_jobs=asked.n_jobs, random_state=asked.random_state).choose(X, y)

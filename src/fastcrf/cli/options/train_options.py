@@ -21,6 +21,7 @@ from fastcrf.cli.options.shared_options import (
     Items,
     NJobs,
     Quiet,
+    Separator,
     Template,
     TemplateKind,
 )
@@ -51,6 +52,7 @@ class TrainOptions:
     template: Template = None
     template_kind: TemplateKind = None
     items: Items = False
+    separator: Separator = None
 
     order: Annotated[int, option(FEATURES, help="Set how many previous labels a transition feature reads, 1 to 9.")] = 1
     boundaries: Boundaries = False
