@@ -22,6 +22,10 @@ PENALTIES = re.compile(r"\b(c[12])(?:=0|( > 0))(?=[,.]| and )")  # what a Penalt
 CANNOT_USE, WRONG_COMMAND, OUR_FAULT, INTERRUPTED = 1, 2, 3, 130
 
 
+class Interrupted(Exception):
+    """Raise for Ctrl-C, in place of KeyboardInterrupt, which typer hides."""
+
+
 def run_to_the_end(command: Callable[[], Any]) -> NoReturn:
     """Run a command and leave the process with its code; every exception ends in `explain`."""
     try:
@@ -53,7 +57,9 @@ def drop_output() -> None:
 
 def explain(error: BaseException) -> tuple[str, int]:
     """The sentence for an error, and the exit code."""
-    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":  # typer's, for Ctrl-C at a question
+    if (
+        isinstance(error, KeyboardInterrupt | Interrupted) or type(error).__name__ == "Abort"
+    ):  # typer's, for Ctrl-C at a question
         return "interrupted.", INTERRUPTED
     if hasattr(error, "format_message"):  # a usage error of typer, which knows the command it concerns
         context = getattr(error, "ctx", None)
