@@ -71,6 +71,14 @@ def test_the_outcome_as_json_holds_what_was_asked_for(train, tmp_path):
     assert Model.load(tmp_path / "new.crf").options["parameters"]["c2"] == 0.5
 
 
+def test_the_same_training_gives_the_same_file(train, corpus, tmp_path):
+    contents = set()
+    for _ in range(3):
+        assert train("--dev", corpus.parent / "dev.txt").exit_code == 0
+        contents.add((tmp_path / "new.crf").read_bytes())
+    assert len(contents) == 1
+
+
 def test_an_l1_penalty_gives_a_smaller_model(train):
     sparse = json.loads(train("--c1", 1, "--c2", 0).stdout)
     assert sparse["algorithm"] == "auto"

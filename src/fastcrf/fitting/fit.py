@@ -215,7 +215,7 @@ def has_converged(result: Result, tol: float) -> bool:
 
 
 def summary(result: Result) -> dict[str, Any]:
-    """The outcome in numbers and words that JSON can hold."""
+    """Return the outcome in numbers and words that JSON can hold, without times: the same run gives the same file."""
     last, certificate = result.trace[-1], result.certificate
     return {
         "stop_reason": result.reason,
@@ -224,5 +224,5 @@ def summary(result: Result) -> dict[str, Any]:
             if certificate.applies
             else {}
         ),
-        **{name: last[name] for name in ("step", "passes", "seconds", DEV_SCORE) if name in last},
+        **{name: last[name] for name in ("step", "passes", DEV_SCORE) if name in last},
     }

@@ -45,6 +45,10 @@ def test_arrays_and_header_survive(arrays, header):
         assert array.flags.aligned
 
 
+def test_the_same_content_gives_the_same_bytes():
+    assert {to_bytes(ARRAYS, HEADER) for _ in range(10)} == {CONTENT}
+
+
 def test_numpy_numbers_in_the_header_become_plain_numbers():
     _, header = from_bytes(to_bytes({}, {"a": np.float64(0.5), "b": [np.int64(3)], "c": np.bool_(True)}))
     assert header == {"a": 0.5, "b": [3], "c": True}
