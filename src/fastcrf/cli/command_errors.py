@@ -7,6 +7,7 @@ that what needs none starts without it.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -19,6 +20,8 @@ PARAMETERS = re.compile(
     r"|total_sequences|chunk_size|all_possible_states|all_possible_transitions)\b(=)?"
 )
 PENALTIES = re.compile(r"\b(c[12])(?:=0|( > 0))(?=[,.]| and )")  # what a PenaltyError asks for
+NO_SPACE = os.strerror(errno.ENOSPC)
+STANDARD_OUTPUT = "standard output"  # the only thing that is written without a name
 CANNOT_USE, WRONG_COMMAND, OUR_FAULT, INTERRUPTED = 1, 2, 3, 130
 
 
@@ -67,7 +70,8 @@ def explain(error: BaseException) -> tuple[str, int]:
         stop = "" if message.endswith((".", "?", "!")) else "."
         return f"{message}{stop} See {context.command_path if context else 'fastcrf'} --help.", WRONG_COMMAND
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror, CANNOT_USE
+        place = error.filename or (STANDARD_OUTPUT if error.strerror == NO_SPACE else "")
+        return f"{error.strerror}: {place}" if place else error.strerror, CANNOT_USE
     if isinstance(error, (ValueError, OSError)):
         return as_options(" ".join(str(error).split())), CANNOT_USE
     if isinstance(error, MemoryError):
