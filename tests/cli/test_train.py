@@ -87,7 +87,15 @@ def test_an_l1_penalty_gives_a_smaller_model(train):
 
 def test_held_out_data_are_scored(train, corpus):
     outcome = json.loads(train("--dev", corpus.parent / "dev.txt", "--patience", 3).stdout)
-    assert outcome["dev_accuracy"] == 1.0
+    assert (outcome["dev_accuracy"], outcome["dev_segment_f1"]) == (1.0, 1.0)
+
+
+def test_training_ends_by_the_held_out_segment_f1_and_prints_it(run, corpus, tmp_path):
+    rule = "early-stopping:patience=2:score=segment_f1"
+    options = ["--dev", corpus.parent / "dev.txt", "--stopping", rule, "--tol", 1e-9]
+    result = run("train", corpus, "-m", tmp_path / "new.crf", *options)
+    assert "The held-out segment_f1 has not improved for 2 iterations" in result.stdout
+    assert "held-out     token accuracy 100.00%, segment F1 100.00%\n" in result.stdout
 
 
 def test_a_model_can_be_the_start(train, model):
@@ -182,7 +190,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
         (["--resume"], 2, "--resume requires a checkpoint; add --checkpoint FILE."),
         (["--local-epochs", "1"], 2, "--local-epochs requires a cluster; add --engine ENGINE."),
         (["--init", "missing.crf"], 1, "No such file or directory: missing.crf"),
-        (["--n-jobs", "0"], 1, "--n-jobs 0 leaves no thread to work"),
+        (["--n-jobs", "0"], 1, "--n-jobs 0 is not valid; use a number of threads"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(run, corpus, tmp_path, arguments, code, sentence):

@@ -46,9 +46,9 @@ class TrainOptions:
         ),
     ]
     model: Annotated[str, option(DATA, "--model", "-m", metavar="FILE", help="Save the model to this file.")]
-    dev: Annotated[str | None, option(DATA, metavar="FILE", help="Show the token accuracy on these held-out data.")] = (
-        None
-    )
+    dev: Annotated[
+        str | None, option(DATA, metavar="FILE", help="Show accuracy and segment F1 on these held-out data.")
+    ] = None
     template: Template = None
     template_kind: TemplateKind = None
     items: Items = False
