@@ -74,7 +74,7 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
     from fastcrf.training.progress import Progress
 
     kind = asked.template, asked.template_kind, asked.items
-    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.engine, asked.boundaries)
+    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.engine, asked.boundaries, asked.separator)
     fit = inputs.fit(
         plan,
         dev=held_out_data(inputs, asked.dev, asked.quiet, bool(asked.engine)),
@@ -86,6 +86,7 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
         progress=None if asked.quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
+        destination=asked.model,
         **({"local_epochs": asked.local_epochs} if asked.engine else {}),
     )
     save(fit, inputs.files.remembered(), asked.model)
@@ -115,6 +116,9 @@ def check_combination(asked: TrainOptions) -> None:
             refuse(option, "requires --online.")
     if asked.cv is not None:
         check_cv(asked)
+    for option, given in (("--order", asked.order > 1), ("--boundaries", asked.boundaries)):
+        if given and asked.model.endswith(".crfsuite"):
+            refuse(option, "cannot be saved in CRFsuite's format; choose a --model that does not end in .crfsuite.")
 
 
 def check_cv(asked: TrainOptions) -> None:
@@ -177,7 +181,8 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
     from fastcrf.estimators.cross_validation import CRFCV
     from fastcrf.stopping import EarlyStopping
 
-    labeled = one_behind_another(asked.data, training_files(asked.template, None, asked.items).files, quiet=True)
+    inputs = training_files(asked.template, None, asked.items, separator=asked.separator)
+    labeled = one_behind_another(asked.data, inputs.files, quiet=True)
     X, y = map(list, zip(*zip(labeled.X, labeled.y, strict=True), strict=True))
     names = (
         "template",
