@@ -15,6 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from fastcrf.training.trace import Row
 
+__all__ = ["ConvergenceDisplay", "RegularizationPathDisplay", "TopFeaturesDisplay", "TransitionMatrixDisplay"]
+
 Curve = tuple[Sequence[float], Sequence[float]]  # x and y of each step
 
 AXES = {"passes": "effective passes over the data", "seconds": "seconds in the solver", "step": "steps"}

@@ -15,17 +15,18 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_predict, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fastcrf import CRF, metrics, scorers
+from fastcrf import CRF, CRFCV, metrics, scorers
 from fastcrf.model.label_sequences import LabelSequences
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 from fastcrf.solvers.sgd.asg import ASG
+from fastcrf.stopping import EarlyStopping
 from reference.toy_sequences import toy_sequences
 
 X, Y = toy_sequences(30)
@@ -101,8 +102,11 @@ def test_metrics_of_scikit_learn_raise_on_predictions_and_the_documentation_quot
     with pytest.raises(ValueError, match="legacy multi-label data representation") as caught:
         metric(gold, LabelSequences(found))
     page = (Path(__file__).parents[2] / "docs" / "parameters.md").read_text()
-    assert "legacy multi-label data representation" in page
-    assert "legacy multi-label data representation" in str(caught.value)
+    assert str(caught.value) in " ".join(page.replace("\n> ", " ").split())
+
+
+def test_plain_lists_of_0_and_1_would_get_the_share_of_whole_sequences():
+    assert accuracy_score(*BINARY) == 0.5 != metrics.flat_accuracy_score(*BINARY)
 
 
 @pytest.mark.filterwarnings("ignore:Scoring failed")
@@ -238,3 +242,34 @@ def test_skops_saves_and_loads_a_fitted_crf():
     again = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
     assert again.predict_marginals(X) == crf.predict_marginals(X)
     assert again.history_ == crf.history_
+
+
+WHY_CROSS_VAL_PREDICT_CANNOT = {  # method: what scikit-learn says
+    "predict_proba": "inhomogeneous shape",  # it makes an array of y
+    "predict_marginals": "must be a str among",  # it knows four methods
+}
+
+
+@pytest.mark.parametrize("method", WHY_CROSS_VAL_PREDICT_CANNOT)
+def test_cross_val_predict_has_no_probabilities(method):
+    with pytest.raises(ValueError, match=WHY_CROSS_VAL_PREDICT_CANNOT[method]):
+        cross_val_predict(CRF(n_jobs=1), X, Y, cv=3, method=method)
+
+
+def test_held_out_data_are_routed_and_transformed_in_a_pipeline():
+    with sklearn.config_context(enable_metadata_routing=True):
+        crf = CRF(stopping=[EarlyStopping(3)], n_jobs=1).set_fit_request(X_dev=True, y_dev=True)
+        to_items = FunctionTransformer(lambda sequences: [[{"w": str(item)} for item in x] for x in sequences])
+        pipeline = Pipeline([("items", to_items), ("crf", crf)], transform_input=["X_dev"])
+        pipeline.fit(X, Y, X_dev=X[:5], y_dev=Y[:5])
+    expected = CRF(n_jobs=1).fit(to_items.transform(X), Y)
+    assert pipeline[-1].attributes_ == expected.attributes_
+    assert max(row["dev_accuracy"] for row in pipeline[-1].history_) > 0.5
+
+
+def test_a_crfcv_is_cloned_searched_and_cross_validated():
+    search = CRFCV(CRF(n_jobs=1), c2_values=[1.0, 0.1], cv=2, n_jobs=1)
+    assert clone(search).get_params()["estimator__c1"] == 0.0
+    outer = GridSearchCV(search, {"estimator__order": [1, 2]}, cv=2).fit(X, Y)
+    assert outer.best_estimator_.best_estimator_.order == outer.best_params_["estimator__order"]
+    assert [len(labels) for labels in cross_val_predict(search, X, Y, cv=3)] == [len(x) for x in X]

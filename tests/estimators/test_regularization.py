@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from functools import partial
 
 import numpy as np
@@ -264,6 +265,12 @@ def test_cv_takes_a_splitter_and_weights_of_sequences():
 def test_y_must_be_as_long_as_x():
     with pytest.raises(DataError, match="X has 60 sequences and y has 59 elements"):
         CRFCV().fit(X, LABELS[:-1])
+
+
+@pytest.mark.parametrize("thing", [CRFCV, regularization_path], ids=lambda thing: thing.__name__)
+def test_the_examples_in_the_docstring_run(thing):
+    (examples,) = doctest.DocTestFinder(recurse=False).find(thing, thing.__name__, globs={})
+    assert doctest.DocTestRunner().run(examples) == (0, len(examples.examples))
 
 
 def test_without_refit_there_is_no_model(tmp_path):

@@ -107,14 +107,14 @@ class CRF(WithSolverParameters, TrainedEstimator):
     converged_ : bool
         Whether training reached its goal.
     stop_reason_ : str
-        Why training ended, in one sentence.
+        Why training ended.
     n_iter_ : int
         Number of iterations.
     history_ : History
         A list of dicts, one per iteration; ``history_.columns()`` returns arrays.
     model_ : Model
         The trained model, which predicts without scikit-learn.
-    attributes_, state_features_, transition_features_
+    attributes_, state_features_, transition_features_, ngram_features_
         Names of the attributes, and dicts from names to weights that are not 0.
 
     See Also
@@ -234,6 +234,14 @@ class CRF(WithSolverParameters, TrainedEstimator):
         -------
         CRF
             The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            If the data cannot be used; the message says where the fault is.
+        ValueError
+            If parameters do not fit together: PenaltyError if the solver cannot handle c1 and c2, CheckpointError if
+            training cannot be resumed.
         """
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
@@ -307,14 +315,36 @@ class CRF(WithSolverParameters, TrainedEstimator):
         return self
 
     def save_stream(self, path: PathLike) -> None:
-        """Save the model and the solver state so that `partial_fit` can resume bit for bit."""
+        """Save the model and the solver state so that `partial_fit` can resume bit for bit.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write; `load_stream` reads it.
+        """
         if not hasattr(self, "_stream"):
             raise NotFittedError("save_stream requires partial_fit; to save a model trained by fit, use save.")
         save_stream(path, self._stream, {"parameters": saved(self.get_params(deep=False))})
 
     @classmethod
     def load_stream(cls, path: PathLike) -> CRF:
-        """Load a CRF saved by `save_stream`; `partial_fit` resumes bit for bit."""
+        """Load a CRF saved by `save_stream`; `partial_fit` resumes bit for bit.
+
+        Parameters
+        ----------
+        path : str or path
+            File to read.
+
+        Returns
+        -------
+        CRF
+            The estimator.
+
+        Raises
+        ------
+        CheckpointError
+            If the file is no saved stream, or damaged.
+        """
         stream, model = load_stream(path)
         estimator = cls._around(model)
         del estimator._model

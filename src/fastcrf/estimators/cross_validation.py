@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -163,19 +164,14 @@ class CRFCV(TrainedEstimator):
 
     def _train_folds(self, base: CRF, data: Labeled, folds: list[Fold]) -> list[RegularizationPath]:
         """Return the path of each fold; the penalties of the first are those of all."""
-        X, y, weights = data
         n_jobs, grid = usable_jobs(self.n_jobs), Penalties(self.c1_values, self.c2_values)
         n_threads = min(n_jobs, len(folds))
-
-        def train(fold: Fold, n_jobs: int, along: Any = None) -> RegularizationPath:
-            train, test = (Labeled(pick(X, part), pick(y, part)) for part in fold)
-            train = train._replace(sample_weight=None if weights is None else weights[fold[0]])  # type: ignore[index]
-            return train_path(base, train, grid, test, n_jobs=n_jobs, wanted=[self.scoring], along=along)
-
-        first = train(folds[0], max(1, n_jobs // n_threads))
+        train = partial(train_path, base, grid=grid, wanted=[self.scoring])
+        halves = [(pick(data, kept), pick(data, held)) for kept, held in folds]
+        first = train(*halves[0], n_jobs=max(1, n_jobs // n_threads))
         along = list(zip(first.c1.tolist(), first.c2.tolist(), strict=True))
         with ThreadPoolExecutor(n_threads, "fastcrf") as pool:
-            return [first, *pool.map(lambda fold: train(fold, 1, along), folds[1:])]
+            return [first, *pool.map(lambda half: train(*half, n_jobs=1, along=along), halves[1:])]
 
     def _select(self, paths: list[RegularizationPath]) -> None:
         """Keep the scores of all folds, and the penalty with the best mean; of equal ones the strongest."""
@@ -205,5 +201,8 @@ class CRFCV(TrainedEstimator):
         return search
 
 
-def pick(sequences: Any, places: Longs) -> list[Any]:
-    return [sequences[i] for i in places.tolist()]
+def pick(data: Labeled, places: Longs) -> Labeled:
+    """Return some of the sequences, with their labels and weights."""
+    X, y, weights = data
+    chosen = places.tolist()
+    return Labeled([X[i] for i in chosen], [y[i] for i in chosen], None if weights is None else weights[places])

@@ -34,9 +34,9 @@ Sequences = Iterable[Any]
 class Labeled(NamedTuple):
     """Sequences with labels and, for training, weights."""
 
-    X: Sequences
-    y: Sequences
-    sample_weight: Iterable[float] | None = None
+    X: Any
+    y: Any
+    sample_weight: Any = None
 
 
 class Penalties(NamedTuple):
@@ -161,7 +161,7 @@ def regularization_path(
     held_out = None if X_dev is None or y_dev is None else Labeled(X_dev, y_dev)
     grid = Penalties(c1_values, c2_values)
     with announce_compilation():
-        return train_path(base, Labeled(X, y), grid, held_out, n_jobs=usable_jobs(base.n_jobs))
+        return train_path(base, Labeled(X, y), held_out, grid=grid, n_jobs=usable_jobs(base.n_jobs))
 
 
 def base_of(estimator: CRF | None) -> CRF:
@@ -172,9 +172,9 @@ def base_of(estimator: CRF | None) -> CRF:
 def train_path(
     base: CRF,
     data: Labeled,
-    grid: Penalties,
     held_out: Labeled | None,
     *,
+    grid: Penalties,
     n_jobs: int,
     wanted: Iterable[str] = SCORES,
     along: Sequence[tuple[float, float]] | None = None,

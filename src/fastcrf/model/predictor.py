@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from numpy.typing import NDArray
-
 from fastcrf.core.types import Floats
 from fastcrf.data.model_file import container
 from fastcrf.data.model_file.content import ModelContent
@@ -99,7 +97,7 @@ class Predictor:
         decoder = self._decoder
         return decoder.rows(decoder.infer(decoder.encode_one(xseq))[0])
 
-    def predict_proba(self, X: Iterable[Iterable[Any]]) -> list[NDArray[Any]]:
+    def predict_proba(self, X: Iterable[Iterable[Any]]) -> list[Floats]:
         """Compute the probability of each label at each token, as arrays.
 
         Parameters
@@ -213,7 +211,12 @@ class Predictor:
         Parameters
         ----------
         path : str or path
-            File to read. An estimator gets the parameters that the file holds.
+            File to read.
+
+        Returns
+        -------
+        Model or estimator
+            An object of the class; an estimator is fitted and has the parameters that the file holds.
 
         Raises
         ------
@@ -233,6 +236,11 @@ class Predictor:
         format : {"fastcrf", "crfsuite"}, default="fastcrf"
             The format of the file.
 
+        Returns
+        -------
+        bytes
+            The content.
+
         Raises
         ------
         ModelFileError
@@ -248,6 +256,11 @@ class Predictor:
         ----------
         data : bytes
             Content of the file.
+
+        Returns
+        -------
+        Model or estimator
+            As for `load`.
 
         Raises
         ------
