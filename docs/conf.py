@@ -41,6 +41,11 @@ autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings give the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+numpydoc_validation_checks = {"all", "ES01", "EX01", "SA01"}  # all but: extended summary, examples, see also
+numpydoc_validation_exclude = {  # without sections for parameters as yet
+    r"\.(metrics|displays|stopping|exceptions|compat)\.",
+    r"\.solvers\.(make|names|Solver)",
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

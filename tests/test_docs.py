@@ -6,15 +6,13 @@ Blocks marked `python` are run; those marked `py` need data that are not there, 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from fastcrf import CRF
 from reference.cases import for_each
+from reference.pages import PAGES, REPOSITORY
 
-REPOSITORY = Path(__file__).parents[1]
-PAGES = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
