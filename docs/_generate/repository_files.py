@@ -39,6 +39,8 @@ def target(path: Path, folder: Path) -> str:
     file = Path(os.path.normpath(path.absolute()))
     if file.parent == ROOT and file.name in COPIED:
         file = DOCS / "develop" / f"{COPIED[file.name]}.md"
+    if file.parent == ROOT / "examples" and file.suffix == ".py":
+        file = DOCS / "tutorials" / f"{file.stem}.rst"
     if file.is_relative_to(DOCS):
         return Path(os.path.relpath(file, folder)).as_posix()
     return f"{HOME}/{'tree' if file.is_dir() else 'blob'}/main/{file.relative_to(ROOT).as_posix()}"

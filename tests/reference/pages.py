@@ -11,8 +11,10 @@ GENERATED = [
     for line in (REPOSITORY / ".gitignore").read_text().splitlines()
     if line.startswith("docs/")
 ]
-PAGES = [
-    page
-    for page in sorted([*REPOSITORY.glob("*.md"), *DOCS.rglob("*.md")])
-    if not any(page.is_relative_to(generated) for generated in GENERATED)
-]
+
+
+def is_generated(path: Path) -> bool:
+    return any(path.is_relative_to(generated) for generated in GENERATED)
+
+
+PAGES = [page for page in sorted([*REPOSITORY.glob("*.md"), *DOCS.rglob("*.md")]) if not is_generated(page)]
