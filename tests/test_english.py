@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
+from reference import pages
 from reference.cases import for_each
+from reference.pages import REPOSITORY
 
-REPOSITORY = Path(__file__).parents[1]
-TITLES = REPOSITORY / "docs" / "bibliography.md"  # titles of papers, in the words of their authors
+TITLES = next(page for page in pages.PAGES if page.name == "bibliography.md")  # titles of papers, in the words of their authors
 MEASUREMENTS = ("benchmarks", "notes")  # dated records
-PAGES = [
-    page
-    for page in sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")])
-    if page != TITLES and page.parent.name not in MEASUREMENTS
-]
+PAGES = [page for page in pages.PAGES if page != TITLES and page.parent.name not in MEASUREMENTS]
 MODULES = sorted((REPOSITORY / "src").rglob("*.py"))
 RETIRED = {  # pattern: what to write instead
     r"\bheal(s|ing|ed)?\b": "recompiles, replaces",

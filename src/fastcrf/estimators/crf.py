@@ -47,7 +47,7 @@ PLANNED = ("c1", "c2", "tol", "max_iterations", "max_seconds", "stopping", "rand
 class CRF(WithSolverParameters, TrainedEstimator):
     """Linear-chain conditional random field (CRF) for labeling sequences.
 
-    Training minimizes  sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2  and certifies how far from the optimum
+    Training minimizes ``sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2`` and certifies how far from the optimum
     it ended. The constructor stores its arguments; `fit` validates them.
 
     Parameters
