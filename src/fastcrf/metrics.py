@@ -112,6 +112,11 @@ def segment_scores(y_true: Sequences, y_pred: Sequences) -> SegmentScores:
     return SegmentScores(_segment_score(there.total(), found.total(), right.total()), by_type)
 
 
+def segment_f1_score(y_true: Sequences, y_pred: Sequences) -> float:
+    """Compute the F1 of all segments (0 for empty input), as conlleval counts them."""
+    return segment_scores(y_true, y_pred).overall.f1
+
+
 def segments(labels: Sequence[Label], bare: bool = False) -> list[Segment]:
     """The segments of one sequence.
 
@@ -123,7 +128,7 @@ def segments(labels: Sequence[Label], bare: bool = False) -> list[Segment]:
     found: list[Segment] = []
     start, mark_before, kind_before = 0, OUTSIDE, None
     for t, label in enumerate([*labels, OUTSIDE]):
-        mark, kind = _mark_and_type(label, bare)
+        mark, kind = mark_and_type(label, bare)
         begins = mark in "BSU" or mark_before in "OESLU" or kind != kind_before
         if mark_before != OUTSIDE and (mark == OUTSIDE or begins):
             found.append((kind_before, start, t))
@@ -193,7 +198,7 @@ def marks_are_bare(labels: Iterable[Label]) -> bool:
     return "B" in distinct and distinct <= BARE_MARKS
 
 
-def _mark_and_type(label: Label, bare: bool) -> tuple[str, Label]:
+def mark_and_type(label: Label, bare: bool) -> tuple[str, Label]:
     if label == OUTSIDE:
         return OUTSIDE, None
     if bare:

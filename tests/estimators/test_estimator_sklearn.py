@@ -84,7 +84,7 @@ def test_a_search_and_a_pipeline_pass_a_prior_and_a_start():
 
 
 def test_cross_val_score_with_scorers_by_sequence_and_by_token():
-    for scoring in (None, scorers.flat_accuracy, scorers.sequence_accuracy):
+    for scoring in (None, scorers.flat_accuracy, scorers.sequence_accuracy, scorers.segment_f1):
         scores = cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring)
         assert np.all((scores >= 0) & (scores <= 1))
 

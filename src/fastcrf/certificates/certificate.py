@@ -24,6 +24,8 @@ import numpy as np
 from fastcrf.core.types import Floats
 from fastcrf.jit.kernel import kernel
 
+ROUNDING_OF_F = 1e-12  # of the objective, a float64 sum over sequences and weights: no gap is certified below it
+
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
@@ -36,20 +38,23 @@ class Certificate:
     lower_bound : float
         A number that F* is not below; minus infinity where none is known.
     gap : float
-        objective - lower_bound.
+        objective - lower_bound, and at least the rounding error of the objective, 1e-12 of it.
     relative_gap : float
         gap / lower_bound, a bound on (F(w) - F*) / F*; infinite where the lower bound proves nothing.
     applies : bool
         Whether the weights were to minimize the objective at all.
+    penalized : bool
+        Whether the objective has a penalty. Without one there is no lower bound.
     """
 
     objective: float
     lower_bound: float
+    penalized: bool = True
 
     @property
     def gap(self) -> float:
         """Bound F(w) - F* from above."""
-        return max(self.objective - self.lower_bound, 0.0)
+        return max(self.objective - self.lower_bound, ROUNDING_OF_F * abs(self.objective))
 
     @property
     def relative_gap(self) -> float:
@@ -70,8 +75,10 @@ class Certificate:
     def __str__(self) -> str:
         if not self.applies:
             return "not applicable: this algorithm does not minimize the objective"
+        if math.isinf(self.gap) and not self.penalized:
+            return "no certificate: without a penalty there is no bound on the distance to the optimum"
         if math.isinf(self.gap):
-            return "no certificate: without a penalty no distance to the optimum can be proved"
+            return "no certificate: the lower bound overflows float64; scale the values of the attributes down"
         if self.relative_gap > 1.0:  # the optimum may be less than half of this: true of most starts, and of no use
             return f"objective {self.objective:,.6g}; there is no useful bound on its distance to the optimum yet"
         return f"objective {self.objective:,.6g} is within {100 * self.relative_gap:.2g} % of the optimum"

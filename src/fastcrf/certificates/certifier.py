@@ -18,6 +18,7 @@ import logging
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -123,11 +124,12 @@ class Certifier:
 
     def certify(self, point: RunPoint) -> Certificate:
         """What is proved of a step, which is evaluated if it was not."""
-        self._raise_to(point.own_certificate.lower_bound)
+        own = point.own_certificate
+        self._raise_to(own.lower_bound)
         self.learn(point)
         if point.step.gradient is None:
             self.mix(point)
-        certificate = Certificate(point.evaluation[0], self.lower_bound)
+        certificate = replace(own, objective=point.evaluation[0], lower_bound=self.lower_bound)
         if point.estimated_gap:
             self.optimism = min(1.0, certificate.relative_gap / point.estimated_gap)
         return certificate

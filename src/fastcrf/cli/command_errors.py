@@ -7,6 +7,7 @@ that what needs none starts without it.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -19,7 +20,13 @@ PARAMETERS = re.compile(
     r"|total_sequences|chunk_size|all_possible_states|all_possible_transitions)\b(=)?"
 )
 PENALTIES = re.compile(r"\b(c[12])(?:=0|( > 0))(?=[,.]| and )")  # what a PenaltyError asks for
+NO_SPACE = os.strerror(errno.ENOSPC)
+STANDARD_OUTPUT = "standard output"  # the only thing that is written without a name
 CANNOT_USE, WRONG_COMMAND, OUR_FAULT, INTERRUPTED = 1, 2, 3, 130
+
+
+class Interrupted(Exception):
+    """Raise for Ctrl-C, in place of KeyboardInterrupt, which typer hides."""
 
 
 def run_to_the_end(command: Callable[[], Any]) -> NoReturn:
@@ -53,7 +60,9 @@ def drop_output() -> None:
 
 def explain(error: BaseException) -> tuple[str, int]:
     """The sentence for an error, and the exit code."""
-    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":  # typer's, for Ctrl-C at a question
+    if (
+        isinstance(error, KeyboardInterrupt | Interrupted) or type(error).__name__ == "Abort"
+    ):  # typer's, for Ctrl-C at a question
         return "interrupted.", INTERRUPTED
     if hasattr(error, "format_message"):  # a usage error of typer, which knows the command it concerns
         context = getattr(error, "ctx", None)
@@ -61,7 +70,8 @@ def explain(error: BaseException) -> tuple[str, int]:
         stop = "" if message.endswith((".", "?", "!")) else "."
         return f"{message}{stop} See {context.command_path if context else 'fastcrf'} --help.", WRONG_COMMAND
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror, CANNOT_USE
+        place = error.filename or (STANDARD_OUTPUT if error.strerror == NO_SPACE else "")
+        return f"{error.strerror}: {place}" if place else error.strerror, CANNOT_USE
     if isinstance(error, (ValueError, OSError)):
         return as_options(" ".join(str(error).split())), CANNOT_USE
     if isinstance(error, MemoryError):

@@ -11,9 +11,10 @@ labels together, whatever is beside it. Item files have no tokens, and their spa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fastcrf.cli.command_errors import tell
 from fastcrf.data.files.text_lines import name_of, read_lines
 
 if TYPE_CHECKING:
@@ -32,13 +33,23 @@ class TagFormat(NamedTuple):
     marginals: bool = False
     as_json: bool = False
     items: bool = False
+    separator: str | None = None
 
 
 def result_lines(model: Model, files: DataFiles, path: str, tag_format: TagFormat) -> Iterator[str]:
-    """The lines that are written of a file."""
+    """Return the lines that are written of a file. A file without sequences gets a note on standard error."""
     if tag_format.as_json:
         return json_lines(model, files, path, tag_format.marginals)
     return tagged_lines(model, files, path, tag_format.scores, tag_format.marginals)
+
+
+def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:
+    """Return the units; if there are none, note it on standard error."""
+    first = next(units, None)
+    if first is None:
+        tell(f"fastcrf: {name} contains no sequences; the result has no labels.")
+        return iter(())
+    return chain([first], units)
 
 
 def tagged_lines(
@@ -51,7 +62,7 @@ def tagged_lines(
     """
     name = name_of(path)
     lines = Counted(read_lines(path, name))
-    units, done = files.units(lines, name), 0
+    units, done = noted(files.units(lines, name), name), 0
     while batch := list(islice(units, AT_ONCE)):
         for unit, found in zip(batch, answers(model, batch, scores or marginals), strict=True):
             yield from lines.between(done, unit.line - 1)
@@ -111,7 +122,8 @@ def json_lines(model: Model, files: DataFiles, path: str, marginals: bool = Fals
     from fastcrf.model.scored import scored
 
     name = name_of(path)
-    units, bare = files.units(read_lines(path, name), name), marks_are_bare(model.classes_)
+    units = noted(files.units(read_lines(path, name), name), name)
+    bare = marks_are_bare(model.classes_)
     while batch := list(islice(units, AT_ONCE)):
         sequences = [unit.sequence for unit in batch]
         found = scored(model, sequences)

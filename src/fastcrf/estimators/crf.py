@@ -217,7 +217,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
         sample_weight : iterable of float
             A weight of at least 0 per sequence.
         X_dev, y_dev : iterables
-            Held-out data. Their token accuracy is `dev_accuracy` in each row of `history_`.
+            Held-out data. Each row of `history_` has their token accuracy, `dev_accuracy`, and the F1 of their
+            segments, `dev_segment_f1`.
         init : path, Model or fitted estimator
             Start from its weights, matched by the names of attributes and labels. The optimum stays the same.
         prior : path, Model or fitted estimator

@@ -1,4 +1,4 @@
-"""Saying, once in a process, that the wait is for the compiler. To be imported, this needs no compiler."""
+"""Announce compilation once per process. Importing this module does not load the compiler."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ NOTICE = "fastcrf is compiling its kernels for this machine; this takes a few se
 
 
 class Notice:
-    """Whether somebody asked for the notice, and whether it has been given."""
+    """The state of the notice: how many callers asked for it, and whether it has been given."""
 
-    asked = 0  # by so many who are within `announce_compilation`
+    asked = 0  # the number of active `announce_compilation` contexts
     given = False
 
 
 @contextmanager
 def announce_compilation() -> Iterator[None]:
-    """Within, the first compilation of a kernel in this process is announced through the logger `fastcrf`."""
+    """Announce the first compilation of a kernel within, through the logger `fastcrf`."""
     Notice.asked += 1
     try:
         yield
@@ -27,7 +27,7 @@ def announce_compilation() -> Iterator[None]:
 
 
 def listen_to_compiler() -> None:
-    """Listen to Numba's event of compiling a kernel of ours. Loading one from the cache is no such event."""
+    """Listen to Numba's event of compiling a kernel of this package. Loading one from the cache is no such event."""
     with suppress(ImportError, AttributeError):  # without this event there is no notice
         from numba.core import event
 
@@ -37,15 +37,15 @@ def listen_to_compiler() -> None:
                     compilation_begins()
 
             def on_end(self, event: Any) -> None:
-                """Nothing to say."""
+                """Do nothing."""
 
         event.register("numba:compile", Listener())
 
 
 def compilation_begins() -> None:
-    """A kernel is about to be compiled."""
+    """Announce that a kernel is about to be compiled."""
     if Notice.asked and not Notice.given:
         Notice.given = True
-        import logging  # here: most processes that tag never compile
+        import logging  # imported here: most processes that tag never compile
 
         logging.getLogger("fastcrf").warning(NOTICE)

@@ -50,7 +50,8 @@ class Dataset:
     def error(self, weights: Floats) -> float:
         """Share of held-out tokens with a wrong label."""
         assert self.held_out is not None
-        return 1.0 - DevSet(self.held_out, self.features).accuracy(weights)
+        held_out = DevSet(self.held_out, self.features, range(self.features.n_labels))
+        return 1.0 - held_out.counts(weights).scores()["accuracy"]
 
     def sample(self) -> Dataset:
         """The first sequences with features of their own. As many labels, so the kernels are those of the whole."""

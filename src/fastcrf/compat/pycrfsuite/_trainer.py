@@ -9,7 +9,7 @@ from typing import Any
 from fastcrf.compat.pycrfsuite._data import DataSet
 from fastcrf.compat.pycrfsuite._logparser import TrainLogParser
 from fastcrf.compat.pycrfsuite._parameters import ALGORITHMS, ALIASES, Parameters
-from fastcrf.system.atomic_write import replace_file
+from fastcrf.data.model_file.container import write
 
 
 class BaseTrainer:
@@ -58,7 +58,7 @@ class BaseTrainer:
         self._before_train()
         content = train(self._data, self._parameters, holdout, self.message)
         if os.fspath(model):
-            replace_file(model, content)
+            write(model, content)
 
     def params(self) -> list[str]:
         """The names of the parameters of the algorithm."""
