@@ -33,6 +33,8 @@ templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]
 nitpick_ignore_regex = [("py:obj", r"sklearn\..*")]
 default_role = "code"
+smartquotes = False  # --force is an option, not a dash
+toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -78,7 +80,18 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 4,
     "primary_sidebar_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {  # none beside solver cards and benchmarks, which are wide
+        pattern: ["page-toc"]
+        for pattern in (
+            "*",
+            "tutorials/*",
+            "how-to/*",
+            "explanation/*",
+            "develop/*",
+            "reference/api/*",
+            "reference/cli/*",
+        )
+    },
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_toc_level": 2,

@@ -10,8 +10,9 @@ Run it with ``python examples/chunking.py``.
 # %%
 # Columns and a template
 # ----------------------
-# A token is a row of columns, here the word and its tag. The template says which cells become attributes: ``%x[-1,0]`` is the word before,
-# ``%x[0,1]`` the tag of the token. ``B`` asks for weights of label pairs.
+# A token is a row of columns, here the word and its tag. The template says which cells become
+# attributes: ``%x[-1,0]`` is the word before, ``%x[0,1]`` the tag of the token. ``B`` asks for
+# weights of label pairs.
 
 import matplotlib.pyplot as plt
 
@@ -33,8 +34,7 @@ B
 
 corpus = make_sentences(1500, random_state=0)
 X = [
-    [list(row) for row in zip(words, tags, strict=True)]
-    for words, tags in zip(corpus.words, corpus.tags, strict=True)
+    [list(row) for row in zip(words, tags, strict=True)] for words, tags in zip(corpus.words, corpus.tags, strict=True)
 ]
 y = corpus.chunks
 train, test = slice(0, 1000), slice(1000, 1500)
@@ -81,11 +81,13 @@ plt.show()
 #     fastcrf evaluate test.txt -m chunks.crf
 #     fastcrf tag new.txt -m chunks.crf
 #
-# ``--template`` also reads the patterns of Wapiti and the scripts of CRFsuite (:doc:`/templates`).
+# ``--template`` also reads the patterns of Wapiti and the scripts of CRFsuite
+# (:doc:`/templates`).
 #
 # A real corpus
 # -------------
-# fastcrf downloads CoNLL-2000, the corpus of this task, from its official address. Its rows have the same two columns:
+# fastcrf downloads CoNLL-2000, the corpus of this task, from its official address. Its rows have
+# the same two columns:
 #
 # .. code-block:: python
 #

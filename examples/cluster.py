@@ -10,8 +10,9 @@ Run it with ``python examples/cluster.py``.
 # %%
 # Workers
 # -------
-# ``engine="local:2"`` starts two processes on this machine for the time of a fit. ``engine="tcp://host:8786"`` uses a Dask cluster that is
-# there already. Each worker holds a part of the data; an iteration sends the weights and returns gradients.
+# ``engine="local:2"`` starts two processes on this machine for the time of a fit.
+# ``engine="tcp://host:8786"`` uses a Dask cluster that is there already. Each worker holds a part
+# of the data; an iteration sends the weights and returns gradients.
 
 import numpy as np
 
@@ -39,8 +40,8 @@ if __name__ == "__main__":
     main()
 
 # %%
-# Only batch solvers run on workers: ``lbfgs``, ``owlqn``, ``newton-cg``, ``accelerated-gradient``. ``auto`` becomes ``lbfgs``, or ``owlqn`` with
-# an L1 penalty.
+# Only batch solvers run on workers: ``lbfgs``, ``owlqn``, ``newton-cg``,
+# ``accelerated-gradient``. ``auto`` becomes ``lbfgs``, or ``owlqn`` with an L1 penalty.
 #
 # Your own data
 # -------------

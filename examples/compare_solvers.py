@@ -53,7 +53,8 @@ for passes in (5, 10, 20, 40):
 # %%
 # Curves
 # ------
-# ``sag`` leads for the first ten passes; ``auto`` leads from then on. The first passes of ``sgd`` calibrate its step size.
+# ``sag`` leads for the first ten passes; ``auto`` leads from then on. The first passes of ``sgd``
+# calibrate its step size.
 
 curves = {
     name: [([row["passes"] for row in trace], [row["distance"] for row in trace])] for name, trace in traces.items()

@@ -10,7 +10,10 @@ Run it with ``python examples/entities.py``.
 # %%
 # The data
 # --------
-# Entities are marked in IOB2: ``B-PER`` begins a person, ``I-PER`` continues one, ``O`` is outside. The sentences are generated.
+# Entities are marked in IOB2: ``B-PER`` begins a person, ``I-PER`` continues one, ``O`` is
+# outside. The sentences are generated.
+
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +29,8 @@ for word, label in zip(corpus.words[4], corpus.entities[4], strict=True):
 # %%
 # A feature function
 # ------------------
-# It returns a dict per token. Strings become attributes ``name:value``, True counts as 1, False is left out, and numbers are values.
+# It returns a dict per token. Strings become attributes ``name:value``, True counts as 1, False
+# is left out, and numbers are values.
 
 
 def describe(words):
@@ -41,7 +45,7 @@ def describe(words):
         }
         for word in words
     ]
-    for here, after in zip(items, items[1:], strict=False):
+    for here, after in pairwise(items):
         here["next word"], after["previous word"] = after["word"], here["word"]
         here["next title"], after["previous title"] = after["title"], here["title"]
     return items
@@ -96,8 +100,8 @@ for word, true, found, chances in zip(words, y[test][worst], predicted[worst], m
 # %%
 # What the model has learned
 # --------------------------
-# ``I-PER`` after ``O`` has no weight because it does not occur in training. ``all_possible_transitions=True`` gives such pairs a weight, which
-# training makes negative.
+# ``I-PER`` after ``O`` has no weight because it does not occur in training.
+# ``all_possible_transitions=True`` gives such pairs a weight, which training makes negative.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 TopFeaturesDisplay.from_estimator(crf, label="B-LOC", n=8, ax=axes[0])
@@ -107,7 +111,8 @@ plt.show()
 # %%
 # A real corpus
 # -------------
-# With the files of CoNLL-2002 in the folder that ``FASTCRF_DATA`` names (:doc:`/lab` describes the folder):
+# With the files of CoNLL-2002 in the folder that ``FASTCRF_DATA`` names (:doc:`/lab` describes
+# the folder):
 #
 # .. code-block:: python
 #

@@ -10,8 +10,8 @@ Run it with ``python examples/first_model.py``.
 # %%
 # The data
 # --------
-# ``X`` has a list per address, with the attributes of each token. ``y`` has the label of each token. The addresses are generated, so
-# this tutorial needs no download.
+# ``X`` has a list per address, with the attributes of each token. ``y`` has the label of each
+# token. The addresses are generated, so this tutorial needs no download.
 
 from tempfile import TemporaryDirectory
 
@@ -30,12 +30,14 @@ for token, attributes, label in zip(tokens[0], X[0], y[0], strict=True):
     print(f"{token:10} {label:14} {attributes[1:5]}")
 
 # %%
-# A token is described by a list of strings, or by a dict such as ``{"word": "elm", "length": 3}``, whose numbers count as values.
+# A token is described by a list of strings, or by a dict such as ``{"word": "elm", "length":
+# 3}``, whose numbers count as values.
 #
 # Train
 # -----
-# ``c2`` is the weight of the L2 penalty. The default solver needs no tuning; it stops when the objective is certified to be within 0.1 % of
-# the optimum (``tol=1e-3``). The first fit on a machine compiles kernels for a few seconds.
+# ``c2`` is the weight of the L2 penalty. The default solver needs no tuning; it stops when the
+# objective is certified to be within 0.1 % of the optimum (``tol=1e-3``). The first fit on a
+# machine compiles kernels for a few seconds.
 
 crf = CRF(c2=0.5).fit(X[train], y[train], X_dev=X[test], y_dev=y[test])
 print(crf.stop_reason_)
@@ -55,11 +57,9 @@ plt.show()
 # ---
 # ``predict`` returns the best labels, ``predict_marginals`` the probability of each label.
 
-address = "Mary Oakford, 12 N Elm St Apt 4B, Dallas TX 75201".split()
+address = ["Mary", "Oakford,", "12", "N", "Elm", "St", "Apt", "4B,", "Dallas", "TX", "75201"]
 items = address_items(address)
-for token, label, chances in zip(
-    address, crf.predict_single(items), crf.predict_marginals_single(items), strict=True
-):
+for token, label, chances in zip(address, crf.predict_single(items), crf.predict_marginals_single(items), strict=True):
     print(f"{token:10} {label:15} {chances[label]:7.2%}")
 
 # %%
@@ -71,7 +71,8 @@ print(flat_classification_report(y[test], crf.predict(X[test]), digits=3))
 # %%
 # Why this label?
 # ---------------
-# A label's score is the sum of the weights of its attributes and of its transition. Red raises a score, blue lowers it.
+# A label's score is the sum of the weights of its attributes and of its transition. Red raises a
+# score, blue lowers it.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
 TopFeaturesDisplay.from_estimator(crf, label="StreetType", n=8, ax=axes[0])
@@ -81,7 +82,8 @@ plt.show()
 # %%
 # Save
 # ----
-# The file holds the labels, the attributes and the weights. ``load`` returns a model that tags without scikit-learn.
+# The file holds the labels, the attributes and the weights. ``load`` returns a model that tags
+# without scikit-learn.
 
 with TemporaryDirectory() as folder:
     crf.save(f"{folder}/addresses.crf")
@@ -90,7 +92,8 @@ with TemporaryDirectory() as folder:
 # %%
 # Your own data
 # -------------
-# Read a file with one token per line, the label in the last column and a blank line between sequences:
+# Read a file with one token per line, the label in the last column and a blank line between
+# sequences:
 #
 # .. code-block:: python
 #
@@ -107,4 +110,5 @@ with TemporaryDirectory() as folder:
 #     fastcrf train train.txt -m model.crf --dev dev.txt
 #     fastcrf tag new.txt -m model.crf
 #
-# Next: :doc:`/tutorials/entities` writes the attributes by hand; :doc:`/tutorials/penalty` chooses ``c2``.
+# Next: :doc:`/tutorials/entities` writes the attributes by hand; :doc:`/tutorials/penalty`
+# chooses ``c2``.

@@ -10,8 +10,9 @@ Run it with ``python examples/from_sklearn_crfsuite.py``.
 # %%
 # Without changes
 # ---------------
-# ``python -m fastcrf.compat program.py`` runs a program in which ``import sklearn_crfsuite`` loads fastcrf. The lines below are those of
-# sklearn-crfsuite's tutorial; only the import names fastcrf. sklearn-crfsuite need not be installed.
+# ``python -m fastcrf.compat program.py`` runs a program in which ``import sklearn_crfsuite``
+# loads fastcrf. The lines below are those of sklearn-crfsuite's tutorial; only the import names
+# fastcrf. sklearn-crfsuite need not be installed.
 
 import matplotlib.pyplot as plt
 
@@ -48,20 +49,21 @@ X = [[word2features(sentence, i) for i in range(len(sentence))] for sentence in 
 y = corpus.entities
 X_train, y_train, X_test, y_test = X[:1000], y[:1000], X[1000:], y[1000:]
 
-old = sklearn_crfsuite.CRF(
-    algorithm="lbfgs", c1=0.1, c2=0.1, max_iterations=100, all_possible_transitions=True
-).fit(X_train, y_train)
+old = sklearn_crfsuite.CRF(algorithm="lbfgs", c1=0.1, c2=0.1, max_iterations=100, all_possible_transitions=True).fit(
+    X_train, y_train
+)
 labels = [label for label in old.classes_ if label != "O"]
 predicted = old.predict(X_test)
 print(f"weighted F1 {metrics.flat_f1_score(y_test, predicted, average='weighted', labels=labels):.4f}")
 
 # %%
-# Features, penalties and stopping criteria are CRFsuite's. The path to the optimum differs, so the last digits of the weights differ.
+# Features, penalties and stopping criteria are CRFsuite's. The path to the optimum differs, so
+# the last digits of the weights differ.
 #
 # With fastcrf
 # ------------
-# Remove ``algorithm`` and ``max_iterations``: the default solver, ``auto``, stops when the gap to the optimum is certified to be at most
-# ``tol``. ``predict`` returns a list of lists.
+# Remove ``algorithm`` and ``max_iterations``: the default solver, ``auto``, stops when the gap to
+# the optimum is certified to be at most ``tol``. ``predict`` returns a list of lists.
 
 new = CRF(c1=0.1, c2=0.1, all_possible_transitions=True).fit(X_train, y_train)
 predicted = new.predict(X_test)
@@ -82,7 +84,8 @@ plt.show()
 # %%
 # Scores by entity
 # ----------------
-# ``segment_scores`` counts whole entities, as conlleval does; a label with one wrong token counts as wrong.
+# ``segment_scores`` counts whole entities, as conlleval does; an entity with one wrong token
+# counts as wrong.
 
 scores = metrics.segment_scores(y_test, predicted)
 for kind, score in {**scores.by_type, "all": scores.overall}.items():
@@ -106,8 +109,8 @@ for kind, score in {**scores.by_type, "all": scores.overall}.items():
 #
 # A real corpus
 # -------------
-# The tutorial of sklearn-crfsuite uses the Spanish part of CoNLL-2002. With its files in the folder that ``FASTCRF_DATA`` names
-# (:doc:`/lab` describes the folder):
+# The tutorial of sklearn-crfsuite uses the Spanish part of CoNLL-2002. With its files in the
+# folder that ``FASTCRF_DATA`` names (:doc:`/lab` describes the folder):
 #
 # .. code-block:: python
 #

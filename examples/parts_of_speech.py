@@ -10,7 +10,8 @@ Run it with ``python examples/parts_of_speech.py``.
 # %%
 # The data
 # --------
-# The labels are the tags of the Penn Treebank. A gradient takes time proportional to the square of the number of labels.
+# The labels are the tags of the Penn Treebank. A gradient takes time proportional to the square
+# of the number of labels.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -99,8 +100,8 @@ for (tag, other), times in sorted(errors.items(), key=lambda pair: -pair[1])[:5]
 # %%
 # A real corpus
 # -------------
-# Universal Dependencies for English (EWT) has 49 tags and 204,577 training tokens. With its files in the folder that ``FASTCRF_DATA``
-# names (:doc:`/lab` describes the folder):
+# Universal Dependencies for English (EWT) has 49 tags and 204,577 training tokens. With its files
+# in the folder that ``FASTCRF_DATA`` names (:doc:`/lab` describes the folder):
 #
 # .. code-block:: python
 #

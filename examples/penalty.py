@@ -10,8 +10,8 @@ Run it with ``python examples/penalty.py``.
 # %%
 # A path
 # ------
-# ``regularization_path`` trains a model for each penalty, from the strongest to the weakest. Each fit starts from the one before, so ten
-# models cost about as much as three.
+# ``regularization_path`` trains a model for each penalty, from the strongest to the weakest. Each
+# fit starts from the one before, so ten models cost about as much as three.
 
 import matplotlib.pyplot as plt
 from scipy.stats import loguniform
@@ -35,8 +35,9 @@ for c2, passes, accuracy in zip(path.c2, path.passes, path.scores["accuracy"], s
 # %%
 # Cross-validation
 # ----------------
-# ``CRFCV`` follows a path in each fold, in parallel, and trains on all data with the best penalty. ``scoring`` is the mean log-likelihood per
-# token, unless you choose "accuracy" or "segment_f1".
+# ``CRFCV`` follows a path in each fold, in parallel, and trains on all data with the best
+# penalty. ``scoring`` is the mean log-likelihood per token, unless you choose "accuracy" or
+# "segment_f1".
 
 search = CRFCV(CRF(tol=1e-2), c2_values=[10.0, 3.0, 1.0, 0.3, 0.1, 0.03], cv=3).fit(X[train], y[train])
 print(f"selected c2={search.c2_:g}; token accuracy {search.score(X[test], y[test]):.2%}")
@@ -49,11 +50,10 @@ plt.show()
 # %%
 # Sparse models
 # -------------
-# ``c1`` sets weights to exactly zero. Given a number, a path begins at the largest useful ``c1``, where all weights are zero.
+# ``c1`` sets weights to exactly zero. Given a number, a path begins at the largest useful ``c1``,
+# where all weights are zero.
 
-sparse = regularization_path(
-    X[train], y[train], estimator=CRF(c2=0.01), c1_values=8, X_dev=X[test], y_dev=y[test]
-)
+sparse = regularization_path(X[train], y[train], estimator=CRF(c2=0.01), c1_values=8, X_dev=X[test], y_dev=y[test])
 figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
 ax.semilogx(sparse.c1, sparse.n_nonzero, "o-", label="weights other than zero")
 ax.set(xlabel="c1", ylabel="weights other than zero")

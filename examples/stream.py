@@ -10,7 +10,8 @@ Run it with ``python examples/stream.py``.
 # %%
 # Chunks
 # ------
-# ``partial_fit`` trains on one chunk and discards it. The solver is ``psa``, which adapts one step size per weight.
+# ``partial_fit`` trains on one chunk and discards it. The solver is ``psa``, which adapts one
+# step size per weight.
 
 from tempfile import TemporaryDirectory
 
@@ -34,8 +35,8 @@ for k, chunk in enumerate(chunks, 1):
 print(f"after {seen[-1]} addresses: held-out token error {held_out[-1]:.2%}")
 
 # %%
-# The progressive error of a chunk is the share of tokens whose most probable label was wrong before the model learned from them. It needs no
-# held-out data.
+# The progressive error of a chunk is the share of tokens whose most probable label was wrong
+# before the model learned from them. It needs no held-out data.
 
 batch = CRF(c2=0.5).fit(X[:2500], y[:2500])
 figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
@@ -58,8 +59,8 @@ print("Country" in crf.classes_, f"held-out token error {1 - crf.score(X_test, y
 # %%
 # Stop and resume
 # ---------------
-# ``save_stream`` saves the model and the state of the solver. A resumed stream ends with the same weights, bit for bit. ``save`` saves the
-# model alone, to tag with.
+# ``save_stream`` saves the model and the state of the solver. A resumed stream ends with the same
+# weights, bit for bit. ``save`` saves the model alone, to tag with.
 
 with TemporaryDirectory() as folder:
     crf.save_stream(f"{folder}/addresses.stream")

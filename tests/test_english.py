@@ -13,7 +13,9 @@ from reference import pages
 from reference.cases import for_each
 from reference.pages import REPOSITORY
 
-TITLES = next(page for page in pages.PAGES if page.name == "bibliography.md")  # titles of papers, in the words of their authors
+TITLES = next(
+    page for page in pages.PAGES if page.name == "bibliography.md"
+)  # titles of papers, in the words of their authors
 MEASUREMENTS = ("benchmarks", "notes")  # dated records
 PAGES = [page for page in pages.PAGES if page != TITLES and page.parent.name not in MEASUREMENTS]
 MODULES = sorted((REPOSITORY / "src").rglob("*.py"))

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from _generate.markdown import block, escaped, write_folder
 from typer.core import TyperCommand
 
+from _generate.markdown import block, escaped, write_folder
 from fastcrf.cli.main import app
 
 EXIT_CODES = """## Exit codes

@@ -18,7 +18,9 @@ def escaped(text: str) -> str:
 def table(rows: list[list[str]], header: list[str]) -> str:
     """Return a table; a bar inside a cell is escaped."""
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("\\|", "|").replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(cell.replace("\\|", "|").replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
 
 
 def block(text: str, language: str = "text") -> str:

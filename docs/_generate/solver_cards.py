@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import textwrap
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from _generate.markdown import block, escaped, table, write_folder
 from _generate.repository_files import HOME
-
 from fastcrf.solvers import registry
 from fastcrf.solvers.declaration import entries_of
 
@@ -31,9 +31,10 @@ FAMILIES = {  # package: (name, page)
 }
 FILTER = """<form id="solver-filter" hidden>
 <label>Search <input name="words" type="search" placeholder="name, paper, family"></label>
-<label>Tier <select name="tier"><option value="">all</option><option>core</option><option>laboratory</option></select></label>
-<label>Penalty <select name="penalty"><option value="">all</option><option>none</option><option>L1</option><option>L2</option>
-<option>L1+L2</option></select></label>
+<label>Tier <select name="tier"><option value="">all</option><option>core</option><option>laboratory</option>
+</select></label>
+<label>Penalty <select name="penalty"><option value="">all</option><option>none</option><option>L1</option>
+<option>L2</option><option>L1+L2</option></select></label>
 <output id="solver-count"></output>
 </form>"""
 
@@ -44,7 +45,7 @@ class Sections(NamedTuple):
     title: str
     paper: str
     objective: list[str]
-    algorithm: list[str]
+    algorithm: list[str]  # pseudo-code, and the text before and between
     notes: list[str]
     differences: list[str]
 
@@ -56,21 +57,13 @@ def write_pages(folder: Path) -> None:
 
 
 def sections_of(documentation: str) -> Sections:
-    """Divide a docstring: title, paper, what is minimized, pseudo-code (indented), notes, differences from the paper."""
-    title, paper, *rest = re.split(r"\n\s*\n", inspect.cleandoc(documentation))
-    parts = Sections(" ".join(title.split()), paper, [], [], [], [])
-    for paragraph in rest:
-        parts[kind_of(paragraph)].append(paragraph)
-    return parts
-
-
-def kind_of(paragraph: str) -> int:
-    """Return the index in Sections to which a paragraph belongs."""
-    if paragraph.startswith(" "):
-        return 3
-    if paragraph.startswith("Differs from"):
-        return 5
-    return 2 if re.match(r"(Minimizes|Maximizes)\b", paragraph) else 4
+    """Divide a docstring: title, paper, objective, pseudo-code (indented), notes, differences from the paper."""
+    title, paper, *rest = re.split(r"\n[ ]*\n", inspect.cleandoc(documentation))
+    objective = [text for text in rest if text.startswith("Minimizes ")]
+    differences = [text for text in rest if text.startswith("Differs from ")]
+    others = [text for text in rest if text not in objective and text not in differences]
+    end = max((k + 1 for k, text in enumerate(others) if text.startswith(" ")), default=0)
+    return Sections(" ".join(title.split()), paper, objective, others[:end], others[end:], differences)
 
 
 def family_of(module: str) -> tuple[str, str]:
@@ -92,13 +85,30 @@ def card(name: str) -> str:
             block(f"fastcrf train train.txt -m model.crf -a {name}{shell_penalty(facts)}", "sh"),
             facts_of(name, facts),
             *section("Paper", [escaped(parts.paper)]),
-            *section("Objective", [block(text) for text in parts.objective]),
-            *section("Algorithm", [block(text) for text in (inspect.cleandoc("\n" + p) for p in parts.algorithm)]),
+            *section("Objective", [block(formula(text)) for text in parts.objective]),
+            *section("Algorithm", [step(text) for text in parts.algorithm]),
             *section("Options", options_of(name)),
-            *section("Differs from the paper", [escaped(text) for text in parts.differences]),
             *section("Notes", [escaped(text) for text in parts.notes]),
+            *(text for difference in parts.differences for text in difference_of(difference)),
         ]
     )  # fmt: skip
+
+
+def step(paragraph: str) -> str:
+    """Return pseudo-code as a block, and text as text."""
+    return block(textwrap.dedent(paragraph)) if paragraph.startswith(" ") else escaped(paragraph)
+
+
+def difference_of(paragraph: str) -> list[str]:
+    """Return a section from "Differs from the paper: ..."."""
+    title, _, text = paragraph.partition(":")
+    text = " ".join(text.split())
+    return section(escaped(title), [escaped(text[:1].upper() + text[1:])])
+
+
+def formula(paragraph: str) -> str:
+    """Return what is minimized, with each equation on a line of its own."""
+    return re.sub(r",?\s{3,}", "\n", re.sub(r"^Minimizes\s+", "", paragraph))
 
 
 def section(title: str, texts: list[str]) -> list[str]:
@@ -146,11 +156,13 @@ def facts_of(name: str, facts: dict[str, Any]) -> str:
         "Same class": ", ".join(f"[{other}]({other}.md)" for other in others),
         "Source": f"[`{source}.py`]({HOME}/blob/main/src/{source}.py)",
     }
-    return "\n".join(f"{title}\n: {text}\n" for title, text in rows.items() if text)
+    return ":::{div} facts\n" + "\n".join(f"{title}\n: {text}\n" for title, text in rows.items() if text) + ":::"
 
 
 def guarantee(text: str) -> str:
-    return {"no objective": "no optimum: it does not minimize F"}.get(text, text if text.startswith("near") else f"the {text}")
+    return {"no objective": "no optimum: it does not minimize F"}.get(
+        text, text if text.startswith("near") else f"the {text}"
+    )
 
 
 def options_of(name: str) -> list[str]:
@@ -175,7 +187,9 @@ def index() -> str:
     body = table(rows, ["Name", "Method", "Tier", "Penalties", "Family"])
     tree = "\n".join(registry.names())
     return (
-        "# Solvers\n\n`CRF()` trains with [auto](auto.md). [Choosing a solver](/how-to-choose.md) says when another one is better. "
+        "# Solvers\n\n`CRF()` trains with [auto](auto.md). "
+        "[Choose a solver](/how-to-choose.md) says when another one is better. "
         "The tier core is for training models; the laboratory has published algorithms, to be read and compared.\n\n"
-        f"```{{raw}} html\n{FILTER}\n```\n\n:::{{rst-class}} solvers\n:::\n{body}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+        f"```{{raw}} html\n{FILTER}\n```\n\n:::{{rst-class}} solvers\n:::\n{body}\n\n"
+        f"```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
     )

@@ -1,7 +1,7 @@
 """A toy corpus: English news sentences from a small grammar, with tags, chunks and entities.
 
-The columns are those of CoNLL-2000 and CoNLL-2003: Penn Treebank tags, chunks and named entities in IOB2. It is learnable
-and not trivial: towns, people and firms share names, and many words are nouns and verbs.
+The columns are those of CoNLL-2000 and CoNLL-2003: Penn Treebank tags, chunks and named entities in IOB2. It is
+learnable and not trivial: towns, people and firms share names, and many words are nouns and verbs.
 """
 
 from __future__ import annotations
@@ -17,8 +17,12 @@ LEXICON = {
     "JJ": words("new old quiet annual local strong public early major last fast open light cold human red"),
     "JJR": words("larger smaller better cheaper faster lower higher"),
     "JJS": words("largest best cheapest oldest fastest lowest"),
-    "NN": words("report plan market price bridge work school offer cut deal vote river game visit call rise park study"),
-    "NNS": words("reports plans markets prices bridges works schools offers cuts deals votes games visits calls shares"),
+    "NN": words(
+        "report plan market price bridge work school offer cut deal vote river game visit call rise park study"
+    ),
+    "NNS": words(
+        "reports plans markets prices bridges works schools offers cuts deals votes games visits calls shares"
+    ),
     "CD": words("two three 12 40 1,500 1998 7.5 million"),
     "PRP": words("he she they it we"),
     "PRP$": words("his her their its our"),
