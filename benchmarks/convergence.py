@@ -25,8 +25,9 @@ import claims
 import corpora
 
 from fastcrf.cli.options.solver_options import read_solver
-from fastcrf.lab.experiment import Experiment, Limits, Penalty
+from fastcrf.lab.experiment import Experiment, Penalty
 from fastcrf.lab.figures import check_figure, save_figure
+from fastcrf.lab.limits import Limits
 from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.lab.runner import Watcher, run_experiment
 from fastcrf.lab.store import Rows, Store, as_lines

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import corpora
 
 from fastcrf.cli.options.solver_options import read_solver
-from fastcrf.lab.experiment import Experiment, Limits, Penalty
+from fastcrf.lab.experiment import Experiment, Penalty
+from fastcrf.lab.limits import Limits
 from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.lab.tables import table
 from fastcrf.objective.problem import Problem

@@ -107,7 +107,7 @@ def segments(labels: Sequence[Label], bare: bool = False) -> list[Segment]:
     found: list[Segment] = []
     start, mark_before, kind_before = 0, OUTSIDE, None
     for t, label in enumerate([*labels, OUTSIDE]):
-        mark, kind = _mark_and_type(label, bare)
+        mark, kind = mark_and_type(label, bare)
         begins = mark in "BSU" or mark_before in "OESLU" or kind != kind_before
         if mark_before != OUTSIDE and (mark == OUTSIDE or begins):
             found.append((kind_before, start, t))
@@ -177,7 +177,8 @@ def marks_are_bare(labels: Iterable[Label]) -> bool:
     return "B" in distinct and distinct <= BARE_MARKS
 
 
-def _mark_and_type(label: Label, bare: bool) -> tuple[str, Label]:
+def mark_and_type(label: Label, bare: bool) -> tuple[str, Label]:
+    """The mark of a label (B, I, O ...) and the type of segment that it belongs to."""
     if label == OUTSIDE:
         return OUTSIDE, None
     if bare:
