@@ -58,6 +58,19 @@ def test_every_score_is_what_its_definition_says():
         make_scores(dataset, ["f2"])
 
 
+def test_unseen_attributes_do_not_count_and_a_sequence_with_an_unseen_label_has_no_likelihood():
+    X, y = toy_sequences(20, seed=1)
+    X_test, y_test = toy_sequences(6, seed=2)
+    strange = [["never seen", *labels[1:]] if k == 2 else labels for k, labels in enumerate(y_test)]
+    more = [[{**item, "never seen": 1.0} for item in sequence] for sequence in X_test]
+    others = [k for k in range(6) if k != 2]
+    losses = []
+    for held_out in ((more, strange), ([X_test[k] for k in others], [y_test[k] for k in others])):
+        dataset = make_dataset("toy", X, y, held_out)
+        losses.append(make_scores(dataset, ["log_loss"])["log_loss"](np.linspace(-1, 1, dataset.features.n_weights)))
+    assert losses[0] == losses[1]
+
+
 def test_a_set_without_held_out_data_has_scores_of_training_only():
     dataset = make_dataset("toy", *toy_sequences(10, seed=1))
     assert set(make_scores(dataset, NAMES)) == {"active", "train_error", "train_f1"}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -110,6 +110,7 @@ def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher)
 
 def carry_out(planned: PlannedRun, limits: Limits, store: Store, progress: Display | None) -> Rows:
     """Run, keep rows and weights, and forget the checkpoint."""
+    gc.collect()  # what an earlier run left behind is not this one's memory
     rows, weights = measure(planned, limits, store.state(planned.key), progress)
     rows = cut(rows, limits) or rows  # says which limit it was
     store.keep(planned.key, rows, weights)
@@ -121,17 +122,12 @@ def measure(
 ) -> tuple[Rows, Floats]:
     """Run, or go on from the checkpoint: the rows, and the weights at the end."""
     machine = machine_facts()
-    gc.collect()
     with measured() as measures:
-        problem, watch = (
-            planned.objective.problem(planned.n_jobs),
-            make_scores(planned.objective.dataset, planned.scores),
-        )
-        solver = Observed(planned.solver, planned.marks)
-        rules = limits.rules()
-        result = minimize_resumably(
-            problem, solver, checkpoint, stop=rules, watch=watch, progress=progress, measure=True
-        )
+        problem = planned.objective.problem(planned.n_jobs)
+        observed = cast(Any, Observed(planned.solver, planned.marks))
+        watch = make_scores(planned.objective.dataset, planned.scores)
+        asked = {"stop": limits.rules(), "watch": watch, "progress": progress, "measure": True}
+        result = minimize_resumably(problem, observed, checkpoint, **asked)
     facts = {
         **planned.facts(),
         "status": result.status,

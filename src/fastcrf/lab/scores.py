@@ -3,7 +3,7 @@
 active        weights other than zero
 error         share of held-out tokens with a wrong label
 f1            of the held-out segments, as conlleval counts them
-log_loss      mean loss of a held-out sequence: minus its log-likelihood
+log_loss      mean loss of a held-out sequence: minus its log-likelihood; one with an unseen label has none
 train_error, train_f1       the same of the training set
 
 Labels that training never saw count as wrong.
@@ -12,12 +12,15 @@ Labels that training never saw count as wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
+from fastcrf.data.corpus.occurrences import with_attributes
+from fastcrf.data.corpus.reordering import reorder
 from fastcrf.decoding.compiled_decoder import viterbi
 from fastcrf.metrics import OUTSIDE, Label, mark_and_type, marks_are_bare
 from fastcrf.objective.problem import Problem
@@ -73,7 +76,15 @@ class LabeledPart:
         return 200.0 * len(np.intersect1d(found, self.gold, assume_unique=True)) / total if total else 0.0
 
     def log_loss(self, weights: Floats) -> float:
-        return Problem(self.corpus, self.features).value(weights) / self.corpus.n_sequences
+        return self.known.value(weights) / self.known.n_sequences
+
+    @cached_property
+    def known(self) -> Problem:
+        """What training has seen of these data: attributes that it knows, sequences whose labels all have an id."""
+        unseen = np.add.reduceat(self.corpus.labels < 0, self.corpus.starts[:-1])
+        corpus, n = reorder(self.corpus, np.flatnonzero(unseen == 0)), self.features.n_attributes
+        numbers = np.append(np.arange(n), -1).astype(np.int32)  # the last place is that of an unknown one, -1
+        return Problem(with_attributes(corpus, numbers >= 0, numbers), self.features)
 
 
 class Marks(NamedTuple):
