@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from fastcrf.lab.figures import check_figure, save_figure
-from fastcrf.lab.page import page
+from fastcrf.lab.drawing.figures import check_figure, save_figure
+from fastcrf.lab.drawing.page import page
 from reference.lab_rows import lab_rows
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from fastcrf.solvers.quasi_newton.prox_lbfgs import ProxLBFGS as ProxLBFGS
     from fastcrf.solvers.registry import make as make
     from fastcrf.solvers.registry import names as names
+    from fastcrf.solvers.sag.prox_sag import ProxSAG as ProxSAG
     from fastcrf.solvers.sag.prox_saga import ProxSAGA as ProxSAGA
     from fastcrf.solvers.sag.sag import SAG as SAG
     from fastcrf.solvers.sag.sag_nus import SAGNUS as SAGNUS
@@ -105,6 +106,7 @@ __all__ = [
     "Pegasos",
     "Perceptron",
     "ProxLBFGS",
+    "ProxSAG",
     "ProxSAGA",
     "ProxSVRG",
     "SAGAFixedProbabilities",

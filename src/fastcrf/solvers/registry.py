@@ -57,6 +57,7 @@ REGISTRY: dict[str, Line] = {
     "saga-two-samples": Line("fastcrf.solvers.sag.saga_two_samples", "SAGATwoSamples"),
     "svrg": Line("fastcrf.solvers.sag.svrg.svrg", "SVRG"),
     "emgd": Line("fastcrf.solvers.sag.svrg.emgd", "EMGD"),
+    "prox-sag": Line("fastcrf.solvers.sag.prox_sag", "ProxSAG"),
     "prox-saga": Line("fastcrf.solvers.sag.prox_saga", "ProxSAGA"),
     "prox-svrg": Line("fastcrf.solvers.sag.svrg.prox_svrg", "ProxSVRG"),
     "psa": Line("fastcrf.solvers.online.psa", "PSA"),

@@ -23,7 +23,7 @@ def usable_jobs(n_jobs: Any = None) -> int:
     if n_jobs is None:
         return 1 if get_active_backend()[0].nesting_level else joblib.cpu_count()
     if n_jobs == 0:
-        raise ValueError("n_jobs=0 leaves no thread to work; use a number of threads, or -1 or None for all cores.")
+        raise ValueError("n_jobs=0 is not valid; use a number of threads, or -1 or None for all cores.")
     if isinstance(n_jobs, int) and n_jobs < 0:
         return max(1, joblib.cpu_count() + 1 + n_jobs)
     return min(whole("n_jobs", n_jobs, 1), max(joblib.cpu_count(), MOST_WITHOUT_CORES))
