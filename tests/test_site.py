@@ -44,7 +44,8 @@ def test_every_option_of_a_command_is_on_its_page(name):
     command = cli_pages.read_commands()[name]
     page = cli_pages.page_of(name, command)
     for parameter in command.params:
-        shown = parameter.opts[-1] if parameter.opts[-1].startswith("-") else parameter.metavar or parameter.name.upper()
+        option = parameter.opts[-1]
+        shown = option if option.startswith("-") else parameter.metavar or parameter.name.upper()
         assert re.search(rf"^````\{{option\}} .*{shown}\b", page, re.MULTILINE), shown
 
 

@@ -41,6 +41,6 @@ def target(path: Path, folder: Path) -> str:
         file = DOCS / "develop" / f"{COPIED[file.name]}.md"
     if file.parent == ROOT / "examples" and file.suffix == ".py":
         file = DOCS / "tutorials" / f"{file.stem}.rst"
-    if file.is_relative_to(DOCS):
+    if file.is_relative_to(DOCS) and not file.is_dir():
         return Path(os.path.relpath(file, folder)).as_posix()
     return f"{HOME}/{'tree' if file.is_dir() else 'blob'}/main/{file.relative_to(ROOT).as_posix()}"
