@@ -33,7 +33,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for path in shipped_models():
         data = path.read_bytes()
-        same = fastcrf.Model.from_bytes(data).to_crfsuite() == data
+        same = fastcrf.Model.from_bytes(data).to_bytes("crfsuite") == data
         print(f"{path.name}: {len(data):,} bytes, written back {'the same' if same else 'DIFFERENT'}")
     folder = corpora.data_folder(arguments.data)
     with tempfile.TemporaryDirectory() as models:
@@ -55,17 +55,17 @@ def compare(folder: Path, path: str, iterations: int) -> None:
     tagger = pycrfsuite.Tagger()
     opening, _ = timed(lambda: tagger.open(path))
     data = Path(path).read_bytes()
-    same = model.to_crfsuite() == data
+    same = model.to_bytes("crfsuite") == data
     print(f"CoNLL-2000: {len(data):,} bytes, {len(model.attributes):,} attributes, "
           f"written back {'the same' if same else 'DIFFERENT'}")  # fmt: skip
     print(f"opened in     {seconds * 1e3:10.1f} ms    CRFsuite {opening * 1e3:10.1f} ms")
     one = sorted(X, key=len)[len(X) // 2]
-    model.tag(X)  # compiled code is loaded
-    ours, theirs = best(lambda: model.tag_one(one), 300), best(lambda: tagger.tag(one), 300)
+    model.predict(X)  # compiled code is loaded
+    ours, theirs = best(lambda: model.predict_single(one), 300), best(lambda: tagger.tag(one), 300)
     print(f"one sentence  {ours * 1e6:10.1f} us    CRFsuite {theirs * 1e6:10.1f} us    ({len(one)} tokens)")
-    ours, theirs = best(lambda: model.tag(X), 5), best(lambda: [tagger.tag(sequence) for sequence in X], 5)
+    ours, theirs = best(lambda: model.predict(X), 5), best(lambda: [tagger.tag(sequence) for sequence in X], 5)
     print(f"{len(X):,} of them {ours * 1e3:10.1f} ms    CRFsuite {theirs * 1e3:10.1f} ms")
-    different = sum(a != tagger.tag(sequence) for a, sequence in zip(model.tag(X), X, strict=True))
+    different = sum(a != tagger.tag(sequence) for a, sequence in zip(model.predict(X), X, strict=True))
     print(f"sentences with other labels: {different}")
 
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 CRFSUITE = "import pycrfsuite; t = pycrfsuite.Tagger(); t.open({0!r}); print(t.tag({1!r}))"
-FASTCRF = "import fastcrf; print(fastcrf.load({0!r}).tag_one({1!r}))"
-MARGINALS = "import fastcrf; print(fastcrf.load({0!r}).marginals_one({1!r})[0])"
+FASTCRF = "import fastcrf; print(fastcrf.load({0!r}).predict_single({1!r}))"
+MARGINALS = "import fastcrf; print(fastcrf.load({0!r}).predict_marginals_single({1!r})[0])"
 THEIRS, OURS, COLUMNS, SENTENCE, ITEMS = "theirs.crfsuite", "ours.crf", "columns.crf", "one.txt", "one.json"
 RAW = "raw.crf"
 TEMPLATE = "U00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[1,0]\nU03:%x[-1,0]/%x[0,0]\nU04:%x[0,0]/%x[1,0]\nB\n"
@@ -92,9 +92,9 @@ def programs(folder: Path) -> dict[str, list[str]]:
     return {
         "numpy": [*python, "import numpy"],
         "CRFsuite, python-crfsuite": [*python, CRFSUITE.format(theirs, items)],
-        "fastcrf.load(...).tag_one, .crf": [*python, FASTCRF.format(ours, items)],
-        "fastcrf.load(...).tag_one, .crfsuite": [*python, FASTCRF.format(theirs, items)],
-        "fastcrf.load(...).marginals_one, .crf": [*python, MARGINALS.format(ours, items)],
+        "fastcrf.load(...).predict_single, .crf": [*python, FASTCRF.format(ours, items)],
+        "fastcrf.load(...).predict_single, .crfsuite": [*python, FASTCRF.format(theirs, items)],
+        "fastcrf.load(...).predict_marginals_single, .crf": [*python, MARGINALS.format(ours, items)],
         "fastcrf tag": [*tag, columns],
         "fastcrf tag --scores": [*tag, columns, "--scores"],
         "fastcrf tag, with a template": [*tag, str(folder / RAW)],

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from fastcrf.data.datasets.known_sets import KNOWN_SETS
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
+from fastcrf.fitting.plan import make_plan
 from fastcrf.fitting.regularization_path import follow_path, problem_of_path
 from fastcrf.solvers.auto.auto import Auto
 
@@ -32,11 +34,11 @@ PATHS = {
 def figures_of(name: str, first: int | None, tol: float, pairs: int | None) -> list[dict[str, Any]]:
     X, y = load(name, subset=next(iter(KNOWN_SETS[name].parts)), items=True, return_X_y=True)
     corpus, attributes, labels = encode_training(X[:first], y[:first])
-    problem = problem_of_path(corpus, build_feature_map(corpus, len(attributes), len(labels)), 0.01, 2)
+    problem = problem_of_path(Auto(), corpus, build_feature_map(corpus, len(attributes), len(labels)), 0.01, 2)
     rows = []
     for path, along in PATHS.items():
-        cold = [follow_path(problem, [penalty], tol=tol)[0] for penalty in along]
-        warm = follow_path(problem, along, tol=tol, solver=Auto(pairs=pairs))
+        cold = [follow_path(problem, [penalty], partial(make_plan, tol=tol))[0] for penalty in along]
+        warm = follow_path(problem, along, partial(make_plan, Auto(pairs=pairs), tol=tol))
         row: dict[str, Any] = {"set": name, "sequences": corpus.n_sequences, "path": path}
         for side, points in (("cold", cold), ("warm", warm)):
             row[side] = {

@@ -106,10 +106,10 @@ def tag(folder: Path) -> Figures:
         theirs = best_time(lambda: [tagger.tag(chunking(rows)) for rows in test], 5)
         agree = sum(
             a == b
-            for rows, found in zip(test, model.tag(test), strict=True)
+            for rows, found in zip(test, model.predict(test), strict=True)
             for a, b in zip(found, tagger.tag(chunking(rows)), strict=True)
         )
-    ours = best_time(lambda: model.tag(test), 9)
+    ours = best_time(lambda: model.predict(test), 9)
     seven = next(rows for rows in test if len(rows) == 7)
     return {
         "crfsuite_tokens_per_second": n_tokens / theirs,
@@ -117,8 +117,8 @@ def tag(folder: Path) -> Figures:
         "ratio": theirs / ours,
         "same_labels": agree / n_tokens,
         "with_reading_tokens_per_second": n_tokens
-        / best_time(lambda: model.tag(rows_of(folder, "conll2000", "test")), 5),
-        "one_sentence_us": 1e6 * best_time(lambda: model.tag_one(seven), 500),
+        / best_time(lambda: model.predict(rows_of(folder, "conll2000", "test")), 5),
+        "one_sentence_us": 1e6 * best_time(lambda: model.predict_single(seven), 500),
         "model_bytes": len(model.to_bytes()),
     }
 

@@ -20,6 +20,7 @@ from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template, recognize
 from fastcrf.features.feature_map import build_feature_map
 from fastcrf.model.model import Model
+from fastcrf.model.scored import scored
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.stopping import MaxIterations
@@ -96,11 +97,11 @@ def use_model(data: bytes) -> None:
     """Load a model as an estimator would, tag with it, and save it again."""
     model = Model.from_bytes(data)
     sentences = ROWS if model.attributes.kind == "template" else TAGGED
-    labels = model.tag(sentences)
+    labels = model.predict(sentences)
     assert [len(each) for each in labels] == [len(each) for each in sentences]
-    for scored in model.scored(sentences):
-        assert 0.0 <= scored.probability <= 1.0 + 1e-9
-        assert all(abs(sum(row.values()) - 1.0) < 1e-9 for row in scored.marginals)
+    for found in scored(model, sentences):
+        assert 0.0 <= found.probability <= 1.0 + 1e-9
+        assert all(abs(sum(row.values()) - 1.0) < 1e-9 for row in found.marginals)
     model.to_bytes()
 
 

@@ -29,13 +29,13 @@ def keep_tagging(content: bytes, X: Any, right: Any, seconds: float, shared: Mod
     """Tag again and again, in calls of all kinds; count rounds, and answers that differ."""
     model = shared or Model.from_bytes(content)
     rounds = wrong = 0
-    marginals = model.marginals(X[:20])
+    marginals = model.predict_marginals(X[:20])
     early = 0
     end, half = time.monotonic() + seconds, time.monotonic() + seconds / 4
     while time.monotonic() < end:
-        wrong += model.tag(X) != right
-        wrong += [model.tag_one(x) for x in X[:50]] != right[:50]
-        wrong += model.marginals(X[:20]) != marginals
+        wrong += model.predict(X) != right
+        wrong += [model.predict_single(x) for x in X[:50]] != right[:50]
+        wrong += model.predict_marginals(X[:20]) != marginals
         rounds += 1
         if not early and time.monotonic() > half:
             gc.collect()

@@ -15,6 +15,7 @@ from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.templates.regex import RegexError, compiled, first_match
 from fastcrf.estimators.crf import CRF
 from fastcrf.model.model import Model
+from fastcrf.model.scored import scored
 from fastcrf.solvers.registry import make, names, options_of
 from fastcrf.system.threads import usable_jobs
 from fuzz.files import TAGGED, saved_models
@@ -98,7 +99,7 @@ def tagged_values(rng: random.Random, folder: Path) -> Work:
     model = Model.from_bytes(saved_models()[0])
     sequences = [[value(rng, 2) for _ in range(rng.randint(0, 3))] for _ in range(rng.randint(0, 3))]
     X = sequences if rng.random() < 0.8 else value(rng, 4)
-    return lambda: (model.tag(X), model.scored(TAGGED), Encoder(model.attributes).encode(X), model.scored(X))
+    return lambda: (model.predict(X), scored(model, TAGGED), Encoder(model.attributes).encode(X), scored(model, X))
 
 
 def value(rng: random.Random, depth: int) -> Any:

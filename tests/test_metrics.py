@@ -172,6 +172,7 @@ def test_scorers_score_an_estimator():
             return [["O"] * len(x) for x in X]
 
     assert scorers.flat_accuracy(AlwaysO(), ["ab", "c"], [["O", "B"], ["O"]]) == pytest.approx(2 / 3)
+    assert scorers.segment_f1(AlwaysO(), ["ab", "c"], [["O", "B"], ["O"]]) == 0.0
     assert scorers.sequence_accuracy(AlwaysO(), ["ab", "c"], [["O", "B"], ["O"]]) == 0.5
 
 

@@ -20,10 +20,11 @@ from fastcrf.system.moved_modules import MovedModules
 if TYPE_CHECKING:
     import os
 
-    from fastcrf import displays, exceptions, metrics, scorers, stopping
+    from fastcrf import displays, exceptions, metrics, scorers, solvers, stopping
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimators.crf import CRF
-    from fastcrf.estimators.regularization import CRFCV, path
+    from fastcrf.estimators.cross_validation import CRFCV
+    from fastcrf.estimators.regularization import regularization_path
     from fastcrf.model.model import Model
 
 __all__ = [
@@ -36,8 +37,9 @@ __all__ = [
     "load",
     "metrics",
     "open_corpus",
-    "path",
+    "regularization_path",
     "scorers",
+    "solvers",
     "stopping",
 ]
 __version__ = "0.1.0"
@@ -46,21 +48,53 @@ sys.meta_path.append(MovedModules)  # type: ignore[arg-type]  # asked last: it n
 
 _HOMES = {
     "CRF": "fastcrf.estimators.crf",
-    "CRFCV": "fastcrf.estimators.regularization",
+    "CRFCV": "fastcrf.estimators.cross_validation",
     "Model": "fastcrf.model.model",
-    "path": "fastcrf.estimators.regularization",
+    "regularization_path": "fastcrf.estimators.regularization",
 }
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """The model in a file that `CRF.save`, CRFsuite, CRF++ (as text) or Wapiti wrote, ready to tag."""
+    """Load a model that `CRF.save`, CRFsuite, CRF++ (as text) or Wapiti wrote. Nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : str or path
+        File to read.
+
+    Returns
+    -------
+    Model
+        The model, which predicts without scikit-learn. `CRF.load` returns an estimator.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is no model, or damaged.
+    """
     from fastcrf.model.model import Model
 
     return Model.load(path)
 
 
 def open_corpus(path: str | os.PathLike[str]) -> EncodedCorpus:
-    """The encoded corpus in a file that `fastcrf encode` wrote, mapped: `CRF.fit` takes it in place of X and y."""
+    """Open an encoded corpus that `fastcrf encode` wrote. The operating system reads it into memory as it is used.
+
+    Parameters
+    ----------
+    path : str or path
+        File to open.
+
+    Returns
+    -------
+    EncodedCorpus
+        The corpus, which `CRF.fit` takes in place of X and y.
+
+    Raises
+    ------
+    DataError
+        If the file is no encoded corpus, or damaged.
+    """
     from fastcrf.data.corpus_file.reading import open_corpus
 
     return open_corpus(path)

@@ -15,6 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from fastcrf.training.trace import Row
 
+__all__ = ["ConvergenceDisplay", "RegularizationPathDisplay", "TopFeaturesDisplay", "TransitionMatrixDisplay"]
+
 Curve = tuple[Sequence[float], Sequence[float]]  # x and y of each step
 
 AXES = {"passes": "effective passes over the data", "seconds": "seconds in the solver", "step": "steps"}
@@ -170,14 +172,14 @@ class RegularizationPathDisplay:
 
     @classmethod
     def from_path(cls, path: Any, *, ax: Any = None, **line: Any) -> RegularizationPathDisplay:
-        """What `fastcrf.path` returned: active weights, or the held-out scores where there are any."""
-        curves = path.scores or {VALUES["active"]: path.active}
+        """Draw what `regularization_path` returned: held-out scores, or the number of weights without such."""
+        curves = path.scores or {VALUES["active"]: path.n_nonzero}
         return cls(*varied(path.c1, path.c2, curves)).plot(ax, **line)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **line: Any) -> RegularizationPathDisplay:
         """The mean scores of a fitted `CRFCV`."""
-        curves = {estimator.scoring: estimator.cv_scores_.mean(axis=1)}
+        curves = {estimator.scoring: estimator.scores_.mean(axis=1)}
         return cls(*varied(estimator.c1_values_, estimator.c2_values_, curves)).plot(ax, **line)
 
     def plot(self, ax: Any = None, **line: Any) -> RegularizationPathDisplay:

@@ -12,6 +12,20 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+__all__ = [
+    "SegmentScore",
+    "SegmentScores",
+    "flat_accuracy_score",
+    "flat_classification_report",
+    "flat_f1_score",
+    "flat_fbeta_score",
+    "flat_precision_score",
+    "flat_recall_score",
+    "segment_scores",
+    "segments",
+    "sequence_accuracy_score",
+]
+
 Label = Hashable
 Sequences = Iterable[Iterable[Label]]  # labels, sequence by sequence
 Segment = tuple[Label, int, int]  # type, first position, position after the last
@@ -33,6 +47,8 @@ class SegmentScore(NamedTuple):
 
 
 class SegmentScores(NamedTuple):
+    """The scores of all segments, and those of each type."""
+
     overall: SegmentScore
     by_type: dict[Label, SegmentScore]
 
@@ -94,6 +110,11 @@ def segment_scores(y_true: Sequences, y_pred: Sequences) -> SegmentScores:
     kinds = sorted(there.keys() | found.keys(), key=str)
     by_type = {kind: _segment_score(there[kind], found[kind], right[kind]) for kind in kinds}
     return SegmentScores(_segment_score(there.total(), found.total(), right.total()), by_type)
+
+
+def segment_f1_score(y_true: Sequences, y_pred: Sequences) -> float:
+    """Compute the F1 of all segments (0 for empty input), as conlleval counts them."""
+    return segment_scores(y_true, y_pred).overall.f1
 
 
 def segments(labels: Sequence[Label], bare: bool = False) -> list[Segment]:

@@ -1,7 +1,7 @@
-"""Rules that end training: `CRF(stopping=[GradientNorm(0.05)])`. Training ends when the first of them is met.
+"""Stopping criteria: `CRF(stopping=[GradientNorm(0.05)])`. Training ends when the first of them is met.
 
-A rule is a frozen dataclass without state, so that one object serves many runs. The package checks a rule after each
-iteration, beside the parameters `tol`, `max_iterations` and `max_seconds` of `CRF`.
+A criterion is a frozen dataclass without state, so that one object serves many runs. After each iteration the package
+checks the criteria together with the parameters `tol`, `max_iterations` and `max_seconds` of `CRF`.
 """
 
 from __future__ import annotations
@@ -25,21 +25,23 @@ __all__ = [
 ]
 
 Row = Mapping[str, Any]
-ONLINE = "online_objective"  # column of solvers that sum up losses while the weights move
-LOSS = "training_loss"  # column of solvers that learn from mistakes, and minimize no objective
+ONLINE = "online_objective"  # column of solvers that sum up losses while the weights change
+LOSS = "training_loss"  # column of mistake-driven trainers, which minimize no objective
 ESTIMATE = "largest_slope_estimate"  # column of solvers with stored gradients; infinite until all sequences were seen
 NORMS = ("max", "l2")
 
 
 class Certified(Protocol):
-    """A lower bound on the optimum, as far as rules read it."""
+    """A lower bound on the optimum, as stopping criteria read it."""
 
     @property
     def relative_gap(self) -> float: ...
 
 
 class Point(Protocol):
-    """Where a run is. What the solver has not evaluated costs a pass over the data when a rule reads it."""
+    """The state of a run after an iteration. Reading a value that the solver has not evaluated costs a pass over the
+    data.
+    """
 
     number: int  # iterations since the start
     passes: float
@@ -49,7 +51,7 @@ class Point(Protocol):
     @property
     def weights(self) -> Floats: ...
     @property
-    def info(self) -> Mapping[str, float]: ...  # what the solver reports of itself
+    def info(self) -> Mapping[str, float]: ...  # values that the solver reports
     @property
     def n_sequences(self) -> int: ...
     @property
@@ -71,11 +73,13 @@ class Point(Protocol):
 
 @runtime_checkable
 class Rule(Protocol):
-    """A reason to end the run at `point`, or None. history[k] is the row of iteration k, up to the one before.
+    """A stopping criterion: returns a reason to end the run at `point`, or None.
 
-    status: the status of a run that the rule ends: `converged` for a goal, `stopped` for a limit, `requested` where the
-        user asked for the end. exact: whether the rule reads the objective or its gradient at every iteration, so that
-        no iteration may be in single precision.
+    history: history[k] is the row of iteration k, up to the previous one.
+    status: the status of a run that the criterion ends: `converged` for a criterion of optimality, `stopped` for a
+        limit, `requested` if the user asked for the end.
+    exact: whether the criterion reads the objective or its gradient at every iteration, so that no iteration may be in
+        single precision.
     """
 
     @property
@@ -178,7 +182,7 @@ class GradientNorm:
 
 @dataclass(frozen=True)
 class RelativeDecrease:
-    """End when the objective fell by at most `tol`, relative to itself, in so many iterations, or when it rose.
+    """End when the objective decreased by at most `tol`, relative to itself, in `iterations` iterations, or increased.
 
     It compares what the solver reports: the objective, else the online objective, else the training loss of an epoch.
     """
@@ -208,7 +212,7 @@ class RelativeDecrease:
 
 
 def reported(point: Point) -> str:
-    """Return the column of what the solver minimizes, as it reports it."""
+    """Return the column of the reported function that the solver minimizes."""
     if point.has_objective:
         return "objective"
     return next((column for column in (ONLINE, LOSS) if column in point.info), "objective")
@@ -216,11 +220,11 @@ def reported(point: Point) -> str:
 
 @dataclass(frozen=True)
 class CertifiedGap:
-    """End when F is proven to be within `tol` of the optimum, relative to the optimum.
+    """End when F is certified to be within `tol` of the optimum, relative to the optimum.
 
-    For c2 > 0 the proof costs nothing once the gradient is known. For c2 = 0 it costs a pass over the data, so the rule
-    asks for it only after an iteration that gained less than `tol`, and each time the number of iterations has grown by
-    an eighth.
+    For c2 > 0 the certificate costs nothing once the gradient is known. For c2 = 0 it costs a pass over the data. The
+    criterion then computes it only after an iteration that gained less than `tol`, and only when the number of
+    iterations has grown by 12.5 % since the last certificate.
     """
 
     tol: float
@@ -262,7 +266,7 @@ class EarlyStopping:
 
     @property
     def column(self) -> str:
-        """The column of the score in the history."""
+        """Return the column of the score in the history."""
         return f"dev_{self.score}"
 
     def reason(self, point: Point, history: Sequence[Row]) -> str | None:

@@ -71,7 +71,7 @@ def test_the_objective_of_a_certificate_is_that_of_the_definition(c1, c2):
 
 @pytest.mark.parametrize("bound", [-1e7, 0.0, 3.0])
 def test_a_bound_that_proves_nothing_is_not_called_a_distance(bound):
-    assert str(Certificate(7.0, bound)) == "objective 7; there is no useful bound on its distance to the optimum yet"
+    assert str(Certificate(7.0, bound)) == "objective 7; its optimality gap has no useful bound yet"
     assert str(Certificate(7.0, 6.93)) == "objective 7 is within 1 % of the optimum"
 
 
@@ -85,7 +85,25 @@ def test_without_a_penalty_nothing_is_proved_and_it_says_so():
     problem = random_problem(6, 0.0, 0.0)
     certificate = problem.certificate(np.zeros(problem.n_weights))
     assert (certificate.gap, certificate.relative_gap, certificate.lower_bound) == (np.inf, np.inf, -np.inf)
-    assert "no certificate" in str(certificate)
+    assert str(certificate) == "no certificate: without a penalty there is no bound on the distance to the optimum"
+
+
+@pytest.mark.parametrize("bound", [7.0 - 1e-14, 7.0, 7.0 + 1e-14])
+def test_no_gap_is_certified_below_the_rounding_of_the_objective(bound):
+    certificate = Certificate(7.0, bound)
+    assert certificate.gap == pytest.approx(7e-12)
+    assert certificate.relative_gap == pytest.approx(1e-12)
+    assert str(certificate) == "objective 7 is within 1e-10 % of the optimum"
+
+
+def test_an_overflow_of_the_bound_is_not_called_a_missing_penalty():
+    problem = random_problem(6, 0.0, 1.0)
+    weights = np.zeros(problem.n_weights)
+    certificate = problem.certificate(weights, 7.0, np.full(problem.n_weights, 1e200))
+    assert certificate.gap == np.inf
+    assert str(certificate) == (
+        "no certificate: the lower bound overflows float64; scale the values of the attributes down"
+    )
 
 
 def test_what_is_known_of_a_point_may_be_told_in_part():

@@ -130,6 +130,26 @@ def test_a_file_that_is_not_there_is_one_sentence(compare):
     assert "nothing.txt" in result.stderr
 
 
+def test_a_folder_that_cannot_hold_runs_is_named_before_anything_is_read(run, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(sys, "platform", "linux")  # where this variable counts
+    result = run("compare", "nothing.txt")
+    assert result.exit_code == 1
+    folder = tmp_path / "file" / "fastcrf" / "lab"
+    assert result.stderr == (
+        f"fastcrf: Cannot save runs in {folder}: Not a directory. Name a writable folder with --cache FOLDER.\n"
+    )
+    assert "/nowhere: " in run("compare", "nothing.txt", "--cache", tmp_path / "file" / "nowhere").stderr
+
+
+def test_a_run_is_announced_with_its_seed_if_it_has_one(run, corpus, tmp_path):
+    options = ["--solvers", "lbfgs,sgd", "--max-passes", 2, "--cache", tmp_path / "cache", "--n-jobs", 1]
+    told = run("compare", corpus, *options).stderr.splitlines()
+    assert "train.txt: lbfgs runs." in told
+    assert "train.txt: sgd runs (seed 0)." in told
+
+
 def test_held_out_files_are_for_files(compare, corpus):
     result = compare("digits", "--dev", corpus)
     assert result.exit_code == 2

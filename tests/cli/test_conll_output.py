@@ -25,7 +25,7 @@ def test_segment_scores_of_a_real_tagging_equal_seqevals():
     X_test, y_test = columns_and_labels(corpus_file("conll2000/test.txt.gz"), 400)
     plan = make_plan(algorithm="lbfgs", max_iterations=15)
     model = fit_model(X, y, plan, attributes=TemplateAttributes.empty(load_template("crfsuite-chunking"))).model
-    tagged = model.tag(X_test)
+    tagged = model.predict(X_test)
     ours, by_type = segment_scores(y_test, tagged)
     assert 0.5 < ours.f1 < 1.0  # a real output: right and wrong
     assert ours.precision == pytest.approx(seqeval.metrics.precision_score(y_test, tagged))

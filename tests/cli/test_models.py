@@ -12,6 +12,7 @@ import pycrfsuite
 import pytest
 
 from fastcrf.data.encoding.column_attributes import column_items
+from fastcrf.data.encoding.encoder import Encoder
 from fastcrf.data.files.conll import read_columns
 from fastcrf.decoding.compiled_decoder import infer_corpus, path_scores
 from fastcrf.model.model import Model
@@ -50,8 +51,8 @@ def test_a_model_of_columns_leaves_them_behind_and_says_so(run, model, tmp_path)
     result = run("convert", model, tmp_path / "ours.crfsuite")
     assert result.exit_code == 0
     assert "but not how attributes are made of columns" in result.stderr
-    weights = Model.load(tmp_path / "ours.crfsuite").state_weights()
-    assert weights == {key: weight for key, weight in Model.load(model).state_weights().items() if weight}
+    weights = Model.load(tmp_path / "ours.crfsuite").state_features_
+    assert weights == {key: weight for key, weight in Model.load(model).state_features_.items() if weight}
 
 
 @pytest.mark.parametrize("name", ["crfpp", "wapiti"])
@@ -59,7 +60,8 @@ def test_models_of_other_toolkits_become_ours_with_their_template(run, name, tmp
     path = tmp_path / "model.crf"
     assert run("convert", FIXTURES / f"{name}-model.txt", path).output == ""
     labels = [line.split("\t")[-1] for line in run("tag", FIXTURES / "columns.txt", "-m", path).stdout.split("\n")]
-    expected = Model.load(FIXTURES / f"{name}-model.txt").tag(s.rows for s in read_columns(FIXTURES / "columns.txt"))
+    rows = [sentence.rows for sentence in read_columns(FIXTURES / "columns.txt")]
+    expected = Model.load(FIXTURES / f"{name}-model.txt").predict(rows)
     assert [label for label in labels if label] == list(itertools.chain(*expected))
     result = run("evaluate", FIXTURES / "columns.txt", "-m", FIXTURES / f"{name}-model.txt")
     assert "tokens" in result.stdout
@@ -107,8 +109,8 @@ def test_info_tells_labels_weights_and_how_training_ended(run, model, theirs):
     assert summary["weights"]["largest"] == max(abs(loaded.weights))
     assert len(summary["states"]) == 3
     first, label, weight = summary["states"][0]
-    assert abs(weight) == max(map(abs, loaded.state_weights().values()))
-    assert loaded.state_weights()[first, label] == weight
+    assert abs(weight) == max(map(abs, loaded.state_features_.values()))
+    assert loaded.state_features_[first, label] == weight
     assert summary["training"]["stop_reason"]
     assert "training     the file does not tell" in run("info", theirs).stdout
 
@@ -136,7 +138,7 @@ def test_the_probability_of_a_span_is_the_sum_over_all_labels_beside_it(model):
     loaded = Model.load(model)
     sequence = column_items([["the", "D"], ["cat", "V"], ["bites", "D"], ["a", "N"]])
     ids = {label: k for k, label in enumerate(loaded.labels)}
-    corpus = loaded.encoder.encode([sequence])
+    corpus = Encoder(loaded.attributes).encode([sequence])
     log_z = infer_corpus(corpus, loaded.features, loaded.weights)[1][0]
     wanted = ["B-NP", "I-NP"]
     total = 0.0
@@ -144,5 +146,5 @@ def test_the_probability_of_a_span_is_the_sum_over_all_labels_beside_it(model):
         if list(labels[1:3]) == wanted:
             path = np.array([ids[label] for label in labels], np.int32)
             total += math.exp(path_scores(corpus, loaded.features, loaded.weights, path)[0] - log_z)
-    ((found,),) = loaded.span_probabilities([sequence], [["O", *wanted, "O"]], [[(1, 3)]])
+    ((found,),) = loaded.span_proba([sequence], [["O", *wanted, "O"]], [[(1, 3)]])
     assert found == pytest.approx(total, rel=1e-10)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import errno
 import io
 import os
+import subprocess
 import sys
 import threading
 
@@ -35,6 +37,29 @@ def test_after_an_error_the_old_file_is_untouched_and_nothing_is_left_over(tmp_p
         write_half(str(target))
     assert target.read_text() == "old"
     assert os.listdir(tmp_path) == ["out.txt"]
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_output(tmp_path):
+    def write(path):
+        with whole_output(path) as text:
+            text.write("a line\n")
+            raise OSError(errno.ENOSPC, "No space left on device")  # as a write does
+
+    for path, name in ((str(tmp_path / "out.txt"), str(tmp_path / "out.txt")), ("-", "standard output")):
+        with pytest.raises(OSError, match="No space left") as caught:
+            write(path)
+        assert caught.value.filename == name
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full, which is a full disk")
+@pytest.mark.parametrize("command", ["tag - -m MODEL", "tag - -m MODEL -o /dev/full", "solvers"])
+def test_a_full_disk_is_told_by_each_command(model, command):
+    words = [sys.executable, "-m", "fastcrf", *command.replace("MODEL", str(model)).split()]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, input="the D\n" * 20_000, text=True)
+    name = "/dev/full" if "-o" in words else "standard output"
+    assert (result.returncode, result.stderr) == (1, f"fastcrf: No space left on device: {name}\n")
 
 
 def test_a_replaced_file_keeps_its_permissions_and_a_link_stays_a_link(tmp_path):

@@ -40,10 +40,43 @@ def test_line_n_of_the_output_belongs_to_line_n_of_the_input(model, tmp_path, mo
     monkeypatch.setattr("fastcrf.cli.tagged_lines.AT_ONCE", 2)
     (tmp_path / "new.txt").write_text("\n".join(lines) + end)
     trained = Model.load(model)
-    tagged = list(tagged_lines(trained, files_of(trained, False), str(tmp_path / "new.txt")))
+    tagged = list(tagged_lines(trained, files_of(trained, False, "space"), str(tmp_path / "new.txt")))
     read = ("\n".join(lines) + end).splitlines()
     assert [line.split("\t")[:-1] for line in tagged] == [line.split() for line in read]
     assert all(line.split("\t")[-1] in ("B-NP", "I-NP", "O") for line in tagged if line)
+
+
+def test_tokens_and_labels_with_spaces_are_trained_tagged_and_scored(run, tmp_path):
+    (tmp_path / "train.txt").write_text("New York\tCITY NAME\nis\tO\n\n" * 20)
+    assert run("train", tmp_path / "train.txt", "-m", tmp_path / "m.crf", "--quiet").exit_code == 0
+    result = run("tag", tmp_path / "train.txt", "-m", tmp_path / "m.crf")
+    assert result.stdout.splitlines()[:2] == ["New York\tCITY NAME\tCITY NAME", "is\tO\tO"]
+    result = run("tag", "-", "-m", tmp_path / "m.crf", "--separator", "tab", input=b"New York\n")
+    assert result.stdout == "New York\tCITY NAME\n"
+    assert "sequence accuracy  100.00%" in run("evaluate", tmp_path / "train.txt", "-m", tmp_path / "m.crf").stdout
+
+
+def test_a_comma_file_gets_a_hint_and_is_read_with_it(run, tmp_path):
+    (tmp_path / "train.csv").write_text("dog,N\nbites,V\n\n" * 20)
+    options = ["train", tmp_path / "train.csv", "-m", tmp_path / "m.crf", "--quiet"]
+    result = run(*options)
+    assert result.exit_code == 1
+    assert "found 1 column, but it takes at least 1 and the label. The line contains commas; if these" in result.stderr
+    assert run(*options, "--separator", ",").exit_code == 0
+    assert Model.load(tmp_path / "m.crf").labels == ["N", "V"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--separator", "tabs"], "--separator must be tab, space or one character; got 'tabs'."),
+        (["--separator", "tab", "--items"], "--separator is for columns, but --items means item files"),
+    ],
+)
+def test_a_wrong_separator_is_named(run, corpus, tmp_path, more, message):
+    result = run("train", corpus, "-m", tmp_path / "m.crf", *more)
+    assert result.exit_code == 2
+    assert message in result.stderr
 
 
 def test_comments_of_conll_u_stay_where_they_are(run, model, tmp_path):
@@ -57,7 +90,7 @@ def test_comments_of_conll_u_stay_where_they_are(run, model, tmp_path):
 def test_sentences_are_tagged_as_the_model_tags_them(model, tmp_path):
     (tmp_path / "new.txt").write_text("a D\nsees V\n\n\ncat N\n")
     trained = Model.load(model)
-    expected = trained.tag([column_items([["a", "D"], ["sees", "V"]]), column_items([["cat", "N"]])])
+    expected = trained.predict([column_items([["a", "D"], ["sees", "V"]]), column_items([["cat", "N"]])])
     labels = [
         line.split("\t")[-1]
         for line in tagged_lines(trained, files_of(trained, False), str(tmp_path / "new.txt"))
@@ -93,11 +126,12 @@ def test_another_number_of_columns_than_the_model_needs_is_told(run, model, tmp_
     assert "new.txt:2: found 1 column, but the model needs 2, or 3 where the last is a label." in result.stderr
 
 
-def test_an_empty_file_gives_an_empty_file(run, model):
-    assert (run("tag", "-", "-m", model, input=b"").output, run("tag", "-", "-m", model, input=b"\n\n").output) == (
-        "",
-        "\n\n",
-    )
+@pytest.mark.parametrize(("text", "output"), [(b"", ""), (b"\n\n", "\n\n")])
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_an_empty_file_gives_an_empty_file_and_a_note(run, model, text, output, more):
+    result = run("tag", "-", "-m", model, *more, input=text)
+    assert (result.exit_code, result.stdout) == (0, "" if more else output)
+    assert result.stderr == "fastcrf: <stdin> contains no sequences; the result has no labels.\n"
 
 
 def test_a_missing_corrupt_or_foreign_model_is_one_sentence(run, corpus, model, tmp_path):

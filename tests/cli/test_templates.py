@@ -11,6 +11,7 @@ from seqeval.metrics import f1_score, precision_score, recall_score
 from fastcrf.cli import reading_bar
 from fastcrf.data.files.conll import read_columns
 from fastcrf.model.model import Model
+from fastcrf.model.scored import scored
 
 CRFPP = "U00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[0,1]/%x[1,1]\nB\n"
 WAPITI = 'u:%X[0,0]\n*\nu:%m[0,0,"..$"]/%x[1,1]\n'
@@ -47,8 +48,8 @@ def test_a_built_in_template_is_known_by_its_name(run, corpus, tmp_path):
 
 
 def test_the_template_says_whether_there_are_transitions(trained):
-    assert not Model.load(trained("U:%x[0,0]\n")).transition_weights()
-    assert Model.load(trained("U:%x[0,0]\nB\n")).transition_weights()
+    assert not Model.load(trained("U:%x[0,0]\n")).transition_features_
+    assert Model.load(trained("U:%x[0,0]\nB\n")).transition_features_
 
 
 def test_the_kind_can_be_told_and_decides_the_padding(trained):
@@ -74,7 +75,7 @@ def test_scores_and_marginals_are_added(run, corpus, trained):
         line.split("\t")[:4] for line in plain
     ]
     sentences = list(read_columns(corpus))
-    found = Model.load(path).scored([sentence.rows for sentence in sentences])
+    found = scored(Model.load(path), [sentence.rows for sentence in sentences])
     assert [line for line in lines if line.startswith("#")] == [f"# {each.probability:.6f}" for each in found]
     first = lines[1].split("\t")
     label = first[3]
@@ -89,7 +90,7 @@ def test_the_figures_of_evaluate_are_those_of_seqeval(run, corpus, trained, tmp_
     noisy = corpus.read_text().replace("dog N I-NP", "dog N B-NP").replace("bird N I-NP", "bird N O")
     (tmp_path / "noisy.txt").write_text(noisy)
     gold = [[row[-1] for row in sentence.rows] for sentence in read_columns(tmp_path / "noisy.txt")]
-    found = Model.load(path).tag([sentence.rows for sentence in read_columns(tmp_path / "noisy.txt")])
+    found = Model.load(path).predict([sentence.rows for sentence in read_columns(tmp_path / "noisy.txt")])
     scores = json.loads(run("evaluate", tmp_path / "noisy.txt", "-m", path, "--json").stdout)
     figures = [scores["segments"][name] for name in ("precision", "recall", "f1")]
     assert figures == pytest.approx([score(gold, found) for score in (precision_score, recall_score, f1_score)])
@@ -108,7 +109,7 @@ def test_item_files_train_tag_and_evaluate(run, tmp_path):
     unweighted = tmp_path / "unweighted.crf"
     (tmp_path / "plain.txt").write_text(text.replace("@weight:2\n", ""))
     run("train", tmp_path / "plain.txt", "-m", unweighted, "--items", "--n-jobs", 1, "-q")
-    assert Model.load(unweighted).state_weights() != Model.load(path).state_weights()
+    assert Model.load(unweighted).state_features_ != Model.load(path).state_features_
 
 
 @pytest.mark.parametrize(

@@ -47,9 +47,9 @@ def test_files_that_workers_read_give_the_model_of_one_process(client, tmp_path,
             y.append(gold)
         weights += part.weights or []
     here = fit_model(X, y, make_plan(**PLAN), attributes=inputs.attributes, sample_weight=weights or None)
-    assert there.model.state_weights() == pytest.approx(here.model.state_weights(), abs=1e-5)
-    assert there.model.transition_weights() == pytest.approx(here.model.transition_weights(), abs=1e-5)
-    assert there.model.tag(X) == here.model.tag(X)
+    assert there.model.state_features_ == pytest.approx(here.model.state_features_, abs=1e-5)
+    assert there.model.transition_features_ == pytest.approx(here.model.transition_features_, abs=1e-5)
+    assert there.model.predict(X) == here.model.predict(X)
     assert 0.5 < there.result.trace[-1]["dev_accuracy"] <= 1.0
 
 

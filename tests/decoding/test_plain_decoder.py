@@ -26,10 +26,10 @@ path = sys.argv[1]
 features = FeatureMap(np.array([0, 1]), np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), 2)
 fastcrf.Model(["A", "B"], ItemAttributes.of(["a"]), features, np.ones(1)).save(path)
 model = fastcrf.load(path)
-assert model.tag_one([["a"], ["b"]]) == ["A", "A"]
-assert abs(model.marginals_one([{"a": 2.0}])[0]["A"] - 1 / (1 + np.exp(-2.0))) < 1e-15
+assert model.predict_single([["a"], ["b"]]) == ["A", "A"]
+assert abs(model.predict_marginals_single([{"a": 2.0}])[0]["A"] - 1 / (1 + np.exp(-2.0))) < 1e-15
 print(*sorted({name.split(".")[0] for name in sys.modules} & {"numba", "llvmlite", "scipy", "sklearn", "typer"}))
-model.tag([[["a"]] * 1000] * 100)
+model.predict([[["a"]] * 1000] * 100)
 print("numba" in sys.modules)
 """
 

@@ -15,17 +15,18 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_predict, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fastcrf import CRF, metrics, scorers
-from fastcrf.estimators.base import Predictions
+from fastcrf import CRF, CRFCV, metrics, scorers
+from fastcrf.model.label_sequences import LabelSequences
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 from fastcrf.solvers.sgd.asg import ASG
+from fastcrf.stopping import EarlyStopping
 from reference.toy_sequences import toy_sequences
 
 X, Y = toy_sequences(30)
@@ -83,7 +84,7 @@ def test_a_search_and_a_pipeline_pass_a_prior_and_a_start():
 
 
 def test_cross_val_score_with_scorers_by_sequence_and_by_token():
-    for scoring in (None, scorers.flat_accuracy, scorers.sequence_accuracy):
+    for scoring in (None, scorers.flat_accuracy, scorers.sequence_accuracy, scorers.segment_f1):
         scores = cross_val_score(CRF(n_jobs=1), X, Y, cv=3, scoring=scoring)
         assert np.all((scores >= 0) & (scores <= 1))
 
@@ -99,10 +100,13 @@ SINGLE = [["A"], ["B"]], [["A"], ["A"]]
 def test_metrics_of_scikit_learn_raise_on_predictions_and_the_documentation_quotes_the_message(metric, gold_and_found):
     gold, found = gold_and_found
     with pytest.raises(ValueError, match="legacy multi-label data representation") as caught:
-        metric(gold, Predictions(found))
+        metric(gold, LabelSequences(found))
     page = (Path(__file__).parents[2] / "docs" / "parameters.md").read_text()
-    assert "legacy multi-label data representation" in page
-    assert "legacy multi-label data representation" in str(caught.value)
+    assert str(caught.value) in " ".join(page.replace("\n> ", " ").split())
+
+
+def test_plain_lists_of_0_and_1_would_get_the_share_of_whole_sequences():
+    assert accuracy_score(*BINARY) == 0.5 != metrics.flat_accuracy_score(*BINARY)
 
 
 @pytest.mark.filterwarnings("ignore:Scoring failed")
@@ -120,7 +124,7 @@ def test_grid_search_on_two_workers_finds_the_same_as_on_one():
     parallel, serial = (GridSearchCV(CRF(), grid, cv=2, n_jobs=n).fit(X, Y) for n in (2, 1))
     assert parallel.best_params_ == serial.best_params_
     np.testing.assert_allclose(parallel.cv_results_["mean_test_score"], serial.cv_results_["mean_test_score"])
-    assert parallel.best_estimator_.size_ > 0
+    assert parallel.best_estimator_.attributes_
 
 
 def test_the_randomized_search_of_the_sklearn_crfsuite_tutorial_runs():
@@ -206,6 +210,10 @@ class CRFOfRows(CRF):
         check_is_fitted(self)
         return np.array(super().predict(sequences_of_one(validate_data(self, X, reset=False))).copy())[:, 0]
 
+    def predict_proba(self, X):
+        check_is_fitted(self)
+        return np.concatenate(super().predict_proba(sequences_of_one(validate_data(self, X, reset=False))))
+
     def score(self, X, y):
         return float(np.mean(self.predict(X) == y))
 
@@ -214,19 +222,17 @@ def sequences_of_one(X):
     return [[{f"f{j}": value for j, value in enumerate(row)}] for row in X.tolist()]
 
 
-# {name of a check: why it is expected to fail}. There is none.
-EXPECTED_FAILURES: dict[str, str] = {}
-NEEDS_WHAT_IS_NOT_HERE = {"check_sample_weights_pandas_series", "check_array_api_input"}  # pandas, an array library
+WHY_NOT = {  # name of a check: why it cannot pass
+    "check_sample_weight_equivalence_on_dense_data": "it shuffles the rows, and the columns of predict_proba are in "
+    "order of first appearance",
+}
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("strange_arrays_on_purpose")  # one check maps a pickled estimator from disk, read-only
-def test_the_common_checks_pass_on_rows():
-    results = check_estimator(CRFOfRows(n_jobs=1), on_fail=None)
-    status = {result["check_name"]: result["status"] for result in results}
-    assert len(status) > 40
-    assert {name for name, found in status.items() if found == "failed"} == set(EXPECTED_FAILURES)
-    assert {name for name, found in status.items() if found == "skipped"} <= NEEDS_WHAT_IS_NOT_HERE
+@parametrize_with_checks([CRFOfRows(n_jobs=1)], expected_failed_checks=lambda estimator: WHY_NOT)
+def test_the_common_checks_pass_on_rows(estimator, check):
+    check(estimator)
 
 
 def test_skops_saves_and_loads_a_fitted_crf():
@@ -236,3 +242,34 @@ def test_skops_saves_and_loads_a_fitted_crf():
     again = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
     assert again.predict_marginals(X) == crf.predict_marginals(X)
     assert again.history_ == crf.history_
+
+
+WHY_CROSS_VAL_PREDICT_CANNOT = {  # method: what scikit-learn says
+    "predict_proba": "inhomogeneous shape",  # it makes an array of y
+    "predict_marginals": "must be a str among",  # it knows four methods
+}
+
+
+@pytest.mark.parametrize("method", WHY_CROSS_VAL_PREDICT_CANNOT)
+def test_cross_val_predict_has_no_probabilities(method):
+    with pytest.raises(ValueError, match=WHY_CROSS_VAL_PREDICT_CANNOT[method]):
+        cross_val_predict(CRF(n_jobs=1), X, Y, cv=3, method=method)
+
+
+def test_held_out_data_are_routed_and_transformed_in_a_pipeline():
+    with sklearn.config_context(enable_metadata_routing=True):
+        crf = CRF(stopping=[EarlyStopping(3)], n_jobs=1).set_fit_request(X_dev=True, y_dev=True)
+        to_items = FunctionTransformer(lambda sequences: [[{"w": str(item)} for item in x] for x in sequences])
+        pipeline = Pipeline([("items", to_items), ("crf", crf)], transform_input=["X_dev"])
+        pipeline.fit(X, Y, X_dev=X[:5], y_dev=Y[:5])
+    expected = CRF(n_jobs=1).fit(to_items.transform(X), Y)
+    assert pipeline[-1].attributes_ == expected.attributes_
+    assert max(row["dev_accuracy"] for row in pipeline[-1].history_) > 0.5
+
+
+def test_a_crfcv_is_cloned_searched_and_cross_validated():
+    search = CRFCV(CRF(n_jobs=1), c2_values=[1.0, 0.1], cv=2, n_jobs=1)
+    assert clone(search).get_params()["estimator__c1"] == 0.0
+    outer = GridSearchCV(search, {"estimator__order": [1, 2]}, cv=2).fit(X, Y)
+    assert outer.best_estimator_.best_estimator_.order == outer.best_params_["estimator__order"]
+    assert [len(labels) for labels in cross_val_predict(search, X, Y, cv=3)] == [len(x) for x in X]

@@ -14,6 +14,7 @@ from fastcrf.certificates.certificate import Certificate
 from fastcrf.exceptions import DataError
 from fastcrf.fitting.fit import fit_model, has_converged
 from fastcrf.fitting.plan import make_plan
+from fastcrf.metrics import segment_f1_score
 from fastcrf.stopping import EarlyStopping
 from fastcrf.training.driver import Result
 from fastcrf.training.progress import Silent
@@ -76,15 +77,29 @@ def test_one_label_is_certain_and_converges_at_once():
     fit = fit_model(X, [["only"] * len(x) for x in X], make_plan())
     assert fit.converged
     assert fit.result.n_steps == 0
-    assert fit.model.marginals_one(X[0])[0] == {"only": 1.0}
+    assert fit.model.predict_marginals_single(X[0])[0] == {"only": 1.0}
 
 
 def test_held_out_accuracy_is_in_every_row():
     fit = train(dev=DEV)
-    predicted = fit.model.tag(DEV[0])
+    predicted = fit.model.predict(DEV[0])
     right = [a == b for gold, guess in zip(DEV[1], predicted, strict=True) for a, b in zip(gold, guess, strict=True)]
     assert all("dev_accuracy" in row for row in fit.result.trace)
     assert fit.result.trace[-1]["dev_accuracy"] == pytest.approx(np.mean(right))
+
+
+def test_held_out_segment_f1_is_in_every_row():
+    fit = train(dev=DEV)
+    assert all("dev_segment_f1" in row for row in fit.result.trace)
+    expected = segment_f1_score(DEV[1], fit.model.tag(DEV[0]))
+    assert 0.0 < expected == pytest.approx(fit.result.trace[-1]["dev_segment_f1"])
+
+
+def test_training_can_end_by_the_f1_of_segments():
+    fit = train(dev=DEV, tol=1e-9, stopping=[EarlyStopping(patience=2, score="segment_f1")])
+    scores = [row["dev_segment_f1"] for row in fit.result.trace]
+    assert fit.result.reason.startswith("The held-out segment_f1 has not improved for 2 iterations")
+    assert scores[-1] == max(scores)
 
 
 def test_labels_that_training_never_saw_count_as_wrong():
@@ -136,7 +151,7 @@ def test_ctrl_c_keeps_the_model_and_says_so(caplog):
     caplog.clear()
     train(callbacks=[press_ctrl_c], progress=Silent())
     assert not caplog.text  # a display has said it
-    assert len(fit.model.tag(X)) == len(X)
+    assert len(fit.model.predict(X)) == len(X)
 
 
 @pytest.mark.parametrize("penalty", [{"c2": 0.3}, {"c1": 0.3, "c2": 0.1}], ids=str)

@@ -59,9 +59,9 @@ def test_order_two_learns_what_order_one_cannot():
     one, two = (CRF(order=order, c2=0.05, tol=1e-6).fit(X, Y) for order in (1, 2))
     assert two.certificate_.objective < 0.7 * one.certificate_.objective
     assert two.score(X, Y) == 1.0 > one.score(X, Y)
-    assert set(two.gram_features_) == {tuple(gram) for gram in ("ABB", "BBA", "BAA", "AAB")}
-    assert min(two.gram_features_.values()) > 0.0
-    assert one.gram_features_ == {}
+    assert set(two.ngram_features_) == {tuple(gram) for gram in ("ABB", "BBA", "BAA", "AAB")}
+    assert min(two.ngram_features_.values()) > 0.0
+    assert one.ngram_features_ == {}
     assert set(two.transition_features_) == set(one.transition_features_)
 
 
@@ -71,12 +71,12 @@ def test_order_three_learns_what_order_two_cannot_and_is_saved_and_loaded(tmp_pa
     two, three = (CRF(order=order, c2=0.05, tol=1e-6).fit(items, labels) for order in (2, 3))
     assert three.certificate_.objective < 0.7 * two.certificate_.objective
     assert three.score(items[:1], labels[:1]) == 1.0 > two.score(items[:1], labels[:1])
-    assert set(map(len, three.gram_features_)) == {3, 4}
+    assert set(map(len, three.ngram_features_)) == {3, 4}
     three.save(tmp_path / "model.crf")
     loaded = CRF.load(tmp_path / "model.crf")
     assert loaded.model_.features.order == 3
     assert loaded.predict_marginals(items) == three.predict_marginals(items)
-    assert loaded.gram_features_ == three.gram_features_
+    assert loaded.ngram_features_ == three.ngram_features_
 
 
 def test_a_model_of_order_two_is_saved_and_loaded_and_is_no_crfsuite_model(tmp_path):
@@ -86,7 +86,7 @@ def test_a_model_of_order_two_is_saved_and_loaded_and_is_no_crfsuite_model(tmp_p
     assert loaded.order == 2
     assert loaded.model_.features.order == 2
     assert loaded.predict_marginals(X) == crf.predict_marginals(X)
-    assert loaded.model_.gram_weights() == crf.gram_features_
+    assert loaded.model_.ngram_features_ == crf.ngram_features_
     with pytest.raises(ModelFileError, match=r"chain of order 2|start and the end"):
         crf.save(tmp_path / "model.crfsuite")
     with pytest.raises(ModelFileError, match="chain of order 2"):
@@ -94,7 +94,7 @@ def test_a_model_of_order_two_is_saved_and_loaded_and_is_no_crfsuite_model(tmp_p
 
 
 def test_models_of_order_one_are_written_as_before():
-    _, header = pack(CRF(c2=0.1).fit(X, Y).model_.content())
+    _, header = pack(CRF(c2=0.1).fit(X, Y).model_._content())
     assert "order" not in header
 
 
@@ -110,7 +110,7 @@ def test_models_of_order_one_are_written_as_before():
     ],
 )
 def test_a_forged_order_is_refused(order, source, fault):
-    arrays, header = pack(CRF(order=2, c2=0.1).fit(X, Y).model_.content())
+    arrays, header = pack(CRF(order=2, c2=0.1).fit(X, Y).model_._content())
     arrays["transition_sources"] = arrays["transition_sources"].copy()
     if fault == "out of range":
         arrays["transition_sources"][-1] = source
@@ -133,11 +133,11 @@ def test_a_warm_start_and_a_prior_match_triples_by_the_names_of_their_labels():
     assert len(places) == old.n_weights
     labels = ["A", "B", "C"]  # one more, so that every history has another number
     moved = Model(labels, model.attributes, grown, starting_weights(model, model.attributes, labels, grown))
-    assert moved.gram_weights() == crf.gram_features_
-    assert moved.state_weights() == crf.state_features_
-    assert moved.transition_weights() == crf.transition_features_
+    assert moved.ngram_features_ == crf.ngram_features_
+    assert moved.state_features_ == crf.state_features_
+    assert moved.transition_features_ == crf.transition_features_
     again = CRF(order=2, c2=0.1, tol=1e-8).fit(X[:1], Y[:1], prior=crf)
-    assert set(again.gram_features_) == set(crf.gram_features_)
+    assert set(again.ngram_features_) == set(crf.ngram_features_)
     with pytest.raises(ValueError, match="chain of order 2"):
         CRF(order=1).fit(X, Y, prior=crf)
 
@@ -147,7 +147,7 @@ def test_a_stream_of_order_two_grows_with_its_labels(tmp_path):
     assert crf.model_.features.order == 2
     more = [["A", "C", "C", "B"]], [[["w1"], ["w9"], ["w2"], ["w0"]]]
     crf.partial_fit(more[1], more[0])
-    assert ("A", "C", "C") in crf.gram_features_
-    assert ("A", "B", "B") in crf.gram_features_
+    assert ("A", "C", "C") in crf.ngram_features_
+    assert ("A", "B", "B") in crf.ngram_features_
     crf.save_stream(tmp_path / "stream")
-    assert CRF.load_stream(tmp_path / "stream").gram_features_ == crf.gram_features_
+    assert CRF.load_stream(tmp_path / "stream").ngram_features_ == crf.ngram_features_

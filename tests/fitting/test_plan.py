@@ -136,7 +136,7 @@ def test_on_a_cluster_auto_is_quasi_newton():
         ({"stopping": [EarlyStopping]}, "stopping must be a sequence of rules of fastcrf.stopping; got stopping=["),
         ({"stopping": None}, "stopping must be a sequence of rules of fastcrf.stopping; got stopping=None."),
         ({"stopping": "soon"}, "stopping must be a sequence of rules of fastcrf.stopping; got stopping='soon'."),
-        ({"stopping": [EarlyStopping(score="f1")]}, "EarlyStopping's score must be one of accuracy; got"),
+        ({"stopping": [EarlyStopping(score="f1")]}, "EarlyStopping's score must be one of accuracy, segment_f1; got"),
         (
             {"algorithm": "perceptron", "c2": 0.0, "stopping": [GradientNorm(0.1)]},
             "perceptron does not minimize the objective; remove GradientNorm(tol=0.1",

@@ -59,10 +59,10 @@ def test_the_order_of_names_does_not_matter():
     """The same prior with attributes and labels numbered from the other end."""
     old = old_crf().model_
     corpus, attributes, labels = encode_training(X_OLD[::-1], Y_OLD[::-1])
-    states, transitions = old.state_weights(), old.transition_weights()
+    states, transitions = old.state_features_, old.transition_features_
     features = build_feature_map(corpus, len(attributes), len(labels))
     again = Model(labels, attributes, features, starting_weights(old, attributes, labels, features))
-    assert (again.state_weights(), again.transition_weights()) == (states, transitions)
+    assert (again.state_features_, again.transition_features_) == (states, transitions)
     assert again.labels != old.labels
     one, other = adapted(old).state_features_, adapted(again).state_features_
     assert one.keys() == other.keys()
@@ -106,7 +106,7 @@ def test_rare_attributes_of_the_prior_stay():
     old = old_crf().model_
     model = fit_model(X_NEW, Y_NEW, make_plan(algorithm="lbfgs"), prior=old, min_count=3).model
     assert {"c", "old"} <= set(model.attributes.names())
-    assert model.state_weights()["c", "y"] == old.state_weights()["c", "y"]
+    assert model.state_features_["c", "y"] == old.state_features_["c", "y"]
 
 
 @pytest.mark.parametrize(

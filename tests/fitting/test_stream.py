@@ -209,7 +209,7 @@ def test_a_damaged_file_is_refused_with_a_sentence(spoil, tmp_path):
     path = tmp_path / "stream"
     CRF().partial_fit(*CHUNKS[0]).save_stream(path)
     path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(CheckpointError, match=r"start afresh without it\.$"):
+    with pytest.raises(CheckpointError, match=r"start over without it\.$"):
         CRF.load_stream(path)
 
 
@@ -217,5 +217,5 @@ def test_a_memory_that_does_not_fit_is_refused(tmp_path):
     crf = CRF().partial_fit(*CHUNKS[0])
     crf._stream.state = {**crf._stream.state, "rate": crf._stream.state["rate"] - 2.0}
     crf.save_stream(tmp_path / "stream")
-    with pytest.raises(CheckpointError, match="'rate' holds numbers outside of 0 to 1"):
+    with pytest.raises(CheckpointError, match="'rate' holds numbers outside 0 to 1"):
         CRF.load_stream(tmp_path / "stream")

@@ -28,10 +28,10 @@ def test_shared_features_keep_their_weights_and_new_ones_start_at_0(old_data, ne
     new = random_model(X, y, seed=1, all_states=new_all, all_transitions=new_all)
     weights = starting_weights(old, new.attributes, new.labels, new.features)
     carried = Model(new.labels, new.attributes, new.features, weights)
-    known_states, known_transitions = old.state_weights(), old.transition_weights()
-    assert carried.state_weights() == {f: known_states[f] for f in new.state_weights().keys() & known_states.keys()}
-    assert carried.transition_weights() == {
-        f: known_transitions[f] for f in new.transition_weights().keys() & known_transitions.keys()
+    known_states, known_transitions = old.state_features_, old.transition_features_
+    assert carried.state_features_ == {f: known_states[f] for f in new.state_features_.keys() & known_states.keys()}
+    assert carried.transition_features_ == {
+        f: known_transitions[f] for f in new.transition_features_.keys() & known_transitions.keys()
     }
 
 

@@ -15,7 +15,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.stopping import MaxIterations
 from fastcrf.training import checkpoint, checkpoint_file
-from fastcrf.training import checkpoint_signature as seal
+from fastcrf.training import checkpoint_signature as signature
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import minimize
 from reference.random_corpora import random_corpus, random_features
@@ -81,7 +81,7 @@ def test_arrays_of_wrong_shape_type_or_content_end_in_a_sentence(state, solver, 
 
     forge(state, forged)
     names = "basis|gram|curvature pairs" if name in ("basis", "gram") else name  # either may be the wrong one
-    with pytest.raises(CheckpointError, match=f"cannot be continued: .*({names}).*; start afresh without it"):
+    with pytest.raises(CheckpointError, match=f"cannot be resumed: .*({names}).*; start over without it"):
         run(state, solver)
 
 
@@ -103,14 +103,14 @@ def test_the_weights_of_the_run_must_be_finite_and_of_the_right_length(state, so
 def test_the_weights_of_a_solver_that_draws_are_checked_too(tmp_path):
     run(tmp_path / "run.state", "sag", resume=False, steps=2)
     forge(tmp_path / "run.state", lambda arrays, header: arrays.update({"m:weights": np.zeros(1)}))
-    with pytest.raises(CheckpointError, match=r"'weights' has the shape \(1,\), but there are"):
+    with pytest.raises(CheckpointError, match=r"'weights' has the shape \(1,\), but the model has"):
         run(tmp_path / "run.state", "sag")
 
 
 @pytest.mark.parametrize("value", [1e308, 0.0, -5.0, math.nan, "one", None])
 def test_a_value_that_is_not_the_objective_is_refused(state, solver, value):
     forge(state, lambda arrays, header: header["memory"].update(value=value))
-    with pytest.raises(CheckpointError, match=r"says that the objective is|'value' holds"):
+    with pytest.raises(CheckpointError, match=r"its objective is|'value' has the type|'value' holds"):
         run(state, solver)
 
 
@@ -124,14 +124,14 @@ def test_numbers_must_agree_with_one_evaluation(state, solver):
         run(state, solver)
     run(state, solver, resume=False, steps=4)
     forge(state, lambda arrays, header: header["driver"]["trace"][-1].update(objective=1.0))
-    with pytest.raises(CheckpointError, match=r"says that the objective is 1, and it is"):
+    with pytest.raises(CheckpointError, match=r"its objective is 1, but evaluating its weights gives"):
         run(state, solver)
 
 
 @pytest.mark.parametrize("bound", [1e6, math.inf, math.nan, "high"])
 def test_a_bound_that_no_run_can_have_proved_is_refused(state, solver, bound):
     forge(state, lambda arrays, header: header["driver"]["certifier"].update(lower_bound=bound))
-    with pytest.raises(CheckpointError, match=r"says that no objective is below|'lower_bound'"):
+    with pytest.raises(CheckpointError, match=r"its lower bound is|'lower_bound'"):
         run(state, solver)
 
 
@@ -173,7 +173,7 @@ def test_a_checkpoint_that_lacks_something_is_refused_in_one_sentence(tmp_path, 
     path = tmp_path / "run.state"
     run(path, resume=False, steps=3)
     forge(path, change)
-    with pytest.raises(CheckpointError, match=r"start afresh|a different") as refusal:
+    with pytest.raises(CheckpointError, match=r"start over|a different") as refusal:
         run(path)
     assert str(refusal.value).count(". ") == 0
 
@@ -192,8 +192,7 @@ def test_a_disk_that_is_full_costs_the_checkpoint_and_one_warning_but_not_the_ru
         result = run(path, resume=False, steps=6)
     assert result.n_steps == 6
     assert [record.getMessage() for record in caplog.records] == [
-        f"The checkpoint {path} cannot be written (No space left on device); training continues, and the next one may "
-        "succeed."
+        f"The checkpoint {path} cannot be written (No space left on device); training continues and tries again later."
     ]
     assert len(tries) == 7
     assert len(run(path).trace) == 7
@@ -210,7 +209,7 @@ def by_a_stranger(path, change):
     arrays, header = checkpoint_file.read(path)
     change(arrays, header)
     with pytest.MonkeyPatch.context() as elsewhere:
-        elsewhere.setattr(seal, "secret", lambda: b"?" * seal.SIZE)
+        elsewhere.setattr(signature, "secret", lambda: b"?" * signature.SIZE)
         path.write_bytes(checkpoint_file.to_bytes(arrays, header))
 
 
@@ -239,7 +238,7 @@ def test_what_a_strangers_checkpoint_claims_to_have_proved_is_proved_again(tmp_p
         with caplog.at_level(logging.WARNING, "fastcrf"):
             found = run(path, name, steps=steps).certificate
         assert found.lower_bound <= optimum
-    assert ["made by someone else" in record.getMessage() for record in caplog.records] == [True]
+    assert ["not signed by this user" in record.getMessage() for record in caplog.records] == [True]
 
 
 def test_our_own_checkpoint_keeps_what_it_proved(tmp_path, caplog):
@@ -253,18 +252,18 @@ def test_without_a_place_for_the_secret_a_checkpoint_is_a_strangers(tmp_path, ca
     monkeypatch.setattr("fastcrf.system.cache_folder.CACHE_FOLDER", None)
     run(tmp_path / "run.state", resume=False, steps=4)
     assert run(tmp_path / "run.state").n_steps == 6
-    assert "made by someone else" in caplog.text
+    assert "not signed by this user" in caplog.text
 
 
 def test_the_secret_is_made_once_and_is_ours_alone(tmp_path, monkeypatch):
     monkeypatch.setattr("fastcrf.system.cache_folder.CACHE_FOLDER", tmp_path)
-    first = seal.secret()
-    assert len(first) == seal.SIZE
-    assert seal.secret() == first
+    first = signature.secret()
+    assert len(first) == signature.SIZE
+    assert signature.secret() == first
     (file,) = tmp_path.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
-    assert seal.is_ours("text", seal.seal_of("text"))
-    assert not seal.is_ours("other", seal.seal_of("text"))
+    assert signature.is_ours("text", signature.signature_of("text"))
+    assert not signature.is_ours("other", signature.signature_of("text"))
     file.write_bytes(b"short")
-    assert seal.secret() is None
-    assert not seal.is_ours("text", "")
+    assert signature.secret() is None
+    assert not signature.is_ours("text", "")

@@ -118,7 +118,7 @@ def many_labels(n_labels):
     return Model([f"l{k}" for k in range(n_labels)], ItemAttributes.of(["a"]), features, np.ones(2))
 
 
-@pytest.mark.parametrize("ask", ["tag", "marginals", "scored"])
+@pytest.mark.parametrize("ask", ["predict", "predict_marginals", "predict_proba"])
 def test_memory_is_refused_before_it_is_asked_for(ask, monkeypatch):
     model = many_labels(20_000)
     monkeypatch.setattr(memory_budget, "free_memory", lambda: 4 * 10**9)
@@ -132,7 +132,7 @@ def test_memory_is_refused_before_it_is_asked_for(ask, monkeypatch):
 
 def test_memory_that_is_there_is_given_and_small_requests_are_not_looked_at(monkeypatch):
     monkeypatch.setattr(memory_budget, "free_memory", lambda: 0)
-    assert many_labels(50).tag([[["a"]]]) == [["l0"]]
+    assert many_labels(50).predict([[["a"]]]) == [["l0"]]
     monkeypatch.setattr(memory_budget, "free_memory", lambda: None)
     memory_budget.require_room(10**18, "Nobody", "can tell")
 

@@ -14,6 +14,7 @@ from fastcrf.decoding.compiled_decoder import infer_corpus, viterbi
 from fastcrf.decoding.decoder_choice import log_chances
 from fastcrf.decoding.input_checks import ScoreOverflow
 from fastcrf.model.model import Model
+from fastcrf.model.scored import scored
 from fuzz.extended import by_longdouble, by_mpmath
 from fuzz.numbers import SIZES, errors, one_chain, random_chain
 
@@ -65,7 +66,7 @@ def small_model(scale=1.0):
     return Model(["P", "Q"], ItemAttributes.of(["a", "b"]), features, weights)
 
 
-@pytest.mark.parametrize("ask", ["tag", "marginals", "scored"])
+@pytest.mark.parametrize("ask", ["predict", "predict_marginals", "predict_proba"])
 @pytest.mark.parametrize("value", [1e308, -1e308, 1e291])
 def test_values_whose_scores_no_number_can_hold_are_told_with_their_sequence(ask, value):
     with pytest.raises(ScoreOverflow, match=r"^X\[2\] has the value .*; scale the values down\.$"):
@@ -74,16 +75,16 @@ def test_values_whose_scores_no_number_can_hold_are_told_with_their_sequence(ask
 
 
 def test_one_sequence_is_checked_like_many():
-    for ask in ("tag_one", "marginals_one"):
+    for ask in ("predict_single", "predict_marginals_single"):
         with pytest.raises(ScoreOverflow):
             getattr(small_model(), ask)([{"a": 1e308}])
 
 
 @pytest.mark.parametrize("scale", [1e100, 1e200])
 def test_weights_of_any_size_give_probabilities(scale):
-    for scored in small_model(scale).scored([[["a"], ["b"], ["a", "b"]], [["b"], ["b"]]]):
-        assert 0.0 <= scored.probability <= 1.0
-        for row in scored.marginals:
+    for found in scored(small_model(scale), [[["a"], ["b"], ["a", "b"]], [["b"], ["b"]]]):
+        assert 0.0 <= found.probability <= 1.0
+        for row in found.marginals:
             assert sum(row.values()) == pytest.approx(1.0, abs=1e-12)
     with pytest.raises(ScoreOverflow, match=r"The model has a weight of 1e\+300, beyond what can be added up"):
-        small_model(1e300).tag([[["a"]]])
+        small_model(1e300).predict([[["a"]]])

@@ -51,7 +51,7 @@ def crfsuite_loss(tagger, X, y):
 def assert_same_inference(peer, corpus, model, X, y):
     loss = Problem(corpus, model.features).value(model.weights)
     assert loss == pytest.approx(crfsuite_loss(peer.tagger, X, y), rel=1e-9, abs=1e-9)
-    for x, marginals, tags in zip(X, model.marginals(X), model.tag(X), strict=True):
+    for x, marginals, tags in zip(X, model.predict_marginals(X), model.predict(X), strict=True):
         assert tags == peer.tagger.tag(x)  # sets the sequence for `marginal`, too
         for t, row in enumerate(marginals):
             assert row == pytest.approx({k: peer.tagger.marginal(k, t) for k in peer.labels}, abs=1e-9)

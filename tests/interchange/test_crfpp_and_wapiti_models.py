@@ -11,10 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fastcrf.data.encoding.encoder import Encoder
 from fastcrf.data.files.conll import read_columns
 from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.named_weights import divisions
 from fastcrf.model.model import Model
+from fastcrf.model.scored import scored
 
 FIXTURES = Path(__file__).parent / "fixtures"
 CRFPP, WAPITI = ((FIXTURES / f"{name}-model.txt").read_bytes() for name in ("crfpp", "wapiti"))
@@ -38,7 +40,7 @@ def probability_of(text):
 def test_a_crfpp_model_gives_the_labels_and_probabilities_of_crf_test(again):
     model = Model.from_bytes(CRFPP)
     model = Model.from_bytes(model.to_bytes()) if again else model
-    for found, (head, *lines) in zip(model.scored(sentences()), blocks("crfpp-output.txt"), strict=True):
+    for found, (head, *lines) in zip(scored(model, sentences()), blocks("crfpp-output.txt"), strict=True):
         assert found.probability == pytest.approx(float(head.removeprefix("# ")), abs=ROUNDED)
         for label, row, line in zip(found.labels, found.marginals, lines, strict=True):
             best, *every = (probability_of(field) for field in line.split("\t")[3:])
@@ -50,8 +52,8 @@ def test_a_crfpp_model_gives_the_labels_and_probabilities_of_crf_test(again):
 def test_a_wapiti_model_gives_the_labels_and_probabilities_of_wapiti_label(again):
     model = Model.from_bytes(WAPITI)
     model = Model.from_bytes(model.to_bytes()) if again else model
-    assert model.tag(sentences()) == blocks("wapiti-labels.txt")
-    for rows, (_, *lines) in zip(model.marginals(sentences()), blocks("wapiti-output.txt"), strict=True):
+    assert model.predict(sentences()) == blocks("wapiti-labels.txt")
+    for rows, (_, *lines) in zip(model.predict_marginals(sentences()), blocks("wapiti-output.txt"), strict=True):
         for row, line in zip(rows, lines, strict=True):
             label, probability = probability_of(line.split("\t")[-1])
             assert row[label] == pytest.approx(probability, abs=ROUNDED)
@@ -69,9 +71,10 @@ def test_the_template_and_the_columns_are_kept():
 def test_every_way_to_read_a_name_gets_its_weights():
     """CRF++ does not tell "a/b" before "c" from "a" before "b/c"."""
     model = Model.from_bytes(CRFPP)
-    weights = [model.state_weights().get(("U02:x/y/z/a/b", label), 0.0) for label in model.labels]
+    weights = [model.state_features_.get(("U02:x/y/z/a/b", label), 0.0) for label in model.labels]
     assert any(weights)
-    one, other = (model.encoder.encode_one([[a, "N"], [b, "N"]]) for a, b in (("x/y/z", "a/b"), ("x/y/z/a", "b")))
+    encoder = Encoder(model.attributes)
+    one, other = (encoder.encode_one([[a, "N"], [b, "N"]]) for a, b in (("x/y/z", "a/b"), ("x/y/z/a", "b")))
     names = model.attributes.names()
     assert "U02:x/y/z/a/b" in [names[a] for a in one.attributes]
     assert "U02:x/y/z/a/b" in [names[a] for a in other.attributes]
@@ -106,9 +109,9 @@ def wapiti_model(patterns, observations, weights, kind=2, labels=("A", "B")):
 def test_a_wapiti_model_without_patterns_takes_items():
     model = Model.from_bytes(wapiti_model([], ["u:é", "*"], {0: 2.0, 5: -1.0}))
     assert model.input == {"kind": "items"}
-    assert model.state_weights() == {("u:é", "A"): 2.0}
-    assert model.transition_weights() == {("A", "B"): -1.0}
-    assert model.tag_one([["u:é"], ["u:unknown"]]) == ["A", "A"]
+    assert model.state_features_ == {("u:é", "A"): 2.0}
+    assert model.transition_features_ == {("A", "B"): -1.0}
+    assert model.predict_single([["u:é"], ["u:unknown"]]) == ["A", "A"]
 
 
 SOUND = wapiti_model(["u:%x[0,0]", "*"], ["u:a", "*"], {0: 2.0, 5: -1.0})
@@ -160,5 +163,5 @@ def test_mutated_models_end_in_a_sentence_or_tag_without_harm():
                 continue
             tagged += 1
             if tagged % 20 == 0:
-                assert set(model.labels).issuperset(*model.tag([[["the", "N"] * 3, ["b", "V"] * 3]]))
+                assert set(model.labels).issuperset(*model.predict([[["the", "N"] * 3, ["b", "V"] * 3]]))
         assert 20 < tagged < 290

@@ -58,8 +58,8 @@ def opened(data: bytes, folder: Path) -> pycrfsuite.Tagger:
 def assert_same_tagging(model: Model, tagger: pycrfsuite.Tagger, X) -> None:
     assert model.labels == tagger.labels()
     for sequence in X:
-        assert model.tag_one(sequence) == tagger.tag(sequence)
-        for t, row in enumerate(model.marginals_one(sequence)):
+        assert model.predict_single(sequence) == tagger.tag(sequence)
+        for t, row in enumerate(model.predict_marginals_single(sequence)):
             for label, probability in row.items():
                 assert tagger.marginal(label, t) == pytest.approx(probability, abs=1e-12)
 
@@ -79,7 +79,7 @@ def test_the_hash_is_lookup3():
 def test_a_model_of_each_algorithm_is_read_and_written_back_byte_by_byte(algorithm, tmp_path):
     path = crfsuite_file(tmp_path, algorithm)
     model = Model.load(path)
-    assert model.to_crfsuite() == path.read_bytes()
+    assert model.to_bytes("crfsuite") == path.read_bytes()
     assert_same_tagging(model, opened(path.read_bytes(), tmp_path), sequences(seed=1)[0])
 
 
@@ -108,7 +108,7 @@ def test_models_that_packages_ship_are_read_and_written_back_byte_by_byte(packag
     if found is None:
         pytest.skip(f"{package}, whose model this test reads, is not installed")
     data = (Path(found.submodule_search_locations[0]) / name).read_bytes()
-    assert Model.from_bytes(data).to_crfsuite() == data
+    assert Model.from_bytes(data).to_bytes("crfsuite") == data
 
 
 def test_what_we_write_crfsuite_tags_as_we_do(tmp_path):
@@ -130,8 +130,8 @@ def test_what_we_write_crfsuite_tags_as_we_do(tmp_path):
     assert_same_tagging(model, opened(data, tmp_path), X)
     again = Model.load(tmp_path / "ours.crfsuite")
     assert_same_tagging(again, opened(data, tmp_path), X)
-    assert again.state_weights() == model.state_weights()
-    assert again.transition_weights() == model.transition_weights()
+    assert again.state_features_ == model.state_features_
+    assert again.transition_features_ == model.transition_features_
 
 
 @pytest.mark.parametrize(

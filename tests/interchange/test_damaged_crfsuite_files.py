@@ -70,8 +70,8 @@ def test_mutated_files_end_in_a_sentence_or_tag_without_harm():
         tagged += 1
         if tagged % 50 == 0:
             model = Model(*content)
-            assert set(model.tag_one(SEQUENCE)) <= set(model.labels)
-            assert np.isfinite([*model.marginals_one(SEQUENCE)[0].values()]).all()
+            assert set(model.predict_single(SEQUENCE)) <= set(model.labels)
+            assert np.isfinite([*model.predict_marginals_single(SEQUENCE)[0].values()]).all()
     assert refused > 3000  # the rest is damage where no one looks: hash tables, names and weights
     assert tagged > 1000
 

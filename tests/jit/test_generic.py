@@ -54,7 +54,7 @@ def twice_in_metres(length):
 def test_a_generic_function_means_what_the_type_of_its_data_says_compiled_or_not(function):
     assert function(Metres(3.0)) == 6.0
     assert function(Feet(10.0, 6.0)) == pytest.approx(2 * 3.2004)
-    with pytest.raises((numba.TypingError, TypeError), match="in_metres has no meaning for Yards"):
+    with pytest.raises((numba.TypingError, TypeError), match="in_metres has no implementation for Yards"):
         function(Yards(1.0))
 
 
@@ -82,7 +82,7 @@ def bits_of_all(numbers):
 def test_of_an_array_the_type_of_its_numbers_decides(function):
     assert function(np.zeros(3, np.float32)) == 96
     assert function(np.zeros(3)) == 192
-    with pytest.raises((numba.TypingError, TypeError), match="bits_of_each has no meaning for int64"):
+    with pytest.raises((numba.TypingError, TypeError), match="bits_of_each has no implementation for int64"):
         function(np.zeros(3, np.int64))
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.model_file import container, content
 from fastcrf.exceptions import DataError, ModelFileError
 from fastcrf.features.feature_map import build_feature_map
@@ -39,9 +39,9 @@ CONTENT = MODEL.to_bytes()
 @given(labeled_corpora(), st.lists(st.lists(few_items, max_size=4), max_size=3))
 def test_tags_and_marginals_are_those_of_enumeration(data, X):
     model = model_of(*data)
-    corpus = model.encoder.encode(X)
+    corpus = Encoder(model.attributes).encode(X)
     transitions = brute_force.transition_scores(model.features, model.weights)
-    for i, (tags, marginals) in enumerate(zip(model.tag(X), model.marginals(X), strict=True)):
+    for i, (tags, marginals) in enumerate(zip(model.predict(X), model.predict_marginals(X), strict=True)):
         if not X[i]:
             assert tags == marginals == []
             continue
@@ -54,16 +54,16 @@ def test_tags_and_marginals_are_those_of_enumeration(data, X):
 
 def test_one_sequence_is_tagged_like_many():
     X = [SENTENCE, [], SENTENCE[1:], [["never", "seen"]]]
-    assert MODEL.tag(X) == [MODEL.tag_one(sequence) for sequence in X]
-    assert MODEL.marginals(X) == [MODEL.marginals_one(sequence) for sequence in X]
-    assert MODEL.tag([]) == MODEL.marginals([]) == []
-    assert MODEL.tag_one(item for item in SENTENCE) == MODEL.tag_one(SENTENCE)
+    assert MODEL.predict(X) == [MODEL.predict_single(sequence) for sequence in X]
+    assert MODEL.predict_marginals(X) == [MODEL.predict_marginals_single(sequence) for sequence in X]
+    assert MODEL.predict([]) == MODEL.predict_marginals([]) == []
+    assert MODEL.predict_single(item for item in SENTENCE) == MODEL.predict_single(SENTENCE)
 
 
 def test_a_model_with_one_label_tags():
     model = model_of([[["a"], ["b"]]], [["X", "X"]])
-    assert model.tag([[["b"], ["z"]], []]) == [["X", "X"], []]
-    assert model.marginals_one([["a"]]) == [pytest.approx({"X": 1.0})]
+    assert model.predict([[["b"], ["z"]], []]) == [["X", "X"], []]
+    assert model.predict_marginals_single([["a"]]) == [pytest.approx({"X": 1.0})]
 
 
 def test_the_same_weights_give_the_labels_and_marginals_of_crfsuite(tmp_path):
@@ -81,12 +81,12 @@ def test_the_same_weights_give_the_labels_and_marginals_of_crfsuite(tmp_path):
 
     model = model_of(X, y)
     model.weights[:] = 1.0  # so that every feature has a name in the dictionaries
-    known = [info.state_features[pair] for pair in model.state_weights()]
-    known += [info.transitions[pair] for pair in model.transition_weights()]
+    known = [info.state_features[pair] for pair in model.state_features_]
+    known += [info.transitions[pair] for pair in model.transition_features_]
     model.weights[:] = known
     assert model.labels == tagger.labels()
-    assert model.tag(X) == [tagger.tag(sequence) for sequence in X]
-    for sequence, rows in zip(X, model.marginals(X), strict=True):
+    assert model.predict(X) == [tagger.tag(sequence) for sequence in X]
+    for sequence, rows in zip(X, model.predict_marginals(X), strict=True):
         tagger.set(sequence)
         for t, row in enumerate(rows):
             assert row == pytest.approx({label: tagger.marginal(label, t) for label in "BIO"}, abs=1e-4)
@@ -95,19 +95,19 @@ def test_the_same_weights_give_the_labels_and_marginals_of_crfsuite(tmp_path):
 def test_weights_are_listed_by_name_without_zeros():
     model = model_of([[["a"], ["b"]]], [["X", "Y"]])
     model.weights[:] = [1.5, 0.0, -2.0]
-    assert model.state_weights() == {("a", "X"): 1.5}
-    assert model.transition_weights() == {("X", "Y"): -2.0}
+    assert model.state_features_ == {("a", "X"): 1.5}
+    assert model.transition_features_ == {("X", "Y"): -2.0}
 
 
 def test_many_threads_may_tag_with_one_model():
-    expected = MODEL.tag_one(SENTENCE)
+    expected = MODEL.predict_single(SENTENCE)
     with ThreadPoolExecutor(4) as pool:
-        assert all(tags == expected for tags in pool.map(MODEL.tag_one, [SENTENCE] * 200))
+        assert all(tags == expected for tags in pool.map(MODEL.predict_single, [SENTENCE] * 200))
 
 
 def test_errors_name_the_sequence():
     with pytest.raises(DataError, match=r"^X\[1\], item 0, key 'w' has the value None; "):
-        MODEL.tag([SENTENCE, [{"w": None}]])
+        MODEL.predict([SENTENCE, [{"w": None}]])
 
 
 def test_parts_that_do_not_fit_make_no_model():
@@ -133,7 +133,7 @@ def test_a_model_comes_back_from_bytes_file_and_pickle(tmp_path):
         pickle.loads(pickle.dumps(MODEL)),
     ):
         assert_same(MODEL, again)
-        assert again.tag([SENTENCE]) == MODEL.tag([SENTENCE])
+        assert again.predict([SENTENCE]) == MODEL.predict([SENTENCE])
 
 
 def test_names_of_every_kind_survive():
@@ -157,7 +157,7 @@ def test_labels_from_numpy_are_saved_as_plain_ones():
 @pytest.mark.parametrize("label", [("a", 1), frozenset("a"), b"a"])
 def test_other_labels_tag_but_cannot_be_saved(label, tmp_path):
     model = model_of([[["a"]]], [[label]])
-    assert model.tag_one([["a"]]) == [label]
+    assert model.predict_single([["a"]]) == [label]
     with pytest.raises(
         ModelFileError, match="only str, int, float and bool labels can be saved; train with such labels"
     ):
@@ -186,7 +186,7 @@ def ints(*numbers):
 def small_content():
     """Arrays and header of a model with attributes a, b and labels X, Y."""
     model = model_of([[["a"], ["b"], ["a"]]], [["X", "Y", "Y"]])
-    return content.pack(model.content())
+    return content.pack(model._content())
 
 
 FORGERIES = [
@@ -253,7 +253,7 @@ def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
         model = Model.from_bytes(container.to_bytes(arrays, header))
     except ModelFileError:
         return
-    assert set(model.tag_one([["a", "b"], ["b"]])) <= {"X", "Y"}
+    assert set(model.predict_single([["a", "b"], ["b"]])) <= {"X", "Y"}
 
 
 def test_tagging_never_imports_scikit_learn():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from fastcrf import CRF
-from fastcrf.data.encoding.encoder import encode_training
+from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.model_file import container, content
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
@@ -20,6 +20,7 @@ from fastcrf.features.feature_map import build_feature_map
 from fastcrf.fitting.fit import fit_model
 from fastcrf.fitting.plan import make_plan
 from fastcrf.model.model import Model
+from fastcrf.model.scored import scored
 from reference import brute_force, plain_templates
 
 TEMPLATE = 'u:%x[0,0]\nu:%x[-1,0]\nu:pair=%x[0,0]/%x[1,1]\nu:three=%x[0,1]/%x[-1,1]/%x[@1,0]\nu:up=%t[0,0,"^\\u"]\nb'
@@ -53,24 +54,24 @@ def test_raw_columns_are_tagged_like_the_same_attributes_as_text():
     _, attributes, labels = encode_training(as_text(X), Y)
     text = Model(labels, attributes, MODEL.features, MODEL.weights)
     assert attributes.names() == names
-    assert MODEL.state_weights() == text.state_weights()
-    assert MODEL.tag(X + UNSEEN) == text.tag(as_text(X + UNSEEN))
-    assert MODEL.marginals(UNSEEN) == text.marginals(as_text(UNSEEN))
-    assert MODEL.tag_one(UNSEEN[0]) == MODEL.tag(UNSEEN)[0]
+    assert MODEL.state_features_ == text.state_features_
+    assert MODEL.predict(X + UNSEEN) == text.predict(as_text(X + UNSEEN))
+    assert MODEL.predict_marginals(UNSEEN) == text.predict_marginals(as_text(UNSEEN))
+    assert MODEL.predict_single(UNSEEN[0]) == MODEL.predict(UNSEEN)[0]
 
 
 def test_scores_are_those_of_enumeration():
-    corpus = MODEL.encoder.encode(UNSEEN)
+    corpus = Encoder(MODEL.attributes).encode(UNSEEN)
     transitions = brute_force.transition_scores(MODEL.features, MODEL.weights)
-    scored = MODEL.scored(UNSEEN)
-    assert [each.labels for each in scored] == MODEL.tag(UNSEEN)
-    assert [each.marginals for each in scored] == MODEL.marginals(UNSEEN)
-    assert scored[1] == ([], 1.0, [])
+    found = scored(MODEL, UNSEEN)
+    assert [each.labels for each in found] == MODEL.predict(UNSEEN)
+    assert [each.marginals for each in found] == MODEL.predict_marginals(UNSEEN)
+    assert found[1] == ([], 1.0, [])
     for i in (0, 2):
         scores = brute_force.label_scores(corpus, MODEL.features, MODEL.weights, i)
-        path = [MODEL.labels.index(label) for label in scored[i].labels]
+        path = [MODEL.labels.index(label) for label in found[i].labels]
         expected = brute_force.path_score(scores, transitions, path) - brute_force.log_partition(scores, transitions)
-        assert np.log(scored[i].probability) == pytest.approx(expected, abs=1e-9)
+        assert np.log(found[i].probability) == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_model_comes_back_from_bytes_file_and_pickle(tmp_path):
@@ -81,16 +82,16 @@ def test_a_model_comes_back_from_bytes_file_and_pickle(tmp_path):
         pickle.loads(pickle.dumps(MODEL)),
     ):
         assert other.attributes.names() == MODEL.attributes.names()
-        assert other.tag(X + UNSEEN) == MODEL.tag(X + UNSEEN)
-        assert other.marginals(UNSEEN) == MODEL.marginals(UNSEEN)
+        assert other.predict(X + UNSEEN) == MODEL.predict(X + UNSEEN)
+        assert other.predict_marginals(UNSEEN) == MODEL.predict_marginals(UNSEEN)
 
 
 @pytest.mark.parametrize("c1", [0.0, 0.3])
 def test_a_trained_model_is_small_and_tags_the_same_after_loading(c1):
     fit = fit_model(X * 5, Y * 5, make_plan(c1=c1, c2=0.1), attributes=NOTHING_YET)
     model = Model.from_bytes(fit.model.to_bytes())
-    assert model.tag(X) == fit.model.tag(X) == Y
-    assert model.state_weights() == fit.model.state_weights()
+    assert model.predict(X) == fit.model.predict(X) == Y
+    assert model.state_features_ == fit.model.state_features_
     if c1:
         assert len(model.attributes) < len(MODEL.attributes)
         assert sum(model.attributes.tables.sizes()) < sum(MODEL.attributes.tables.sizes())
@@ -140,7 +141,7 @@ FORGERIES = [
 
 @pytest.mark.parametrize(("part", "forgery", "fault"), FORGERIES)
 def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
-    arrays, header = content.pack(MODEL.content())
+    arrays, header = content.pack(MODEL._content())
     (header if part in header else arrays)[part] = forgery
     with pytest.raises(ModelFileError) as caught:
         Model.from_bytes(container.to_bytes(arrays, header))
@@ -160,7 +161,7 @@ def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
     ],
 )
 def test_keys_that_point_nowhere_are_refused(name, forge, fault):
-    arrays, header = content.pack(MODEL.content())
+    arrays, header = content.pack(MODEL._content())
     arrays[name] = forge(arrays[name])
     with pytest.raises(ModelFileError, match=f"it has {fault}"):
         Model.from_bytes(container.to_bytes(arrays, header))
@@ -168,7 +169,7 @@ def test_keys_that_point_nowhere_are_refused(name, forge, fault):
 
 @given(st.data())
 def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
-    arrays, header = content.pack(MODEL.content())
+    arrays, header = content.pack(MODEL._content())
     name = data.draw(st.sampled_from(sorted(arrays)))
     array = arrays[name].copy()
     place = data.draw(st.integers(0, len(array) - 1))
@@ -180,7 +181,7 @@ def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
         model = Model.from_bytes(container.to_bytes(arrays, header))
     except ModelFileError:
         return
-    assert set(model.tag_one(X[0])) <= {"B", "I", "O"}
+    assert set(model.predict_single(X[0])) <= {"B", "I", "O"}
 
 
 def test_a_crf_takes_a_template_as_a_file_or_as_text(tmp_path):
@@ -188,8 +189,8 @@ def test_a_crf_takes_a_template_as_a_file_or_as_text(tmp_path):
     expected = fit_model(X, Y, make_plan(), attributes=NOTHING_YET, features={"transitions": True}).model
     for template in (TEMPLATE, tmp_path / "template.txt", str(tmp_path / "template.txt")):
         crf = clone(CRF(template=template, n_jobs=1)).fit(X, Y)
-        assert crf.predict(UNSEEN) == expected.tag(UNSEEN)
-        assert crf.state_features_ == expected.state_weights()
+        assert crf.predict(UNSEEN) == expected.predict(UNSEEN)
+        assert crf.state_features_ == expected.state_features_
     again = CRF.from_bytes(crf.to_bytes())
     assert again.fit(X, Y).predict_marginals(UNSEEN) == crf.predict_marginals(UNSEEN)
     assert again.model_.input == {"kind": "template", "n_columns": 2}

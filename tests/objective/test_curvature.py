@@ -102,7 +102,7 @@ def test_the_gradient_of_some_sequences_equals_enumeration():
 def test_a_product_before_any_gradient_is_refused():
     problem, _, v, _ = case(0)
     for point in (problem.curvature(), problem.differentiated_curvature()):
-        with pytest.raises(ValueError, match="needs a gradient before it"):
+        with pytest.raises(ValueError, match="requires a gradient at the same point"):
             point.product(v)
 
 
@@ -116,7 +116,7 @@ def test_as_much_is_kept_as_there_is_room_for(monkeypatch):
     np.testing.assert_allclose(point.product(v), problem.hessian_product(w, v), rtol=1e-10)
     monkeypatch.setattr("fastcrf.system.memory_budget.SMALL", 0)
     monkeypatch.setattr("fastcrf.system.memory_budget.free_memory", lambda: 1000)
-    with pytest.raises(TooLarge, match="What 4 sequences leave for products would take"):
+    with pytest.raises(TooLarge, match="Caching the inference of 4 sequences would take"):
         problem.curvature(4)
 
 

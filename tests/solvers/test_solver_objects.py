@@ -131,7 +131,7 @@ def test_wrong_names_and_options_are_answered_with_the_nearest_ones():
 
 
 def test_a_class_in_place_of_an_object_is_named_with_the_remedy():
-    with pytest.raises(ValueError, match=r"got the class: use LBFGS\(\)\."):
+    with pytest.raises(ValueError, match=r"algorithm is the class LBFGS; use an object: LBFGS\(\)\."):
         CRF(LBFGS).fit(X, Y)
 
 
@@ -139,12 +139,12 @@ PENALTY_FAULTS = [
     (Perceptron(), 0, 1, "perceptron has no penalty, but c2=1: set c2=0."),
     (Perceptron(), 0.5, 1, "perceptron has no penalty, but c1=0.5 and c2=1: set c1=0 and c2=0."),
     (OWLQN(), 0, 1, "owlqn requires an L1 penalty, but c1=0: set c1 > 0, or use lbfgs."),
-    (LBFGS(), 0.5, 1, "lbfgs has no L1 penalty, but c1=0.5: set c1=0, or use auto."),
+    (LBFGS(), 0.5, 1, "lbfgs has no L1 penalty, but c1=0.5: set c1=0."),
     (make("sgd-l1"), 0.5, 1, "sgd-l1 has no L2 penalty, but c2=1: set c2=0."),
     (make("l2sgd"), 0, 0, "l2sgd requires an L2 penalty, but c2=0: set c2 > 0."),
-    (make("l2sgd"), 0.5, 0, "l2sgd has no L1 penalty and requires an L2 penalty, but c1=0.5 and c2=0"),
-    (make("bcd"), 0, 0, "bcd requires an L2 penalty, but c2=0: set c2 > 0."),
-    (make("psa"), 0.5, 1, "psa has L1 or L2 penalties, not both, but c1=0.5: set c1=0, or use auto."),
+    (make("l2sgd"), 0.5, 0, "l2sgd has no L1 penalty, but c1=0.5 and requires an L2 penalty, but c2=0"),
+    (make("bcd"), 0, 0, "bcd requires an L1 penalty, but c1=0: set c1 > 0, or use lbfgs."),
+    (make("psa"), 0.5, 1, "psa cannot combine L1 and L2 penalties, but c2=1: set c2=0."),
 ]
 
 

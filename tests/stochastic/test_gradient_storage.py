@@ -79,11 +79,15 @@ def test_auto_is_the_smallest_unless_mixed_is_hardly_larger(lengths, n_attribute
 @pytest.mark.parametrize(("form", "precision"), [("naive", "double"), ("mixed", "double"), ("mixed", "single")])
 def test_more_than_the_machine_has_is_a_sentence_with_a_remedy(monkeypatch, form, precision):
     monkeypatch.setattr(storage, "physical_memory", lambda: 1000.0)
-    remedy = {"naive": "storage='mixed' needs", "double": "precision='single' needs half", "single": "lbfgs"}
+    remedy = {
+        "naive": "storage='mixed', which needs",
+        "double": "precision='single', which needs half",
+        "single": "lbfgs",
+    }
     with pytest.raises(ValueError, match=remedy["naive" if form == "naive" else precision]) as raised:
         make_gradients(two_short_sequences(), form, precision)
     gigabytes = bytes_by_form(two_short_sequences(), precision)[form] / 1e9
-    assert f"{gigabytes:.3g} GB with storage={form!r}, more than this machine has" in str(raised.value)
+    assert f"{gigabytes:.3g} GB with storage={form!r}, more than the memory of this machine" in str(raised.value)
 
 
 def test_what_the_system_refuses_is_the_same_sentence(monkeypatch):
@@ -91,7 +95,7 @@ def test_what_the_system_refuses_is_the_same_sentence(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(storage, "aligned_zeros", refuse)
-    with pytest.raises(ValueError, match="more than this machine has"):
+    with pytest.raises(ValueError, match="more than the memory of this machine"):
         make_gradients(two_short_sequences(), "naive", "double")
 
 

@@ -110,7 +110,7 @@ def test_a_checkpoint_of_something_else_is_refused_in_one_sentence(part, changed
 def test_a_damaged_checkpoint_is_refused_in_one_sentence(content, tmp_path):
     path = tmp_path / "run.state"
     path.write_bytes(content)
-    with pytest.raises(CheckpointError, match="start afresh"):
+    with pytest.raises(CheckpointError, match="start over"):
         run("lbfgs", path, resume=True)
 
 

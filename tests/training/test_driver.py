@@ -121,7 +121,7 @@ def test_a_solver_that_returns_has_finished_and_its_sentence_is_the_reason():
     assert (result.status, result.reason) == ("finished", "Nothing is left to do.")
     assert (result.weights == 1.0).all()
     assert result.trace[-1]["objective"] == pytest.approx(ToyProblem().value(result.weights))
-    assert minimize(ToyProblem(), Script([0.0])).reason == "The solver has nothing left to gain."
+    assert minimize(ToyProblem(), Script([0.0])).reason == "The solver cannot improve further."
 
 
 def test_a_solver_that_raises_diverged_returns_the_last_finite_weights():
@@ -136,7 +136,7 @@ def test_a_solver_that_raises_diverged_returns_the_last_finite_weights():
 def test_weights_that_are_not_finite_are_divergence_and_leave_no_row(bad):
     result = minimize(ToyProblem(), Script([0.0, 1.0, bad, 2.0]))
     assert result.status == "diverged"
-    assert "not finite at step 2" in result.reason
+    assert "not finite at iteration 2" in result.reason
     assert (result.weights == 1.0).all()
     assert len(result.trace) == 2
 

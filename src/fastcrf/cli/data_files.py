@@ -16,7 +16,7 @@ from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import NO_ITEMS
-from fastcrf.data.files.conll import Sentence, read_columns, sentences
+from fastcrf.data.files.conll import SPACE, TAB, Sentence, comma_hint, counted, read_columns, sentences
 from fastcrf.data.files.text_lines import ShareRead, name_of
 from fastcrf.exceptions import DataError
 from fastcrf.model.model import Model
@@ -55,35 +55,42 @@ class DataFiles(Protocol):
 
 @dataclass
 class ColumnFiles:
-    """One token a line, columns separated by spaces or tabs, a blank line between sentences; the label is last."""
+    """One token per line, columns separated by tabs or blanks, a blank line between sentences; the label is last."""
 
     raw: bool = False  # whether the model takes raw rows
     n_columns: int | None = None  # apart from the label; None: as many as the first file has (when tagging, any number)
     n_needed: int = 1  # as many as that at least, because the template reads them
+    separator: str | None = None  # between columns; None: each file shows it
 
     def labeled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labeled:
-        first, every = peek(read_columns(path, progress=progress))
+        first, every = peek(read_columns(path, progress=progress, separator=self.separator))
         if first is None:
             raise DataError(f"{name_of(path)} holds no sentences; give one token and its label per line.")
         found = len(first.rows[0]) - 1
         if found < self.n_needed or found != (self.n_columns or found):
             needed = f"the model needs {self.n_columns}" if self.n_columns else f"it takes at least {self.n_needed}"
-            raise DataError(f"{name_of(path)}:{first.line}: found {counted(found + 1)}, but {needed} and the label.")
+            raise DataError(
+                f"{name_of(path)}:{first.line}: found {counted(found + 1)}, but {needed} and the label."
+                + comma_hint(first.rows[0])
+            )
         self.n_columns = found
         forms, labels = tee(islice(every, *share))  # training reads them in step, so that tee keeps one sentence
         X = (self.sequence(sentence.rows) for sentence in forms)
         return Labeled(X, ([row[-1] for row in sentence.rows] for sentence in labels))
 
     def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]:
-        first, every = peek(sentences(lines, name))
+        first, every = peek(sentences(lines, name, separator=self.separator))
         found = len(first.rows[0]) if first else self.n_needed
         if first and self.n_columns is not None and found not in (self.n_columns, self.n_columns + 1):
             raise DataError(
                 f"{name}:{first.line}: found {counted(found)}, but the model needs {self.n_columns}, "
-                f"or {self.n_columns + 1} where the last is a label."
+                f"or {self.n_columns + 1} where the last is a label.{comma_hint(first.rows[0])}"
             )
         if first and found < self.n_needed:
-            raise DataError(f"{name}:{first.line}: found {counted(found)}, but the model needs {self.n_needed}.")
+            raise DataError(
+                f"{name}:{first.line}: found {counted(found)}, but the model needs {self.n_needed}."
+                + comma_hint(first.rows[0])
+            )
         return (Unit(sentence.line, self.sequence(sentence.rows), sentence.rows) for sentence in every)
 
     def sequence(self, rows: list[list[str]]) -> Any:
@@ -132,59 +139,78 @@ class TrainingFiles(NamedTuple):
 
 
 def training_files(
-    template: str | None, template_kind: str | None, items: bool, boundaries: bool = False
+    template: str | None,
+    template_kind: str | None,
+    items: bool,
+    boundaries: bool = False,
+    separator: str | None = None,
 ) -> TrainingFiles:
-    """The files and attributes that the options of the command ask for."""
-    inputs = described_files(template, template_kind, items)
+    """Return the files and attributes that the options of the command ask for."""
+    inputs = described_files(template, template_kind, items, separator)
     return inputs._replace(attributes=BoundedAttributes(inputs.attributes)) if boundaries else inputs
 
 
-def described_files(template: str | None, template_kind: str | None, items: bool) -> TrainingFiles:
-    """The same without boundaries."""
+def described_files(
+    template: str | None, template_kind: str | None, items: bool, separator: str | None
+) -> TrainingFiles:
+    """Return the same without boundaries."""
     if template_kind and not template:
         refuse("--template-kind", "requires a template; add --template FILE.")
     if items and template:
         refuse("--template", "reads columns, but --items means item files; remove one of them.")
     if items:
-        return TrainingFiles(ItemFiles())
+        return TrainingFiles(item_files(separator))
     if not template:
-        return TrainingFiles(ColumnFiles())
+        return TrainingFiles(ColumnFiles(separator=read_separator(separator)))
     from fastcrf.data.template_engine.attributes import TemplateAttributes  # here: tagging columns needs none
     from fastcrf.data.templates.dialects import load_template
 
     loaded = load_template(template, template_kind)
     attributes = TemplateAttributes.empty(loaded)
-    files = ColumnFiles(raw=True, n_needed=attributes.program.n_columns)
+    files = ColumnFiles(raw=True, n_needed=attributes.program.n_columns, separator=read_separator(separator))
     return TrainingFiles(files, attributes, loaded.transitions)
 
 
-def files_of(model: Model, items: bool) -> DataFiles:
-    """The kind of files that a model takes, if it is the kind that was asked for."""
-    return files_like(model.input, items)
+def item_files(separator: str | None) -> ItemFiles:
+    """Return item files, which have no separator of the user's choice."""
+    if separator:
+        refuse("--separator", "is for columns, but --items means item files; remove one of them.")
+    return ItemFiles()
 
 
-def files_like(remembered: Mapping[str, Any], items: bool) -> DataFiles:
-    """The kind of files that a model or a corpus remembers, if it is the kind that was asked for."""
+def read_separator(text: str | None) -> str | None:
+    """Return the separator that an option names: tab, space or a character."""
+    if text is None:
+        return None
+    separator = {"tab": TAB, "\\t": TAB, "space": SPACE}.get(text, text)
+    if len(separator) != 1 or separator in "\r\n":
+        refuse("--separator", f"must be tab, space or one character; got {text!r}.")
+    return separator
+
+
+def files_of(model: Model, items: bool, separator: str | None = None) -> DataFiles:
+    """Return the kind of files that a model takes, if it is the kind that was asked for."""
+    return files_like(model.input, items, separator)
+
+
+def files_like(remembered: Mapping[str, Any], items: bool, separator: str | None = None) -> DataFiles:
+    """Return the kind of files that a model or a corpus remembers, if it is the kind that was asked for."""
     kind, n_columns = remembered.get("kind"), remembered.get("n_columns")
     if kind in ("columns", "template") and isinstance(n_columns, int):
         if items:
             raise DataError("This model reads columns, not items; leave out --items.")
         if remembered.get("more_columns"):
-            return ColumnFiles(raw=True, n_needed=n_columns)
-        return ColumnFiles(kind == "template", n_columns)
+            return ColumnFiles(raw=True, n_needed=n_columns, separator=read_separator(separator))
+        return ColumnFiles(kind == "template", n_columns, separator=read_separator(separator))
     if not items:
         raise DataError(
             "This model takes items, not columns; give it an item file and --items, or use it in Python: "
-            "fastcrf.load(path).tag(X)."
+            "fastcrf.load(path).predict(X)."
         )
-    return ItemFiles()
+    return item_files(separator)
 
 
 def peek(stream: Iterator[Sentence]) -> tuple[Sentence | None, Iterator[Sentence]]:
     """The first sentence, if there is one, and all of them."""
     first = next(stream, None)
     return first, chain([first], stream) if first else stream
-
-
-def counted(number: int) -> str:
-    return "1 column" if number == 1 else f"{number} columns"

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from fastcrf import __version__
-from fastcrf.cli.command_errors import run_to_the_end
+from fastcrf.cli.command_errors import Interrupted, run_to_the_end
 from fastcrf.cli.commands.compare import compare
 from fastcrf.cli.commands.convert import convert
 from fastcrf.cli.commands.demo import demo
@@ -31,7 +31,13 @@ from fastcrf.cli.options.train_options import TrainOptions
 
 
 class Commands(TyperGroup):
-    """Finds the command and runs it."""
+    """The group of all commands: it finds the command and runs it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:  # before typer turns it into an exit code without a message
+            raise Interrupted from error
 
     def main(self, *args: Any, **options: Any) -> Any:
         run_to_the_end(lambda: super(Commands, self).main(*args, **{**options, "standalone_mode": False}))

@@ -42,7 +42,7 @@ def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], stat
 
     given: parameters of CRF, which the model remembers.
     """
-    inputs = training_files(asked.template, asked.template_kind, asked.items, asked.boundaries)
+    inputs = training_files(asked.template, asked.template_kind, asked.items, asked.boundaries, asked.separator)
     labeled = one_behind_another(asked.data, inputs.files, asked.quiet)
     features = {**features_of(asked), "transitions": inputs.transitions}
     total = asked.total_sequences

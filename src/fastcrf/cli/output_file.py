@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, TextIO
 
+from fastcrf.cli.command_errors import STANDARD_OUTPUT
+
 ERRORS = "surrogateescape"  # a name of bytes that are no UTF-8 is written as it was read
 IN_MEMORY = 1 << 26  # characters; what is longer waits in a temporary file
 PIECE = 1 << 16  # characters that are copied at once
@@ -25,8 +27,22 @@ def whole_output(path: str) -> Iterator[TextIO]:
     if path == "-" and sys.stdout is None:
         raise OSError(errno.EBADF, "Standard output is closed; name a file by --output")
     target = os.path.realpath(path)  # what a link points to is replaced, not the link
-    with replaced_at_the_end(target) if path != "-" and may_be_replaced(target) else copied_at_the_end(path) as text:
+    replaced = path != "-" and may_be_replaced(target)
+    with naming_output(path), replaced_at_the_end(target) if replaced else copied_at_the_end(path) as text:
         yield text
+
+
+@contextmanager
+def naming_output(path: str) -> Iterator[None]:
+    """Let faults of writing, such as a full disk, name the output."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.strerror is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, STANDARD_OUTPUT if path == "-" else path) from None
 
 
 def may_be_replaced(path: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from fastcrf.cli.command_errors import as_options
-from fastcrf.fitting.fit import DEV_SCORE, Fit
+from fastcrf.fitting.fit import DEV_SCORES, Fit
 from fastcrf.fitting.plan import Plan
 from fastcrf.metrics import Label, SegmentScore, flat_accuracy_score, segment_scores, sequence_accuracy_score
 
@@ -39,7 +39,7 @@ def outcome_of(fit: Fit, plan: Plan) -> dict[str, Any]:
         "steps": result.n_steps,
         "passes": last["passes"],
         "seconds": last["seconds"],
-        DEV_SCORE: last.get(DEV_SCORE),
+        **{column: last.get(column) for column in DEV_SCORES},
         "labels": len(fit.model.labels),
         "attributes": len(fit.model.attributes),
         "weights": len(fit.model.weights),
@@ -60,11 +60,15 @@ def outcome_in_words(outcome: dict[str, Any]) -> str:
         "status": f"{outcome['status']}: {as_options(outcome['reason'])}",
         "training": f"{outcome['algorithm']} (c1={outcome['c1']:g}, c2={outcome['c2']:g}), {outcome['steps']:,} steps, "
         f"{outcome['passes']:.6g} passes over the data, {outcome['seconds']:.2f} s",
-        "held-out": f"{outcome[DEV_SCORE]:.2%} of the tokens are correct" if outcome[DEV_SCORE] is not None else "",
+        "held-out": held_out_in_words(*(outcome[column] for column in DEV_SCORES)),
         "model": f"{outcome['labels']:,} labels, {outcome['attributes']:,} attributes, {outcome['weights']:,} weights; "
         f"saved in {outcome['model']}",
     }
     return "\n".join(f"{name:13}{text}" for name, text in lines.items() if text)
+
+
+def held_out_in_words(accuracy: float | None, segment_f1: float | None) -> str:
+    return "" if accuracy is None else f"token accuracy {accuracy:.2%}, segment F1 {segment_f1:.2%}"
 
 
 Labels = Sequence[Sequence[Label]]

@@ -17,8 +17,9 @@ def main() -> None:
     if quick is not None:
         run_at_once(quick)
     from fastcrf.cli.main import app
+    from fastcrf.cli.program_name import program_name
 
-    app(prog_name="fastcrf")
+    app(prog_name=program_name())
 
 
 def run_at_once(command: Callable[[], Any]) -> NoReturn:

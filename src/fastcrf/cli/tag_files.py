@@ -73,7 +73,7 @@ def tag_file(task: Task) -> str:
     """Tag one file, wherever this is called."""
     model = loaded(task.model, os.stat(task.model).st_mtime_ns)
     with whole_output(task.target) as text:
-        files = files_of(model, task.tag_format.items)
+        files = files_of(model, task.tag_format.items, task.tag_format.separator)
         text.writelines(f"{line}\n" for line in result_lines(model, files, task.source, task.tag_format))
     return task.target
 

@@ -11,14 +11,16 @@ labels together, whatever is beside it. Item files have no tokens, and their spa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fastcrf.cli.command_errors import tell
 from fastcrf.data.files.text_lines import name_of, read_lines
 
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import DataFiles, Unit
-    from fastcrf.model.model import Model, Scored
+    from fastcrf.model.model import Model
+    from fastcrf.model.scored import Scored
 
 
 AT_ONCE = 1000  # sequences that are tagged together
@@ -31,13 +33,23 @@ class TagFormat(NamedTuple):
     marginals: bool = False
     as_json: bool = False
     items: bool = False
+    separator: str | None = None
 
 
 def result_lines(model: Model, files: DataFiles, path: str, tag_format: TagFormat) -> Iterator[str]:
-    """The lines that are written of a file."""
+    """Return the lines that are written of a file. A file without sequences gets a note on standard error."""
     if tag_format.as_json:
         return json_lines(model, files, path, tag_format.marginals)
     return tagged_lines(model, files, path, tag_format.scores, tag_format.marginals)
+
+
+def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:
+    """Return the units; if there are none, note it on standard error."""
+    first = next(units, None)
+    if first is None:
+        tell(f"fastcrf: {name} contains no sequences; the result has no labels.")
+        return iter(())
+    return chain([first], units)
 
 
 def tagged_lines(
@@ -50,7 +62,7 @@ def tagged_lines(
     """
     name = name_of(path)
     lines = Counted(read_lines(path, name))
-    units, done = files.units(lines, name), 0
+    units, done = noted(files.units(lines, name), name), 0
     while batch := list(islice(units, AT_ONCE)):
         for unit, found in zip(batch, answers(model, batch, scores or marginals), strict=True):
             yield from lines.between(done, unit.line - 1)
@@ -64,12 +76,12 @@ def tagged_lines(
 
 def answers(model: Model, batch: list[Unit], with_probabilities: bool) -> list[Scored]:
     """Labels of each sequence, with probabilities if they are needed."""
-    from fastcrf.model.model import Scored
+    from fastcrf.model.scored import Scored, scored
 
     sequences = [unit.sequence for unit in batch]
     if with_probabilities:
-        return model.scored(sequences)
-    return [Scored(labels, 1.0, []) for labels in model.tag(sequences)]
+        return scored(model, sequences)
+    return [Scored(labels, 1.0, []) for labels in model.predict(sequences)]
 
 
 def answer(found: Scored, t: int, scores: bool, marginals: bool) -> list[str]:
@@ -107,15 +119,17 @@ def json_lines(model: Model, files: DataFiles, path: str, marginals: bool = Fals
     import json
 
     from fastcrf.metrics import marks_are_bare, segments
+    from fastcrf.model.scored import scored
 
     name = name_of(path)
-    units, bare = files.units(read_lines(path, name), name), marks_are_bare(model.labels)
+    units = noted(files.units(read_lines(path, name), name), name)
+    bare = marks_are_bare(model.classes_)
     while batch := list(islice(units, AT_ONCE)):
         sequences = [unit.sequence for unit in batch]
-        found = model.scored(sequences)
+        found = scored(model, sequences)
         marked = [segments(each.labels, bare) for each in found]
         bounds = [[(first, last) for _, first, last in each] for each in marked]
-        chances = model.span_probabilities(sequences, [each.labels for each in found], bounds)
+        chances = model.span_proba(sequences, [each.labels for each in found], bounds)
         for unit, each, spans, chance in zip(batch, found, marked, chances, strict=True):
             result = whole(unit, each)
             result["spans"] = [span(result["tokens"], segment, p) for segment, p in zip(spans, chance, strict=True)]

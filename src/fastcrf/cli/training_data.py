@@ -30,18 +30,25 @@ def open_training_data(
     quiet: bool,
     engine: str | None = None,
     boundaries: bool = False,
+    separator: str | None = None,
 ) -> TrainingData:
     """The data at `paths`, which the options of the command describe; on a cluster, if an engine is named."""
     corpora = [path for path in paths if os.path.isfile(path) and kind_of(path) == CORPUS]
     if not corpora:
-        inputs = training_files(template, template_kind, items, boundaries)
+        inputs = training_files(template, template_kind, items, boundaries, separator)
         if engine:
             return files_on_cluster(paths, inputs, engine)
         labeled = one_behind_another(paths, inputs.files, quiet)
         return TrainingData(inputs.files, inputs.transitions, partial(fit_files, labeled, inputs))
     if len(paths) > 1:
         refuse("DATA", f"has several files, but {corpora[0]} is an encoded corpus; encode all files into one.")
-    for option, given in (("--template", template), ("--template-kind", template_kind), ("--items", items)):
+    described = {
+        "--template": template,
+        "--template-kind": template_kind,
+        "--items": items,
+        "--separator": separator,
+    }
+    for option, given in described.items():
         if given:
             refuse(option, "was settled when the corpus was encoded; remove it.")
     return encoded_data(corpora[0], engine, boundaries)

@@ -8,7 +8,6 @@ shards that are placed again; only when nobody is there to ask does the run end,
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -21,6 +20,7 @@ from fastcrf.cluster.placement import Place
 from fastcrf.cluster.shard import Piece
 from fastcrf.cluster.sums import Part
 from fastcrf.core.types import FeatureMap, Floats
+from fastcrf.decoding.held_out_counts import Counts
 from fastcrf.objective.penalized import Penalized
 from fastcrf.penalties.regularizer import make_regularizer
 from fastcrf.simd.vectors import dot
@@ -151,7 +151,7 @@ class ClusterCurvature:
 
 
 class ClusterHeldOut:
-    """Held-out data on the workers, and their token accuracy."""
+    """Held-out data on the workers, and their scores."""
 
     def __init__(self, problem: ClusterProblem, pieces: list[Piece]) -> None:
         self.problem, self.pieces = problem, pieces
@@ -168,17 +168,18 @@ class ClusterHeldOut:
             self.placed = [problem.client.submit(shard.read_held_out, each, names, pure=False) for each in self.pieces]
         return self.placed
 
-    def accuracy(self, weights: Floats) -> float:
+    def counts(self, weights: Floats) -> Counts:
         problem = self.problem
         parts = problem._again_if_lost(
             lambda placed: [
-                problem.client.submit(shard.correct_in, each, problem.placed_features, *placed, pure=False)
+                problem.client.submit(
+                    shard.counts_in, each, problem.placed_features, problem.labels, *placed, pure=False
+                )
                 for each in self.corpora
             ],
             (weights,),
         )
-        right, total = np.sum(parts, axis=0)
-        return float(right) / float(total) if total else math.nan
+        return Counts(*map(int, np.sum(parts, axis=0)))
 
     def fingerprint(self) -> str:
         client = self.problem.client

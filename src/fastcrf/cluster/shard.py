@@ -20,6 +20,7 @@ from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import Encoder, encode_pairs
 from fastcrf.data.encoding.vocabulary import growing
 from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.decoding.held_out_counts import Counts, count, read_marks
 from fastcrf.features.feature_map import FeatureCounts, choose_features, count_features, join_counts, occurring_features
 from fastcrf.objective.problem import Problem
 from fastcrf.system.memory_budget import in_words
@@ -184,9 +185,9 @@ def read_held_out(piece: Piece, names: tuple[Attributes, list[Any]]) -> Corpus:
     return Encoder(names[0]).encode_labeled(part.X, part.y, names[1])
 
 
-def correct_in(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[int, int]:
-    """(how many labels are right, how many there are)"""
+def counts_in(corpus: Corpus, features: FeatureMap, labels: list[Any], weights: Floats) -> Counts:
+    """Count correct tokens and segments."""
     if not corpus.n_positions:
-        return 0, 0
+        return Counts(0, 0, 0, 0, 0)
     found = viterbi(writable(corpus), writable(features), np.require(weights, requirements="W"))
-    return int(np.count_nonzero(found == corpus.labels)), corpus.n_positions
+    return count(corpus, found, read_marks(labels))

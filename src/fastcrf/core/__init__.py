@@ -1,1 +1,1 @@
-"""Types that every package shares, argument checks, and the declared state of solvers. Plain Python and NumPy."""
+"""Shared types, argument checks and the schema of solver state. Uses only Python and NumPy."""

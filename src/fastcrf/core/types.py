@@ -1,7 +1,7 @@
-"""The data that flows through the package: NamedTuples of arrays, and the Step that solvers yield.
+"""Data types of the package: NamedTuples of arrays, and the `Step` that solvers yield.
 
-Letters used everywhere: N sequences, P positions (tokens), K labels, A attributes; `t` position, `j`/`k` labels,
-`i` sequence, `a` attribute, `f` feature (index into the flat weight vector).
+Notation: N sequences, P positions (tokens), K labels, A attributes; `t` position, `j`/`k` labels, `i` sequence, `a`
+attribute, `f` feature (index into the flat weight vector).
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-STRETCH = 1 << 23  # attribute occurrences that are worked on together where a whole corpus would take too much memory
+STRETCH = 1 << 23  # attribute occurrences per slice, where the entire corpus at once would need too much memory
 
 
 class Corpus(NamedTuple):
-    """Encoded sequences. Position t of sequence i is starts[i] + t; its attributes are offsets[p]:offsets[p + 1]."""
+    """Encoded sequences. Position t of sequence i is starts[i] + t; the attributes of position p are
+    offsets[p]:offsets[p + 1].
+    """
 
     starts: Longs  # [N + 1] first position of each sequence, and the number of positions
     offsets: Longs  # [P + 1] first attribute occurrence of each position
-    attributes: Ints  # [occurrences] attribute ids; when tagging, -1 for those that the model does not know
+    attributes: Ints  # [occurrences] attribute ids; when tagging, -1 for attributes unknown to the model
     values: Floats  # [occurrences], or [0] when every value is 1
     labels: Ints  # [P] gold label ids, or [0] when there are none
     weights: Floats  # [N] sequence weights, or [0] when every weight is 1
@@ -40,7 +42,7 @@ class Corpus(NamedTuple):
         return int(self.starts[-1])
 
     def stretch(self, first: int, last: int) -> Corpus:
-        """Sequences first..last-1 as a corpus of their own; its starts and offsets are copies, the rest are views."""
+        """Return sequences first..last-1 as a corpus; its starts and offsets are copies, the rest are views."""
         starts = self.starts[first : last + 1]
         offsets = self.offsets[starts[0] : starts[-1] + 1]
         return Corpus(
@@ -53,7 +55,7 @@ class Corpus(NamedTuple):
         )
 
     def stretches(self, occurrences: int = STRETCH) -> Iterator[Corpus]:
-        """The whole corpus in its order, about so many attribute occurrences at a time."""
+        """Yield the entire corpus in order, in slices of about `occurrences` attribute occurrences."""
         reached = self.offsets[self.starts]
         targets = np.arange(occurrences, max(int(reached[-1]), 1), occurrences)
         bounds = np.unique(np.concatenate(([0], np.searchsorted(reached, targets), [self.n_sequences])))
@@ -62,19 +64,19 @@ class Corpus(NamedTuple):
 
 
 class FeatureMap(NamedTuple):
-    """Which (attribute, label) pairs and label bigrams have a weight, in the order of the flat weight vector.
+    """The (attribute, label) pairs and label bigrams that have a weight, in the order of the flat weight vector.
 
     The vector is [state weights | transition weights]: state weights by attribute and then label, transition weights by
-    source and then target. It holds features and nothing else (no padding), so norms, counts and penalties are plain.
-    In a chain of higher order sources are histories of one label or more (features/histories.py): bigrams, triples ...
+    source and then target. It has no padding, so norms, counts and penalties need no masks. In a chain of higher order,
+    sources are label contexts of one label or more (features/histories.py): bigrams, trigrams ...
     """
 
     offsets: Longs  # [A + 1] first state weight of each attribute
     labels: Ints  # [S] label of each state weight, ascending within an attribute
-    sources: Ints  # [E] label before, or history
+    sources: Ints  # [E] label before, or label context
     targets: Ints  # [E] label after
     n_labels: int
-    order: int = 1  # how many labels before a label its transition weights look at
+    order: int = 1  # number of previous labels per transition feature
 
     @property
     def n_attributes(self) -> int:
@@ -90,16 +92,16 @@ class FeatureMap(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a solver yields after each iteration or epoch of its paper. Live until the next `next()`: copy to keep."""
+    """The result of one iteration or epoch of a solver. Arrays stay valid until the next `next()`: copy to keep."""
 
-    weights: Floats  # settled: lazy updates are flushed; reading never changes the trajectory
+    weights: Floats  # all lazy updates are applied; reading never changes the trajectory
     passes: float  # effective passes over the data spent since the previous Step
-    objective: float | None = None  # F(weights), sum scale, penalties included, when the solver already has it
-    gradient: Floats | None = None  # of the smooth part (loss + c2 |w|^2) at `weights`, when the solver already has it
-    info: Mapping[str, float] = NOTHING  # what a reader may plot
-    state: Mapping[str, Any] = NOTHING  # named arrays and numbers needed to continue exactly from here
-    lower_bound: float | None = None  # on F*, sum scale, when the solver has one
+    objective: float | None = None  # F(weights), sum scale, penalties included, if the solver has evaluated it
+    gradient: Floats | None = None  # of the smooth part (loss + c2 |w|^2) at `weights`, if the solver has it
+    info: Mapping[str, float] = NOTHING  # values to plot
+    state: Mapping[str, Any] = NOTHING  # named arrays and numbers needed to resume exactly from here
+    lower_bound: float | None = None  # on F*, sum scale, if the solver has one
 
 
 class Diverged(Exception):
-    """A solver cannot go on; the message is the reason shown to the user."""
+    """Raised by a solver that cannot continue; the message is the reason shown to the user."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -24,7 +24,7 @@ from fastcrf.estimators.training import (
     model_of,
     no_attributes,
     open_checkpoint,
-    reading_rows,
+    with_input,
 )
 from fastcrf.features.histories import check_order
 from fastcrf.fitting.fit import Fit
@@ -47,7 +47,7 @@ PLANNED = ("c1", "c2", "tol", "max_iterations", "max_seconds", "stopping", "rand
 class CRF(WithSolverParameters, TrainedEstimator):
     """Linear-chain conditional random field (CRF) for labeling sequences.
 
-    Training minimizes  sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2  and certifies how far from the optimum
+    Training minimizes ``sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2`` and certifies how far from the optimum
     it ended. The constructor stores its arguments; `fit` validates them.
 
     Parameters
@@ -107,14 +107,14 @@ class CRF(WithSolverParameters, TrainedEstimator):
     converged_ : bool
         Whether training reached its goal.
     stop_reason_ : str
-        Why training ended, in one sentence.
+        Why training ended.
     n_iter_ : int
         Number of iterations.
     history_ : History
         A list of dicts, one per iteration; ``history_.columns()`` returns arrays.
     model_ : Model
         The trained model, which predicts without scikit-learn.
-    attributes_, state_features_, transition_features_
+    attributes_, state_features_, transition_features_, ngram_features_
         Names of the attributes, and dicts from names to weights that are not 0.
 
     See Also
@@ -217,7 +217,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
         sample_weight : iterable of float
             A weight of at least 0 per sequence.
         X_dev, y_dev : iterables
-            Held-out data. Their token accuracy is `dev_accuracy` in each row of `history_`.
+            Held-out data. Each row of `history_` has their token accuracy, `dev_accuracy`, and the F1 of their
+            segments, `dev_segment_f1`.
         init : path, Model or fitted estimator
             Start from its weights, matched by the names of attributes and labels. The optimum stays the same.
         prior : path, Model or fitted estimator
@@ -234,6 +235,14 @@ class CRF(WithSolverParameters, TrainedEstimator):
         -------
         CRF
             The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            If the data cannot be used; the message says where the fault is.
+        ValueError
+            If parameters do not fit together: PenaltyError if the solver cannot handle c1 and c2, CheckpointError if
+            training cannot be resumed.
         """
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
@@ -258,7 +267,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
             fit = fit_encoded(X, plan, self.boundaries, self.engine, how)
         else:
             attributes = no_attributes(template, self.boundaries)
-            fit = fit_sequences(X, y, sample_weight, plan, template, attributes, self.engine, how)
+            fit = fit_sequences(X, y, sample_weight, plan, attributes, self.engine, how)
         self._keep(fit)
         if fit.ended_early:
             warn_early_end(fit)
@@ -307,29 +316,41 @@ class CRF(WithSolverParameters, TrainedEstimator):
         return self
 
     def save_stream(self, path: PathLike) -> None:
-        """Save the model and the solver state so that `partial_fit` can resume bit for bit."""
+        """Save the model and the solver state so that `partial_fit` can resume bit for bit.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write; `load_stream` reads it.
+        """
         if not hasattr(self, "_stream"):
             raise NotFittedError("save_stream requires partial_fit; to save a model trained by fit, use save.")
         save_stream(path, self._stream, {"parameters": saved(self.get_params(deep=False))})
 
     @classmethod
     def load_stream(cls, path: PathLike) -> CRF:
-        """Load a CRF saved by `save_stream`; `partial_fit` resumes bit for bit."""
+        """Load a CRF saved by `save_stream`; `partial_fit` resumes bit for bit.
+
+        Parameters
+        ----------
+        path : str or path
+            File to read.
+
+        Returns
+        -------
+        CRF
+            The estimator.
+
+        Raises
+        ------
+        CheckpointError
+            If the file is no saved stream, or damaged.
+        """
         stream, model = load_stream(path)
         estimator = cls._around(model)
         del estimator._model
         estimator._stream, estimator.history_, estimator.n_iter_ = stream, History(), stream.chunks
         return estimator
-
-    @classmethod
-    def load(cls, path: PathLike) -> CRF:
-        """Load a fitted CRF from a file that `save`, CRFsuite, CRF++ or Wapiti wrote, with the parameters in it."""
-        return cls._around(Model.load(path))
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> CRF:
-        """Load a fitted CRF from the content of a file."""
-        return cls._around(Model.from_bytes(data))
 
     @property
     def model_(self) -> Model:
@@ -337,8 +358,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(NOT_FITTED)
         if not hasattr(self, "_model"):
-            model = self._stream.model({"parameters": saved(self.get_params(deep=False))})
-            self._model = model if self.template is None else reading_rows(model)
+            self._model = with_input(self._stream.model({"parameters": saved(self.get_params(deep=False))}))
         return self._model
 
     def __getattr__(self, name: str) -> Any:
@@ -352,8 +372,9 @@ class CRF(WithSolverParameters, TrainedEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.__dict__.keys() & {"_model", "_stream"})
 
-    def _plan(self) -> Plan:
-        return make_plan(self.algorithm, **{name: getattr(self, name) for name in PLANNED})
+    def _plan(self, **other: Any) -> Plan:
+        """Return the plan of the parameters, or of others in their place."""
+        return make_plan(self.algorithm, **{name: getattr(self, name) for name in PLANNED} | other)
 
     def _template(self) -> TemplateFile | None:
         return None if self.template is None else template_of(self.template)
@@ -395,7 +416,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
         self.certificate_ = result.certificate
 
     @classmethod
-    def _around(cls, model: Model) -> CRF:
+    def _around(cls, model: Model) -> Self:
         estimator = cls(**restored(model.options.get("parameters"), cls._get_param_names()))
         attributes = without_boundaries(model.attributes)
         if isinstance(attributes, TemplateAttributes):

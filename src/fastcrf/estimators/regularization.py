@@ -1,22 +1,19 @@
-"""Choosing the penalty: `path` trains for many, `CRFCV` chooses one by cross-validation and trains with it."""
+"""`regularization_path`: a model for each of many penalties."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
-from fastcrf.core.checks import one_of, whole
-from fastcrf.data.encoding.boundaries import BoundedAttributes
-from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
-from fastcrf.estimators.base import TrainedEstimator
+from fastcrf.core.checks import functions
+from fastcrf.core.types import FeatureMap, Floats
+from fastcrf.data.encoding.attributes import Attributes
+from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.estimators.crf import CRF
-from fastcrf.estimators.training import no_attributes
-from fastcrf.features.feature_map import build_feature_map
-from fastcrf.fitting.plan import DEFAULT_TOL
+from fastcrf.estimators.training import no_attributes, with_input
+from fastcrf.fitting.fit import choose_features
 from fastcrf.fitting.regularization_path import (
     SCORES,
     HeldOutScores,
@@ -34,164 +31,175 @@ from fastcrf.system.threads import usable_jobs
 Sequences = Iterable[Any]
 
 
+class Labeled(NamedTuple):
+    """Sequences with labels and, for training, weights."""
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+
+
+class Penalties(NamedTuple):
+    """What a path goes along, as the user gave it."""
+
+    c1_values: Sequence[float] | int | None
+    c2_values: Sequence[float] | None
+
+
 class RegularizationPath:
-    """What `path` returns. Arrays have a place for each penalty, from the strongest to the weakest:
+    """Models along a regularization path, from the strongest penalty to the weakest.
 
-    c1, c2, objective, relative_gap (certified), active (weights that are not zero), passes, seconds; `scores` holds
-    those on held-out data by name, if there are any. `model(k)` is the model of penalty k, ready to tag.
-    """
-
-    def __init__(self, points: Sequence[PathPoint], attributes: Any, features: Any, labels: Sequence[Any]) -> None:
-        self.points = list(points)
-        self._parts = attributes, features, labels
-        for name in ("c1", "c2", "objective", "relative_gap", "active", "passes", "seconds"):
-            setattr(self, name, np.array([getattr(point, name) for point in self.points]))
-        known = self.points[0].scores if self.points else {}
-        self.scores = {name: np.array([point.scores[name] for point in self.points]) for name in known}
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def model(self, k: int) -> Model:
-        """The trained model of penalty k."""
-        attributes, features, labels = self._parts
-        return Model(list(labels), *prune(attributes, features, self.points[k].weights))
-
-
-def path(
-    X: Sequences,
-    y: Sequences,
-    *,
-    c2_values: Sequence[float] | None = None,
-    c1_values: Sequence[float] | int | None = None,
-    c1: float = 0.0,
-    c2: float = 0.0,
-    X_dev: Sequences | None = None,
-    y_dev: Sequences | None = None,
-    tol: float = DEFAULT_TOL,
-    n_jobs: int | None = None,
-    boundaries: bool = False,
-    **features: Any,
-) -> RegularizationPath:
-    """Train for many penalties, each from the weights of the one before, to the same certified gap.
-
-    c2_values: penalties |w|^2, with c1 fixed (by default ten from 10 to 0.01); or
-    c1_values: penalties |w|_1, with c2 fixed; a whole number means so many, from the largest useful one down;
-    X_dev, y_dev: held-out data, for `scores`; boundaries: as of CRF;
-    features: arguments of `build_feature_map`, such as min_freq or order.
-    """
-    if (X_dev is None) != (y_dev is None):
-        raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
-    with announce_compilation():
-        known = BoundedAttributes(NO_ITEMS) if boundaries else NO_ITEMS
-        corpus, attributes, labels = encode_training(X, y, known=known)
-        feature_map = build_feature_map(corpus, len(attributes), len(labels), **features)
-        weakest = weakest_c2(c1_values, c2_values, c2)
-        problem = problem_of_path(corpus, feature_map, weakest, usable_jobs(n_jobs))
-        held_out = None
-        if X_dev is not None and y_dev is not None:
-            held_out = HeldOutScores(Encoder(attributes).encode_labeled(X_dev, y_dev, labels), feature_map, labels)
-        along = penalties(problem, c1_values, c2_values, c1, c2)
-        points = follow_path(problem, along, tol=tol, held_out=held_out)
-    return RegularizationPath(points, attributes, feature_map, labels)
-
-
-class CRFCV(TrainedEstimator):
-    """A CRF whose penalty is chosen by cross-validation along a warm-started path, by scikit-learn's ...CV convention.
-
-    estimator: a CRF, for everything but the penalty (default CRF()).
-    c2_values, c1_values: the path, as of `fastcrf.path`; the other penalty is that of `estimator`, or 0.
-    cv: number of folds; scoring: "likelihood" (mean log-likelihood a token), "accuracy" or "segment_f1".
-    n_jobs: threads; folds run side by side.
-
-    After `fit`: `c1_`, `c2_`, `best_score_`, `best_estimator_` (trained on all data with them), `c1_values_`,
-    `c2_values_`, `cv_scores_` [values, folds] and `active_` (mean number of weights that are not zero).
+    Attributes
+    ----------
+    c1, c2 : ndarrays of float
+        The penalties.
+    objective : ndarray of float
+        Objective of each model.
+    relative_gap : ndarray of float
+        Certified relative gap to the optimum of each model.
+    n_nonzero : ndarray of int
+        Number of weights that are not 0.
+    passes, seconds : ndarrays of float
+        Passes over the data, and seconds in the solver, that each model took from the one before.
+    scores : dict of ndarrays of float
+        Scores on held-out data: "likelihood" (mean log-likelihood per token), "accuracy" and "segment_f1". Empty
+        without such data.
     """
 
     def __init__(
         self,
-        estimator: CRF | None = None,
-        *,
-        c2_values: Sequence[float] | None = None,
-        c1_values: Sequence[float] | int | None = None,
-        cv: int = 5,
-        scoring: str = "likelihood",
-        n_jobs: int | None = None,
-        random_state: int = 0,
+        points: Sequence[PathPoint],
+        attributes: Attributes,
+        features: FeatureMap,
+        labels: Sequence[Any],
     ) -> None:
-        self.estimator = estimator
-        self.c2_values = c2_values
-        self.c1_values = c1_values
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self.c1, self.c2 = floats(points, "c1"), floats(points, "c2")
+        self.objective, self.relative_gap = floats(points, "objective"), floats(points, "relative_gap")
+        self.n_nonzero = np.array([point.n_nonzero for point in points], np.int64)
+        self.passes, self.seconds = floats(points, "passes"), floats(points, "seconds")
+        known = points[0].scores if points else {}
+        self.scores = {name: np.array([point.scores[name] for point in points]) for name in known}
+        self._weights = [point.weights for point in points]
+        self._parts = attributes, features, labels
 
-    def fit(self, X: Sequences, y: Sequences) -> CRFCV:
-        """Choose the penalty, and train with it on all of X."""
-        X, y = list(X), list(y)
-        self.choose(X, y)
-        base = self._base()
-        self.best_estimator_ = clone(base).set_params(c1=self.c1_, c2=self.c2_).fit(X, y)
-        return self
+    def __len__(self) -> int:
+        return len(self._weights)
 
-    def choose(self, X: list[Any], y: list[Any]) -> CRFCV:
-        """Choose the penalty, and train no model with it."""
-        base = self._base()
-        one_of("scoring", self.scoring, SCORES)
-        folds = self._folds(len(y))
-        threads = min(usable_jobs(self.n_jobs), len(folds))
-        runs = [fold_path(base, X, y, held, self, max(1, usable_jobs(self.n_jobs) // threads)) for held in folds[:1]]
-        along = [(point.c1, point.c2) for point in runs[0]]  # the penalties of the first fold are those of all
-        with ThreadPoolExecutor(threads, "fastcrf") as pool:
-            runs += pool.map(lambda held: fold_path(base, X, y, held, self, 1, along), folds[1:])
-        self.cv_scores_ = np.array([[point.scores[self.scoring] for point in run] for run in runs]).T
-        self.active_ = np.mean([[point.active for point in run] for run in runs], axis=0)
-        self.c1_values_, self.c2_values_ = (np.array(values) for values in zip(*along, strict=True))
-        best = int(self.cv_scores_.mean(axis=1).argmax())  # of equal ones the strongest penalty, which comes first
-        self.c1_, self.c2_ = along[best]
-        self.best_score_ = float(self.cv_scores_[best].mean())
-        return self
+    def model(self, k: int) -> Model:
+        """Return the trained model of penalty k.
 
-    def _base(self) -> CRF:
-        """Return the estimator without the penalty that is chosen; without an estimator the other penalty is 0."""
-        return CRF(c2=0.0) if self.estimator is None else self.estimator
+        Parameters
+        ----------
+        k : int
+            Place of the penalty in `c1` and `c2`.
 
-    def _folds(self, n: int) -> list[np.ndarray]:
-        """The sequences held out in each fold, at random by `random_state`."""
-        n_folds = whole("cv", self.cv, 2)
-        if n < n_folds:
-            raise ValueError(f"cv={n_folds} needs at least as many sequences; there are {n}.")
-        return [
-            np.sort(fold) for fold in np.array_split(np.random.default_rng(self.random_state).permutation(n), n_folds)
-        ]
-
-    @property
-    def model_(self) -> Model:
-        """The model of `best_estimator_`."""
-        return self.best_estimator_.model_
+        Returns
+        -------
+        Model
+            The model, which predicts and is saved as any other.
+        """
+        attributes, features, labels = self._parts
+        return with_input(Model(list(labels), *prune(attributes, features, self._weights[k])))
 
 
-def fold_path(
+def floats(points: Sequence[PathPoint], name: str) -> Floats:
+    return np.array([getattr(point, name) for point in points], np.float64)
+
+
+def regularization_path(
+    X: Sequences,
+    y: Sequences,
+    *,
+    estimator: CRF | None = None,
+    c2_values: Sequence[float] | None = None,
+    c1_values: Sequence[float] | int | None = None,
+    X_dev: Sequences | None = None,
+    y_dev: Sequences | None = None,
+) -> RegularizationPath:
+    """Train along a grid of penalties, each model from the one before, as `CRF.fit` would train each of them.
+
+    Parameters
+    ----------
+    X : iterable of sequences
+        As for `CRF.fit`.
+    y : iterable of sequences of labels
+        One label per token.
+    estimator : CRF, default=None
+        Supplies every other parameter, and the penalty that stays fixed; limits apply to each model. The path is
+        trained in this process, without `engine`. None: ``CRF(c2=0.0)``.
+    c2_values : sequence of float, default=None
+        L2 penalties, for a fixed c1. None: ten values from 10 to 0.01, unless `c1_values` is given.
+    c1_values : sequence of float or int, default=None
+        L1 penalties, for a fixed c2. A whole number: so many, from the largest useful one down.
+    X_dev, y_dev : iterables, default=None
+        Held-out data, for `scores`.
+
+    Returns
+    -------
+    RegularizationPath
+        Models, objectives and scores, from the strongest penalty to the weakest.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be used.
+    ValueError
+        If parameters do not fit together; PenaltyError if the algorithm cannot handle a penalty of the path.
+
+    Examples
+    --------
+    >>> from fastcrf import CRF, regularization_path
+    >>> X = [[{"word": "31", "digit": True}, {"word": "Elm"}], [{"word": "Paris"}]] * 5
+    >>> y = [["Number", "Street"], ["City"]] * 5
+    >>> path = regularization_path(X, y, estimator=CRF(order=2), c2_values=[1.0, 0.1])
+    >>> path.model(1).predict(X[:1])
+    [['Number', 'Street']]
+    """
+    if (X_dev is None) != (y_dev is None):
+        raise ValueError("Pass both X_dev and y_dev to use held-out data, or neither.")
+    base = base_of(estimator)
+    held_out = None if X_dev is None or y_dev is None else Labeled(X_dev, y_dev)
+    grid = Penalties(c1_values, c2_values)
+    with announce_compilation():
+        return train_path(base, Labeled(X, y), held_out, grid=grid, n_jobs=usable_jobs(base.n_jobs))
+
+
+def base_of(estimator: CRF | None) -> CRF:
+    """Return the estimator that supplies all but the penalty of the path; by default the other penalty is 0."""
+    return CRF(c2=0.0) if estimator is None else estimator
+
+
+def train_path(
     base: CRF,
-    X: list[Any],
-    y: list[Any],
-    held: np.ndarray,
-    search: CRFCV,
+    data: Labeled,
+    held_out: Labeled | None,
+    *,
+    grid: Penalties,
     n_jobs: int,
-    along: list[tuple[float, float]] | None = None,
-) -> list[PathPoint]:
-    """The path on all sequences but those `held` out, which score it."""
-    out = set(held.tolist())
-    kept = [i for i in range(len(y)) if i not in out]
-    without = [X[i] for i in kept], [y[i] for i in kept]
-    corpus, attributes, labels = encode_training(*without, known=no_attributes(None, base.boundaries))
-    features = build_feature_map(corpus, len(attributes), len(labels), **base._feature_options())
-    weakest = weakest_c2(search.c1_values, search.c2_values, base.c2)
-    problem = problem_of_path(corpus, features, weakest, n_jobs)
-    encoded = Encoder(attributes).encode_labeled([X[i] for i in held], [y[i] for i in held], labels)
+    wanted: Iterable[str] = SCORES,
+    along: Sequence[tuple[float, float]] | None = None,
+) -> RegularizationPath:
+    """Train along a grid, or the penalties `along` that it stands for, with all other parameters of `base`."""
+    template, weakest = base._template(), weakest_c2(*grid, base.c2)
+    plan = base._plan(c2=weakest, engine=None, **({} if grid.c1_values is None else {"c1": 1.0}))
+    if plan.early_stopping:
+        raise ValueError(f"A path does not stop at held-out scores; remove {plan.early_stopping!r} from stopping.")
+    known = no_attributes(template, base.boundaries)
+    corpus, learnt, labels = encode_training(*data, known=known)
+    options = base._feature_options(template)
+    corpus, learnt, features = choose_features(corpus, learnt, labels, base.min_count, options)
+    scores = None
+    if held_out:
+        scores = HeldOutScores(Encoder(learnt).encode_labeled(held_out.X, held_out.y, labels), features, labels)
+    problem = problem_of_path(plan.solver, corpus, features, weakest, n_jobs)
     if along is None:
-        along = penalties(problem, search.c1_values, search.c2_values, base.c1, base.c2)
-    scores = HeldOutScores(encoded, features, labels)
-    tol = DEFAULT_TOL if base.tol is None else base.tol
-    return follow_path(problem, along, tol=tol, held_out=scores, wanted=[search.scoring])
+        along = penalties(problem, *grid, base.c1, base.c2)
+    points = follow_path(
+        problem,
+        along,
+        lambda **penalty: base._plan(**penalty, engine=None),
+        held_out=scores,
+        wanted=wanted,
+        callbacks=functions("callbacks", base.callbacks),
+    )
+    return RegularizationPath(points, learnt, features, labels)

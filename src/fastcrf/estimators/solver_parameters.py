@@ -18,14 +18,41 @@ class WithSolverParameters(BaseEstimator):
     algorithm: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; with `deep` also the options of a Solver object, as `algorithm__pairs`."""
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the options of a Solver object, as `algorithm__pairs`.
+
+        Returns
+        -------
+        dict
+            The parameters.
+        """
         params: dict[str, Any] = super().get_params(deep)
         if deep and is_dataclass(self.algorithm) and not isinstance(self.algorithm, type):
             params |= {f"{PREFIX}{field.name}": getattr(self.algorithm, field.name) for field in fields(self.algorithm)}
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name. `algorithm__pairs=20` changes an option; a name becomes a Solver object for that."""
+        """Set parameters by name.
+
+        Parameters
+        ----------
+        **params : objects
+            The new values. `algorithm__pairs=20` changes an option of the solver; a name becomes a Solver object.
+
+        Returns
+        -------
+        CRF
+            The estimator.
+
+        Raises
+        ------
+        OptionError
+            If the solver has no such option, or the value is out of range.
+        """
         options = {name.removeprefix(PREFIX): params.pop(name) for name in list(params) if name.startswith(PREFIX)}
         super().set_params(**params)  # `algorithm` first, then its options
         if options:

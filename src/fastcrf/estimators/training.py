@@ -25,9 +25,8 @@ How = Mapping[str, Any]  # arguments of `fit_corpus`
 
 
 def fit_sequences(
-    X: Any, y: Any, sample_weight: Any, plan: Plan, template: TemplateFile | None, attributes: Attributes,
-    engine: str | None, how: How,
-) -> Fit:  # fmt: skip
+    X: Any, y: Any, sample_weight: Any, plan: Plan, attributes: Attributes, engine: str | None, how: How
+) -> Fit:
     """Train on sequences of items, or of rows for a template."""
     if y is None:
         raise ValueError(
@@ -39,7 +38,7 @@ def fit_sequences(
         fit = fit_there(engine, X, y, plan, attributes, sample_weight, **how)
     else:
         fit = fit_model(X, y, plan, attributes=attributes, sample_weight=sample_weight, **how)
-    return fit if template is None else fit._replace(model=reading_rows(fit.model))
+    return fit._replace(model=with_input(fit.model))
 
 
 def fit_encoded(data: EncodedCorpus, plan: Plan, boundaries: bool, engine: str | None, how: How) -> Fit:
@@ -65,10 +64,11 @@ def no_attributes(template: TemplateFile | None, boundaries: bool) -> Attributes
     return BoundedAttributes(attributes) if boundaries else attributes
 
 
-def reading_rows(model: Model) -> Model:
+def with_input(model: Model) -> Model:
     """Return the model of a template with a description of its input, so that the command line tags columns with it."""
     attributes = without_boundaries(model.attributes)
-    assert isinstance(attributes, TemplateAttributes)
+    if not isinstance(attributes, TemplateAttributes):
+        return model
     return replace(model, input={"kind": "template", "n_columns": attributes.program.n_columns})
 
 

@@ -1,1 +1,1 @@
-"""Which features a corpus has, the label contexts of higher-order chains, and the layout of the weight vector."""
+"""The features of a corpus, the label contexts of higher-order chains, and the layout of the weight vector."""

@@ -1,9 +1,9 @@
-"""Which features a corpus gives rise to, and how often each occurs with the gold labels.
+"""Choose the features of a corpus, and count how often each occurs with the gold labels.
 
-The features are CRFsuite's. Observed are the (attribute, label) pairs and the label bigrams of the training corpus; the
+The features are CRFsuite's: the (attribute, label) pairs and the label bigrams that occur in the training corpus. The
 frequency of a pair is Σ weight · value over its occurrences, that of a bigram Σ weight; a feature is kept if its
-frequency is at least `min_freq`. CRFsuite thereby drops pairs whose values sum to less than 0 even where `min_freq` is
-0; here they stay, unless `drop_negative` asks for CRFsuite's way.
+frequency is at least `min_freq`. CRFsuite also drops pairs whose values sum to less than 0, even if `min_freq` is 0.
+Here they stay, unless `drop_negative` asks for CRFsuite's rule.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Occurrences(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The (attribute, label) pairs that have been met, by attribute and then label."""
+    """The (attribute, label) pairs seen so far, by attribute and then label."""
 
     offsets: Longs  # [A + 1] first pair of each attribute
     labels: Ints  # [pairs]
@@ -37,15 +37,15 @@ class Pairs(NamedTuple):
 
 
 class FeatureCounts(NamedTuple):
-    """How often what may become a feature occurs."""
+    """The frequency of each candidate feature."""
 
     pairs: Pairs
-    codes: Longs  # [grams] (number of the history) * K + label of each bigram that occurs, and of each longer gram
-    frequency: Floats  # [grams]; of one whose sequences have no weight, 0
+    codes: Longs  # [n-grams] (number of the context) * K + label of each label n-gram that occurs
+    frequency: Floats  # [n-grams]; 0 if all its sequences have weight 0
 
 
 class Seen(NamedTuple):
-    """The labels that an attribute occurs with, while its occurrences are counted."""
+    """The labels that occur with an attribute, while its occurrences are counted."""
 
     frequency: Floats  # [K]
     last: Longs  # [K] last attribute that was seen with the label
@@ -54,12 +54,12 @@ class Seen(NamedTuple):
 def build_feature_map(
     corpus: Corpus, n_attributes: int, n_labels: int, *, order: int = 1, **options: Any
 ) -> FeatureMap:
-    """The features of a training corpus; options as of `choose_features`."""
+    """Return the features of a training corpus; options as in `choose_features`."""
     return choose_features(count_features(corpus, n_attributes, n_labels, order), n_labels, order=order, **options)
 
 
 def count_features(corpus: Corpus, n_attributes: int, n_labels: int, order: int = 1) -> FeatureCounts:
-    """What a labeled corpus says of its features."""
+    """Count the candidate features of a labeled corpus."""
     check_labels(n_labels, order)
     return FeatureCounts(count_pairs(corpus, n_attributes, n_labels), *count_transitions(corpus, n_labels, order))
 
@@ -75,11 +75,11 @@ def choose_features(
     transitions: bool = True,
     order: int = 1,
 ) -> FeatureMap:
-    """The features of counts, of one corpus or of several that were joined.
+    """Choose the features from the counts of one corpus or of several joined corpora.
 
-    `all_states` adds every label to each attribute that occurs, `all_transitions` adds every label bigram (in a chain
-    of higher order every longer gram, too); what they add has frequency 0 and is subject to `min_freq` like the rest.
-    Without `transitions` there are no label bigrams.
+    `all_states` adds every label to each attribute that occurs. `all_transitions` adds every label bigram (in a chain
+    of higher order also every longer label n-gram). Added features have frequency 0 and are subject to `min_freq` like
+    the others. Without `transitions` there are no label bigrams.
     """
     threshold = float(min_freq) if min_freq > 0 or drop_negative else -np.inf
     pairs = with_every_label(counts.pairs, n_labels) if all_states else counts.pairs
@@ -97,7 +97,7 @@ def choose_features(
 
 
 def join_counts(counts: Sequence[FeatureCounts], n_labels: int) -> FeatureCounts:
-    """The counts of several corpora together, added in their order."""
+    """Add the counts of several corpora, in their order."""
     keys = [codes_of(each.pairs.offsets, each.pairs.labels, n_labels) for each in counts]
     known, place = np.unique(np.concatenate(keys), return_inverse=True)
     frequencies = np.zeros(len(known))
@@ -110,7 +110,7 @@ def join_counts(counts: Sequence[FeatureCounts], n_labels: int) -> FeatureCounts
 
 
 def joined_grams(counts: Sequence[FeatureCounts]) -> tuple[Longs, Floats]:
-    """(codes, frequencies) of the grams of several corpora together, added in their order."""
+    """Return (codes, frequencies) of the label n-grams of several corpora, added in their order."""
     codes, place = np.unique(np.concatenate([each.codes for each in counts]), return_inverse=True)
     frequency = np.zeros(len(codes))
     np.add.at(frequency, place, np.concatenate([each.frequency for each in counts]))
@@ -118,9 +118,9 @@ def joined_grams(counts: Sequence[FeatureCounts]) -> tuple[Longs, Floats]:
 
 
 def count_pairs(corpus: Corpus, n_attributes: int, n_labels: int) -> Pairs:
-    """The pairs of a labeled corpus; positions whose label is below 0 (unknown) have none.
+    """Count the pairs of a labeled corpus; positions whose label is below 0 (unknown) have none.
 
-    Stretch by stretch, because sorting takes as much memory as what is sorted.
+    It works slice by slice, because sorting takes as much memory as the sorted data.
     """
     pairs = Pairs(np.zeros(n_attributes + 1, np.int64), np.empty(0, np.int32), np.empty(0))
     for stretch in corpus.stretches():
@@ -134,7 +134,7 @@ def count_pairs(corpus: Corpus, n_attributes: int, n_labels: int) -> Pairs:
 
 
 def with_every_label(pairs: Pairs, n_labels: int) -> Pairs:
-    """The same, with every label for each attribute that occurs; what is added has frequency 0."""
+    """Add every label to each attribute that occurs; added pairs have frequency 0."""
     sizes = np.diff(pairs.offsets)
     rows = np.repeat(np.cumsum(sizes > 0) - 1, sizes)
     n_rows = np.count_nonzero(sizes)
@@ -145,7 +145,7 @@ def with_every_label(pairs: Pairs, n_labels: int) -> Pairs:
 
 
 def occurrences_by_attribute(corpus: Corpus, n_attributes: int) -> Occurrences:
-    """The attribute occurrences of a labeled corpus, sorted."""
+    """Return the attribute occurrences of a labeled corpus, sorted by attribute."""
     n_occurrences = len(corpus.attributes)
     with_amounts = len(corpus.values) > 0 or len(corpus.weights) > 0
     occurrences = Occurrences(
@@ -159,10 +159,11 @@ def occurrences_by_attribute(corpus: Corpus, n_attributes: int) -> Occurrences:
 
 @noalloc_kernel
 def sort_by_attribute(corpus: Corpus, occurrences: Occurrences) -> None:
-    """Counting sort, in order of appearance within an attribute. Writes: every array of occurrences.
+    """Sort by attribute with a counting sort, in order of appearance within an attribute. Writes: every array of
+    occurrences.
 
-    While the occurrences are placed, bounds[a + 1] is where the next one of attribute a goes; in the end that is where
-    attribute a + 1 begins.
+    While the occurrences are placed, bounds[a + 1] is the place of the next one of attribute a; at the end attribute a
+    + 1 begins there.
     """
     bounds = occurrences.bounds
     for o in range(len(corpus.attributes)):
@@ -184,7 +185,7 @@ def sort_by_attribute(corpus: Corpus, occurrences: Occurrences) -> None:
 
 @noalloc_kernel
 def add_pairs(occurrences: Occurrences, before: Pairs, seen: Seen, after: Pairs) -> None:
-    """The pairs of `before` and of more occurrences, each frequency added to in order of appearance.
+    """Merge the pairs of `before` and of more occurrences; frequencies are summed in order of appearance.
 
     Writes: after (its arrays may be longer than needed), seen.
     """
@@ -213,9 +214,9 @@ def add_pairs(occurrences: Occurrences, before: Pairs, seen: Seen, after: Pairs)
 
 
 def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
-    """How often each feature occurs with the gold labels, Σ weight · value, in the order of the weight vector.
+    """Count how often each feature occurs with the gold labels, Σ weight · value, in the order of the weight vector.
 
-    Pairs without a feature are passed over.
+    Pairs without a feature are ignored.
     """
     counts = np.zeros(features.n_weights)
     add_state_counts(count_pairs(corpus, features.n_attributes, features.n_labels), features, counts)
@@ -229,7 +230,7 @@ def count_gold(corpus: Corpus, features: FeatureMap) -> Floats:
 
 
 def add_state_counts(pairs: Pairs, features: FeatureMap, counts: Floats) -> None:
-    """Add the frequencies of the pairs that are features to the counts of these. Writes: counts."""
+    """Add the frequencies of the pairs that are features to `counts`. Writes: counts."""
     if np.array_equal(pairs.offsets, features.offsets) and np.array_equal(pairs.labels, features.labels):
         counts[: features.n_state] += pairs.frequencies
         return
@@ -241,23 +242,23 @@ def add_state_counts(pairs: Pairs, features: FeatureMap, counts: Floats) -> None
 
 
 def codes_of(offsets: Longs, labels: Ints, n_labels: int) -> Longs:
-    """A number for each (attribute, label), ascending."""
+    """Return an ascending number for each (attribute, label)."""
     return np.repeat(np.arange(len(offsets) - 1) * n_labels, np.diff(offsets)) + labels
 
 
-MATRICES = 8  # [histories, K] that training a chain of higher order makes
+MATRICES = 8  # [contexts, K] that training a chain of higher order allocates
 
 
 def require_room_for_grams(n_grams: int, n_labels: int, order: int) -> None:
-    """Raise if the histories of so many label grams of a chain of higher order would fill the memory."""
+    """Raise if the label contexts of this many label n-grams would exceed the memory budget."""
     n_bytes = 8 * MATRICES * n_grams * n_labels
     if n_bytes > SMALL:
-        what = f"A chain of order {order} whose {n_labels:,} labels form {n_grams:,} grams"
+        what = f"A chain of order {order} whose {n_labels:,} labels form {n_grams:,} label n-grams"
         require_room(n_bytes, what, "use a lower order, fewer labels or a higher min_freq")
 
 
 def occurring_features(corpus: Corpus, features: FeatureMap) -> tuple[FeatureMap, Longs] | None:
-    """(the features of the attributes that occur in the corpus, their places); None when all occur."""
+    """Return (the features of the attributes that occur in the corpus, their places), or None if all occur."""
     occurs = np.zeros(features.n_attributes, np.bool_)
     for stretch in corpus.stretches():
         occurs[stretch.attributes] = True

@@ -1,4 +1,4 @@
-"""Features of two feature maps as one: what warm starts, priors and streams need."""
+"""Merge two feature maps, for warm starts, priors and streams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ NO_FEATURES = FeatureMap(np.zeros(1, np.int64), *(np.zeros(0, np.int32),) * 3, n
 
 
 def merge(old: FeatureMap, new: FeatureMap) -> tuple[FeatureMap, Longs]:
-    """(all features of both, places of the old ones among them). `new` has all attributes and labels of `old`."""
+    """Return (all features of both, places of the old ones among them). `new` has all attributes and labels of
+    `old`.
+    """
     K, A = new.n_labels, new.n_attributes
     old_states, old_edges = numbers_among(old, K)
     new_states, new_edges = numbers_among(new, K)
@@ -29,14 +31,14 @@ def merge(old: FeatureMap, new: FeatureMap) -> tuple[FeatureMap, Longs]:
 
 
 def numbers_among(features: FeatureMap, n_labels: int) -> tuple[Longs, Longs]:
-    """One number for each state and each transition, of features whose labels are the first of n_labels."""
+    """Return one number for each state and each transition of features whose labels are the first of n_labels."""
     histories = renumbered(features.sources, np.arange(features.n_labels), n_labels)
     states = pairs(attribute_of_states(features), features.labels, n_labels)
     return states, pairs(histories, features.targets, n_labels)
 
 
 def every_state(features: FeatureMap) -> FeatureMap:
-    """The features with a weight for each pair of an attribute and a label."""
+    """Return the features with a weight for each pair of an attribute and a label."""
     A, K = features.n_attributes, features.n_labels
     return features._replace(offsets=np.arange(A + 1) * K, labels=np.tile(np.arange(K, dtype=np.int32), A))
 
@@ -46,5 +48,5 @@ def attribute_of_states(features: FeatureMap) -> Longs:
 
 
 def pairs(first: np.ndarray, second: np.ndarray, n_labels: int) -> Longs:
-    """One number per pair of ids, -1 where one of them is missing."""
+    """Return one number per pair of ids, -1 if one of them is missing."""
     return np.where((first < 0) | (second < 0), -1, first.astype(np.int64) * n_labels + second)

@@ -1,21 +1,21 @@
-"""The labels before a label, by number, and which of them a chain tells apart.
+"""Label contexts: numbering, and the contexts that are the states of a chain of higher order.
 
-A transition weight belongs to a history, the labels before, and to the label that follows. Histories have numbers:
+A transition weight belongs to a label context (the previous labels) and to the next label. Contexts are numbered:
 
     a label k               k
     the labels j, k         K + k K + j                (k is the nearer one)
     the labels i, j, k      K + K K + (k K + j) K + i  and so on, up to as many labels as the chain's order
 
-The nearer label counts most: histories that end in the same label lie together, and dropping the farthest label is a
-division. In a chain of order 2 a step from j, k to l has the weight of the bigram (k, l) and that of the triple
-(j, k, l); the second step of a sequence has no label before k, and the bigram alone. Shorter grams stay beside longer
-ones because most long ones are rare: what a triple was not seen often enough to say, its bigram says, and a penalty
-leaves to the triple what differs.
+The nearer label is the more significant digit: contexts that end in the same label are adjacent, and dropping the
+farthest label is a division. In a chain of order 2 a step from j, k to l has the weight of the bigram (k, l) and that
+of the trigram (j, k, l). The second step of a sequence has no label before k, and has the bigram alone. Shorter n-grams
+stay next to longer ones because most long ones are rare: the bigram covers trigrams with few observations, and a
+penalty leaves only the difference to the trigram.
 
-The states of a chain of higher order are the histories that some weight tells apart from shorter ones (Ye, Lee, Chieu &
-Wu 2009, "Conditional random fields with high-order features for sequence labeling", NIPS): those that have a weight,
-and whatever they begin or end with. A labeling is in the longest of them that it ends with, so nothing is lost, and
-the cost of a token follows the number of known histories, not K to the power of the order.
+The states of a chain of higher order are the contexts that some weight distinguishes from shorter ones (Ye, Lee, Chieu
+& Wu 2009, "Conditional random fields with high-order features for sequence labeling", NIPS): those that have a weight,
+and all their prefixes and suffixes. A label sequence is in the longest state that it ends with. This is exact, and the
+cost of a token is proportional to the number of known contexts, not to K to the power of the order.
 """
 
 from __future__ import annotations
@@ -32,23 +32,24 @@ LARGEST_NUMBER = 2**31 - 1
 
 
 class Tree(NamedTuple):
-    """The known histories, a row each in the order of their numbers, so that a history's own shorter one is above.
+    """The known contexts, one row each in the order of their numbers, so that a context's shorter one has a lower row.
 
-    What follows histories has a row for each and, as the last, one for no history at all, which leads to single labels.
+    The successors of contexts have a row for each context and, as the last, one for the empty context, which leads to
+    single labels.
     """
 
     numbers: Longs  # [H] ascending; the first K are the labels
-    shorter: Longs  # [H] row of the history without its farthest label; -1 of a single label
+    shorter: Longs  # [H] row of the context without its farthest label; -1 for a single label
     last: Longs  # [H] its nearest label
-    following: Longs  # [H, K] row of the longest known history that it and one more label end with
-    starts: Longs  # [H + 1] first of `longer` of each history
-    longer: Longs  # [H - K] rows of the histories that are longer by a label behind
-    place: Longs  # [H] row of what follows it: its own or, where none is longer, that of a shorter one
-    below: Longs  # [H] row of what follows the next shorter one
+    following: Longs  # [H, K] row of the longest known context that it and one more label end with
+    starts: Longs  # [H + 1] first entry of `longer` of each context
+    longer: Longs  # [H - K] rows of the contexts that are longer by one earlier label
+    place: Longs  # [H] row of its successors: its own or, if none is longer, that of a shorter one
+    below: Longs  # [H] row of the successors of the next shorter one
 
 
 def check_order(order: Any) -> int:
-    """How many labels before a label its transition weights look at, or one sentence."""
+    """Return the order of a chain as an integer, or raise `ValueError`."""
     number = whole("order", order, 1)
     if number > HIGHEST:
         raise ValueError(f"order={number} is not supported; use an order from 1 to {HIGHEST}.")
@@ -56,28 +57,28 @@ def check_order(order: Any) -> int:
 
 
 def check_labels(n_labels: int, order: int) -> None:
-    """Raise one sentence if there are too many labels to number their histories."""
+    """Raise `ValueError` if there are too many labels to number their contexts."""
     if n_histories(n_labels, order) > LARGEST_NUMBER:
         most = next(fewer for fewer in range(order, 0, -1) if n_histories(n_labels, fewer) <= LARGEST_NUMBER)
         raise ValueError(
-            f"A chain of order {order} with {n_labels:,} labels has more histories than can be numbered; "
+            f"A chain of order {order} with {n_labels:,} labels has more label contexts than can be numbered; "
             f"use order={most} or less, or fewer labels."
         )
 
 
 def n_histories(n_labels: int, longest: int) -> int:
-    """How many histories of up to so many labels there are."""
+    """Return the number of contexts of up to `longest` labels."""
     return sum(n_labels**length for length in range(1, longest + 1))
 
 
 def lengths_of(histories: np.ndarray, n_labels: int) -> Longs:
-    """How many labels each history has."""
+    """Return the number of labels of each context."""
     firsts = [min(n_histories(n_labels, length), LARGEST_NUMBER + 1) for length in range(1, HIGHEST)]
     return 1 + np.searchsorted(firsts, histories, side="right").astype(np.int64)
 
 
 def labels_of(histories: np.ndarray, n_labels: int) -> Longs:
-    """The labels of each history, [n, longest]: the nearest in the last column, -1 before the farthest."""
+    """Return the labels of each context, [n, longest]: the nearest in the last column, -1 before the farthest."""
     numbers, lengths = np.asarray(histories, np.int64), lengths_of(histories, n_labels)
     longest = int(lengths.max(initial=1))
     labels = np.full((len(numbers), longest), -1)
@@ -90,7 +91,7 @@ def labels_of(histories: np.ndarray, n_labels: int) -> Longs:
 
 
 def history_of(labels: np.ndarray, n_labels: int) -> Longs:
-    """The numbers of histories [n, longest] as `labels_of` gives them."""
+    """Return the numbers of contexts [n, longest] as `labels_of` gives them."""
     numbers, lengths = np.zeros(len(labels), np.int64), (labels >= 0).sum(axis=1)
     for back in range(1, labels.shape[1] + 1):
         held = labels[:, -back] >= 0
@@ -99,14 +100,14 @@ def history_of(labels: np.ndarray, n_labels: int) -> Longs:
 
 
 def renumbered(histories: np.ndarray, label_ids: np.ndarray, n_labels: int) -> Longs:
-    """The histories when label k becomes label_ids[k] of n_labels; -1 where a label is gone (its id is -1)."""
+    """Renumber contexts after label k becomes label_ids[k] of n_labels; -1 if a label is gone (its id is -1)."""
     labels = labels_of(histories, max(len(label_ids), 1))
     moved = np.where(labels < 0, -1, np.append(label_ids, -1)[labels])
     return np.where(((labels >= 0) & (moved < 0)).any(axis=1), -1, history_of(moved, n_labels))
 
 
 def known_histories(features: FeatureMap) -> Longs:
-    """The numbers of the histories that the transition weights tell apart, ascending."""
+    """Return the numbers of the contexts that the transition weights distinguish, ascending."""
     K = features.n_labels
     numbers = np.arange(K) if features.order == 1 else np.union1d(np.arange(K), features.sources)
     for length in range(features.order, 1, -1):
@@ -116,7 +117,7 @@ def known_histories(features: FeatureMap) -> Longs:
 
 
 def make_tree(numbers: Longs, n_labels: int) -> Tree:
-    """How known histories lead to each other."""
+    """Return the transitions between known contexts."""
     K, lengths = n_labels, lengths_of(numbers, n_labels)
     shorter, last = np.full(len(numbers), -1), np.arange(len(numbers)) % K
     following, above = (np.tile(np.arange(K), (len(numbers), 1)) for _ in range(2))
@@ -136,7 +137,7 @@ def make_tree(numbers: Longs, n_labels: int) -> Tree:
 
 
 def find_places(shorter: Longs, starts: Longs) -> tuple[Longs, Longs]:
-    """Of each history, the row of what follows it, and that of what follows its shorter one."""
+    """Return for each context the row of its successors, and that of its shorter one's successors."""
     place, below = np.empty(len(shorter), np.int64), np.empty(len(shorter), np.int64)
     for h, row in enumerate(shorter.tolist()):
         below[h] = len(shorter) if row < 0 else place[row]
@@ -145,14 +146,14 @@ def find_places(shorter: Longs, starts: Longs) -> tuple[Longs, Longs]:
 
 
 def rows_by_length(tree: Tree) -> list[Longs]:
-    """The rows of histories of two labels, of three, and so on."""
+    """Yield the rows of contexts of 2 labels, of 3, and so on."""
     n_labels = tree.following.shape[1]
     lengths = lengths_of(tree.numbers, n_labels)
     return [np.flatnonzero(lengths == length) for length in range(2, int(lengths.max()) + 1)]
 
 
 def with_shorter(scores: Floats, tree: Tree) -> Floats:
-    """Scores [H, K] of steps: of each history its own and those of all that it ends with."""
+    """Add to the scores [H, K] of each context those of all contexts that it ends with."""
     full = scores.copy()
     for rows in rows_by_length(tree):
         full[rows] += full[tree.shorter[rows]]
@@ -160,7 +161,7 @@ def with_shorter(scores: Floats, tree: Tree) -> Floats:
 
 
 def and_for_shorter(counts: Floats, tree: Tree) -> Floats:
-    """Counts [H, ...] of steps, added to the histories that each ends with, too: the transpose of the above.
+    """Add the counts [H, ...] of each context also to the contexts that it ends with: the transpose of the above.
 
     Writes: counts.
     """
@@ -170,7 +171,7 @@ def and_for_shorter(counts: Floats, tree: Tree) -> Floats:
 
 
 def states_of(path: Ints, tree: Tree) -> Longs:
-    """The state at each position of a labeling."""
+    """Return the state at each position of a label sequence."""
     states = np.empty(len(path), np.int64)
     for t, label in enumerate(path.tolist()):
         states[t] = tree.following[states[t - 1], label] if t else label

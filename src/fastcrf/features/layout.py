@@ -1,15 +1,15 @@
-"""The kernels' own arrangement of weights and corpus, made once a corpus.
+"""The arrangement of weights and corpus for kernels, built once per corpus.
 
-Solvers, files and users see the compact vector of types.FeatureMap. Batch kernels want something else: an attribute
-that occurs with many labels is a dense padded row of the weight table (one vector load adds it to all label scores),
-an attribute with few labels is a handful of single cells. The table is [rows | cells], flat:
+Solvers, files and users see the compact vector of types.FeatureMap. Batch kernels use another arrangement. An attribute
+that occurs with many labels is a dense padded row of the weight table (one vector load adds it to all label scores). An
+attribute with few labels is a few single cells. The table is [rows | cells], flat:
 
     table[layout.place[f]] = weights[f]        for each state feature f       (`expand_weights`)
     expected[f] = sum of table[layout.place[f]] over the threads' tables      (`collect_gradient`)
 
-Slots of a row without a feature stay 0 on the way in and are never read on the way out, so padding is invisible
-outside. Keeping the solver's vector compact and expanding it once an evaluation costs 1-2 % of the evaluation on
-CoNLL-2000, and saves every solver from masks and its vectors from 40 % of dead weight.
+Slots of a row without a feature are 0 when weights are expanded and are not read when gradients are collected, so
+padding is invisible outside. Expanding the compact vector once per evaluation costs 1-2 % of the evaluation on
+CoNLL-2000. It saves every solver from masks, and its vectors from 40 % of unused weights.
 """
 
 from __future__ import annotations
@@ -29,25 +29,27 @@ Indices = NDArray[np.uint32]  # unsigned: Numba then needs no test for negative 
 
 
 class Layout(NamedTuple):
-    """Where each weight lies in the table."""
+    """The place of each weight in the table."""
 
     place: Indices  # [S] table index of each state weight
     n_rows: int
     n_cells: int
     n_labels: int
     padded: int  # Kp, row length
-    width: int  # lanes a panel; divides Kp
-    n_histories: int  # rows of transition weights (histories.py): K, or in a chain of higher order more
+    width: int  # lanes per panel; divides Kp
+    n_histories: int  # rows of transition weights (histories.py): K, or more in a chain of higher order
     histories: Longs  # [n_histories] their numbers
     order: int
 
     @property
     def edge_shape(self) -> tuple[int, int]:
-        """Of matrices of transitions. Those of order 1 are square: some kernels take four rows at a time."""
+        """Return the shape of transition matrices. Those of order 1 are square: some kernels take four rows at a
+        time.
+        """
         return self.padded if self.order == 1 else self.n_histories, self.padded
 
     def rows_of(self, features: FeatureMap) -> Longs:
-        """Of each transition weight."""
+        """Return the row of each transition weight."""
         return np.searchsorted(self.histories, features.sources)
 
     @property
@@ -60,20 +62,22 @@ class Layout(NamedTuple):
 
 
 class Positions(NamedTuple):
-    """A corpus in terms of table rows and cells."""
+    """A corpus as table rows and cells."""
 
     starts: Longs  # [N + 1] first position of each sequence
     row_starts: Longs  # [P + 1] first row of each position
     rows: Indices  # [row occurrences] dense rows of the table
     row_values: Floats  # their values, or [0] when all are 1
     cell_starts: Longs  # [N + 1] first cell of each sequence
-    cells: Indices  # [cell occurrences] index behind the dense rows of the table
+    cells: Indices  # [cell occurrences] index after the dense rows of the table
     slots: Indices  # [cell occurrences] (position in the sequence) * Kp + label
     cell_values: Floats  # their values, or [0] when all are 1
 
 
 def dense_threshold(padded: int) -> int:
-    """An attribute with at least so many labels becomes a row. A prototype found the optimum flat for K = 4 to 91."""
+    """Return the least number of labels that makes an attribute a row. In a prototype the optimum was flat for K = 4 to
+    91.
+    """
     return max(1, min(padded // 6, 12))
 
 
@@ -83,7 +87,7 @@ def make_layout(features: FeatureMap) -> Layout:
     place, n_rows, n_cells = place_weights(features.offsets, features.labels, dense_threshold(padded), padded)
     if n_rows * padded + n_cells >= 2**32:
         raise ValueError(
-            f"A table of {n_rows * padded + n_cells} weights is beyond 32-bit indices; "
+            f"A table of {n_rows * padded + n_cells} weights exceeds 32-bit indices; "
             "raise min_freq or leave all_possible_states off."
         )
     histories = known_histories(features)
@@ -91,7 +95,7 @@ def make_layout(features: FeatureMap) -> Layout:
 
 
 def make_positions(corpus: Corpus, features: FeatureMap, layout: Layout) -> Positions:
-    """Re-express a corpus in rows and cells; of a mapped corpus they are mapped, too."""
+    """Re-express a corpus in rows and cells, memory-mapped if the corpus is."""
     threshold, home = dense_threshold(layout.padded), corpus.attributes
     row_starts = empty_beside(home, corpus.n_positions + 1, np.int64)
     cell_starts = empty_beside(home, corpus.n_sequences + 1, np.int64)
@@ -114,7 +118,7 @@ def make_positions(corpus: Corpus, features: FeatureMap, layout: Layout) -> Posi
 
 
 def place_weights(offsets: Longs, labels: Ints, threshold: int, padded: int) -> tuple[Indices, int, int]:
-    """(table index of each weight, number of rows, number of cells); both in order of first occurrence."""
+    """Return (table index of each weight, number of rows, number of cells); both in order of first occurrence."""
     sizes = np.diff(offsets)
     dense = sizes >= threshold
     n_rows = int(np.count_nonzero(dense))
@@ -125,7 +129,9 @@ def place_weights(offsets: Longs, labels: Ints, threshold: int, padded: int) -> 
 
 
 def count_occurrences(corpus: Corpus, offsets: Longs, threshold: int, row_starts: Longs, cell_starts: Longs) -> None:
-    """Writes: row_starts, first row of each position, and cell_starts, first cell of each sequence."""
+    """Count rows per position and cells per sequence. Writes: row_starts, cell_starts (the first row or cell of
+    each).
+    """
     sizes = np.diff(offsets).astype(np.int32)  # at most K each
     i = p = 0
     for stretch in corpus.stretches():
@@ -140,7 +146,7 @@ def count_occurrences(corpus: Corpus, offsets: Longs, threshold: int, row_starts
 
 
 def sums_before(numbers: np.ndarray) -> Longs:
-    """The sum of the numbers before each, and of all."""
+    """Return the sum of the numbers before each, and the total."""
     sums = np.zeros(len(numbers) + 1, np.int64)
     np.cumsum(numbers, out=sums[1:])
     return sums
@@ -148,9 +154,9 @@ def sums_before(numbers: np.ndarray) -> Longs:
 
 @noalloc_kernel
 def fill_occurrences(starts, occurrences, attributes, values, features, layout, positions):
-    """Writes: positions.rows, .row_values, .cells, .slots, .cell_values.
+    """Fill in the rows and cells. Writes: positions.rows, .row_values, .cells, .slots, .cell_values.
 
-    `occurrences` are the offsets of the corpus. An attribute is a row where its first weight is.
+    `occurrences` are the offsets of the corpus. An attribute is a row if its first weight is in one.
     """
     offsets, labels, place = features.offsets, features.labels, layout.place
     padded, behind_rows, r, c = layout.padded, layout.n_rows * layout.padded, 0, 0
@@ -176,14 +182,15 @@ def fill_occurrences(starts, occurrences, attributes, values, features, layout, 
 
 @noalloc_kernel
 def expand_weights(weights, place, first, last, table):
-    """table[place[f]] = weights[f] for f in first..last-1. Writes: table."""
+    """Set table[place[f]] = weights[f] for f in first..last-1. Writes: table."""
     for f in range(first, last):
         table[place[f]] = weights[f]
 
 
 @noalloc_kernel
 def collect_gradient(tables, place, counts, weights, ridge, first, last, gradient):
-    """gradient[f] = expected - observed + ridge * weight, f in first..last-1; returns (weights . counts, |weights|^2).
+    """Set gradient[f] = expected - observed + ridge * weight, f in first..last-1; return (weights . counts,
+    |weights|^2).
 
     `tables` [threads, table size] are the expected counts of each thread. Writes: gradient.
     """

@@ -1,5 +1,6 @@
-"""How often label bigrams, and in chains of higher order longer grams, occur with the gold labels; -1 (unknown) forms
-none. A gram is a history and a label: its code is (number of the history) * K + label.
+"""Count label bigrams and, in chains of higher order, longer label n-grams of the gold labels.
+
+Positions with label -1 (unknown) form none. The code of an n-gram is (number of the context) * K + label.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from fastcrf.features.histories import history_of
 
 
 def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
-    """Frequency of each label bigram, and whether it occurs at all (a weight may be 0). Both [K, K]."""
+    """Return the frequency of each label bigram, and whether it occurs at all (its weight may be 0). Both [K, K]."""
     frequency, observed = np.zeros(n_labels**2), np.zeros(n_labels**2, np.bool_)
     for stretch in corpus.stretches():
         before, after = stretch.labels[:-1], stretch.labels[1:]
         bigrams = (before >= 0) & (after >= 0)  # labels below 0 (unknown) form none
         inner = stretch.starts[(stretch.starts > 0) & (stretch.starts < stretch.n_positions)]
-        bigrams[inner - 1] = False  # from one sequence to the next
+        bigrams[inner - 1] = False  # between two sequences
         codes = before[bigrams].astype(np.int64) * n_labels + after[bigrams]
-        if len(stretch.weights):  # added one by one, so that sums do not depend on where stretches end
+        if len(stretch.weights):  # added one by one, so that sums do not depend on the slices
             np.add.at(frequency, codes, np.repeat(stretch.weights, np.diff(stretch.starts))[1:][bigrams])
         else:
             frequency += np.bincount(codes, minlength=n_labels**2)
@@ -28,7 +29,7 @@ def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
 
 
 def count_transitions(corpus: Corpus, n_labels: int, order: int) -> tuple[Longs, Floats]:
-    """(codes, ascending; frequencies) of all grams of 2 to order + 1 labels that occur."""
+    """Return (codes, ascending; frequencies) of all label n-grams of 2 to order + 1 labels that occur."""
     frequency, observed = count_bigrams(corpus, n_labels)
     codes, counts = np.flatnonzero(observed), [frequency[observed]]
     for length in range(2, order + 1):
@@ -40,9 +41,9 @@ def count_transitions(corpus: Corpus, n_labels: int, order: int) -> tuple[Longs,
 
 
 def count_codes(corpus: Corpus, n_labels: int, length: int, codes: Longs) -> Floats:
-    """Frequencies of the grams of `length` labels and one more, whose codes these are."""
+    """Return the frequencies of the n-grams of `length` labels plus one, which have these codes."""
     frequency = np.zeros(len(codes))
-    for stretch in corpus.stretches():  # added one by one, so that sums do not depend on where stretches end
+    for stretch in corpus.stretches():  # added one by one, so that sums do not depend on the slices
         found, positions = gram_codes(stretch, n_labels, length)
         weights = np.repeat(stretch.weights, np.diff(stretch.starts))[positions] if len(stretch.weights) else 1.0
         np.add.at(frequency, np.searchsorted(codes, found), weights)
@@ -50,7 +51,7 @@ def count_codes(corpus: Corpus, n_labels: int, length: int, codes: Longs) -> Flo
 
 
 def gram_codes(corpus: Corpus, n_labels: int, length: int) -> tuple[Longs, Longs]:
-    """(codes, positions) of the grams of `length` labels before each position and its own."""
+    """Return (codes, positions) of the n-grams of each position's label and the `length` labels before it."""
     lengths = np.diff(corpus.starts)
     within = np.arange(corpus.n_positions) - np.repeat(corpus.starts[:-1], lengths)
     last = np.flatnonzero(within >= length)

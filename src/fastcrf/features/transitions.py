@@ -1,4 +1,4 @@
-"""The weights of transitions as a matrix."""
+"""Transition weights as a matrix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from fastcrf.features.histories import known_histories
 
 
 def transition_matrix(features: FeatureMap, weights: Floats) -> Floats:
-    """The weights of all label bigrams, [K, K], or of known histories and labels, [H, K]; 0 where there is none."""
+    """Return the weights of all label bigrams, [K, K], or of known contexts and labels, [H, K]; 0 for a missing
+    weight.
+    """
     histories = known_histories(features)
     matrix = np.zeros((len(histories), features.n_labels))
     matrix[np.searchsorted(histories, features.sources), features.targets] = weights[features.n_state :]

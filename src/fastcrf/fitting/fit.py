@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,10 +15,12 @@ from fastcrf.core.types import NOTHING, Corpus, FeatureMap, Floats
 from fastcrf.data.corpus.rare_attributes import without_rare
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
+from fastcrf.data.model_file.rescue import check_space
 from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.decoding.held_out_counts import Counts, count, read_marks
 from fastcrf.exceptions import DataError
 from fastcrf.features.feature_map import build_feature_map
-from fastcrf.fitting.plan import Plan, check_held_out
+from fastcrf.fitting.plan import SCORES, Plan, check_held_out
 from fastcrf.fitting.prior import check_numbers, check_plan, known_attributes, with_features_of
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.fitting.warm_start import starting_weights
@@ -33,7 +36,7 @@ from fastcrf.training.warm_up import warm_up
 
 logger = logging.getLogger("fastcrf")
 
-DEV_SCORE = "dev_accuracy"  # column of the held-out token accuracy
+DEV_SCORES = tuple(f"dev_{score}" for score in SCORES)  # columns of held-out scores
 NEGLIGIBLE = 1e-6  # a relative gap beyond which a solver that finds no lower point has done its work
 
 
@@ -47,17 +50,17 @@ class Fit(NamedTuple):
 
 
 class DevSet:
-    """Held-out sequences and their token accuracy. Labels that training never saw count as wrong."""
+    """Held-out sequences and their scores. Labels that training never saw count as wrong."""
 
-    def __init__(self, corpus: Corpus, features: FeatureMap) -> None:
+    def __init__(self, corpus: Corpus, features: FeatureMap, labels: Sequence[Any]) -> None:
         if not corpus.n_positions:
             raise DataError(
                 "The held-out data contain no sequence with at least one item; give some, or leave them out."
             )
-        self.corpus, self.features = corpus, features
+        self.corpus, self.features, self.marks = corpus, features, read_marks(labels)
 
-    def accuracy(self, weights: Floats) -> float:
-        return float(np.mean(viterbi(self.corpus, self.features, weights) == self.corpus.labels))
+    def counts(self, weights: Floats) -> Counts:
+        return count(self.corpus, viterbi(self.corpus, self.features, weights), self.marks)
 
     def fingerprint(self) -> str:
         return digest(self.corpus)
@@ -102,7 +105,7 @@ def fit_corpus(
 ) -> Fit:
     """Train on an encoded corpus, in memory or mapped, with its attributes and labels.
 
-    dev:      held-out sequences and labels, whose token accuracy is in each row of the trace;
+    dev:      held-out sequences and labels, whose token accuracy and segment F1 are in each row of the trace;
     min_count: attributes that occur less often are left out, whatever their labels (the cut-off of CRF++);
     features: arguments of `build_feature_map`;
     prior:    a model whose weights are the mean of the penalty, and the starting point if there is no other;
@@ -112,26 +115,52 @@ def fit_corpus(
     with announce_compilation():
         if prior:
             check_numbers(prior, learnt, labels)
-        if whole("min_count", min_count, 1) > 1:
-            n_known = len(prior.attributes) if prior else learnt.n_fixed
-            corpus, frequent = without_rare(corpus, len(learnt), min_count, n_known)
-            learnt = learnt.kept(frequent)
-        feature_map = build_feature_map(corpus, len(learnt), len(labels), **features)
+        n_known = len(prior.attributes) if prior else learnt.n_fixed
+        corpus, learnt, feature_map = choose_features(corpus, learnt, labels, min_count, features, n_known)
         if prior:
             feature_map = with_features_of(prior.features, feature_map)
         mean = starting_weights(prior, learnt, labels, feature_map) if prior else None
-        held_out = DevSet(Encoder(learnt).encode_labeled(*dev, labels), feature_map) if dev else None
+        held_out = DevSet(Encoder(learnt).encode_labeled(*dev, labels), feature_map, labels) if dev else None
         problem = choose_problem(plan.solver, corpus, feature_map, plan.c1, plan.c2, n_jobs, mean)
         warm_up(problem, plan.solver)
         return fit_problem(problem, learnt, labels, plan, held_out=held_out, **how)
 
 
-class HeldOutScore(Protocol):
-    """Held-out data, wherever they lie."""
+def choose_features(
+    corpus: Corpus, learnt: Attributes, labels: list[Any], min_count: int, options: Mapping[str, Any], n_known: int = 0
+) -> tuple[Corpus, Attributes, FeatureMap]:
+    """Return corpus and attributes without rare ones, apart from the first `n_known`, and the features of the rest."""
+    if whole("min_count", min_count, 1) > 1:
+        corpus, frequent = without_rare(corpus, len(learnt), min_count, n_known)
+        learnt = learnt.kept(frequent)
+    return corpus, learnt, build_feature_map(corpus, len(learnt), len(labels), **options)
 
-    def accuracy(self, weights: Floats) -> float: ...
+
+class HeldOut(Protocol):
+    """Held-out data, in this process or on a cluster."""
+
+    def counts(self, weights: Floats) -> Counts: ...
 
     def fingerprint(self) -> str: ...
+
+
+class HeldOutScores:
+    """Held-out scores of a solver's weights, which are decoded once for all scores."""
+
+    def __init__(self, held_out: HeldOut, model_weights: Callable[[Floats], Floats]) -> None:
+        self.held_out, self.model_weights = held_out, model_weights
+        self.weights: Floats | None = None
+        self.scores: dict[str, float] = {}
+
+    def watch(self) -> dict[str, Callable[[Floats], float]]:
+        """Return a function of the weights for each column."""
+        return {f"dev_{score}": partial(self.score, score) for score in SCORES}
+
+    def score(self, name: str, weights: Floats) -> float:
+        if self.weights is None or not np.array_equal(weights, self.weights):
+            self.scores = self.held_out.counts(self.model_weights(weights)).scores()
+            self.weights = weights.copy()
+        return self.scores[name]
 
 
 def fit_problem(
@@ -140,22 +169,27 @@ def fit_problem(
     labels: list[Any],
     plan: Plan,
     *,
-    held_out: HeldOutScore | None = None,
+    held_out: HeldOut | None = None,
     start: Model | None = None,
     weights: Floats | None = None,
     callbacks: Iterable[Callable[[Row], Any]] = (),
     progress: Display | None = None,
     checkpoint: Checkpoint | None = None,
     options: Mapping[str, Any] = NOTHING,
+    destination: str | None = None,
 ) -> Fit:
     """Solve a problem, of this process or of others, and make a model of the weights.
 
-    held_out: data whose token accuracy is in each row of the trace;
+    held_out: data whose token accuracy and segment F1 are in each row of the trace;
     start:    a model whose weights are the starting point; weights: the starting point itself, where there is no model;
     checkpoint: where the run is saved from time to time, and from where it may go on;
-    options:  what the model remembers of its making, besides the outcome.
+    options:  what the model remembers of its making, besides the outcome;
+    destination: where the caller will save the model: raise OSError before training if it has too little space. (With
+    an L1 penalty the size of the model is not known before.)
     """
     check_held_out(plan, held_out is not None)
+    if destination is not None and plan.c1 == 0.0:
+        check_space(destination, problem.model_features.n_weights)
     if start:
         weights = problem.solver_weights(starting_weights(start, learnt, labels, problem.model_features))
     if checkpoint and held_out:
@@ -165,7 +199,7 @@ def fit_problem(
         plan.solver,
         weights,
         stop=plan.stop,
-        watch={DEV_SCORE: lambda w: held_out.accuracy(problem.model_weights(w))} if held_out else {},
+        watch=HeldOutScores(held_out, problem.model_weights).watch() if held_out else {},
         best=plan.early_stopping.column if plan.early_stopping else None,
         callbacks=[answering(callback) for callback in callbacks],
         progress=progress,
@@ -209,7 +243,7 @@ def has_converged(result: Result, tol: float) -> bool:
 
 
 def summary(result: Result) -> dict[str, Any]:
-    """The outcome in numbers and words that JSON can hold."""
+    """Return the outcome in numbers and words that JSON can hold, without times: the same run gives the same file."""
     last, certificate = result.trace[-1], result.certificate
     return {
         "stop_reason": result.reason,
@@ -218,5 +252,5 @@ def summary(result: Result) -> dict[str, Any]:
             if certificate.applies
             else {}
         ),
-        **{name: last[name] for name in ("step", "passes", "seconds", DEV_SCORE) if name in last},
+        **{name: last[name] for name in ("step", "passes", *DEV_SCORES) if name in last},
     }

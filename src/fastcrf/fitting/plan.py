@@ -25,7 +25,7 @@ from fastcrf.stopping import (
 
 DEFAULT_TOL = 1e-3
 FALLBACK = 100  # where nothing can be certified, a relative decrease of tol / FALLBACK in 10 iterations ends training
-SCORES = ("accuracy",)  # on held-out data
+SCORES = ("accuracy", "segment_f1")  # on held-out data
 
 
 class Plan(NamedTuple):

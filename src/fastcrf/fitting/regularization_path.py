@@ -1,12 +1,12 @@
 """Many penalties on the same data, from the strongest to the weakest, each from where the one before has ended.
 
-A warm start carries the weights, and what the solver knows of scales and curvature: of an L2 penalty both change by
-known terms, so that nothing is evaluated again (`Auto.carried`).
+A warm start carries the weights. With `Auto` it also carries what the solver knows of scales and curvature: of an L2
+penalty both change by known terms, so that nothing is evaluated again (`Auto.carried`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,17 +16,19 @@ from fastcrf.core.checks import at_least, whole
 from fastcrf.core.types import Corpus, FeatureMap, Floats
 from fastcrf.data.corpus.reordering import reorder
 from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.fitting.fit import answering
+from fastcrf.fitting.plan import Plan
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.metrics import segment_scores
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.auto.auto import Auto
-from fastcrf.stopping import CertifiedGap, MaxIterations
-from fastcrf.training.driver import minimize
+from fastcrf.solvers.contract import Policy, Solver
+from fastcrf.training.driver import Result, minimize
+from fastcrf.training.trace import Row
 from fastcrf.training.warm_up import warm_up
 
-MAX_STEPS = 1000
 SMALLEST_SHARE = 1e-3  # of the largest useful c1, at the end of a default path
 DEFAULT_C2 = tuple(np.geomspace(10.0, 0.01, 10).tolist())
 SCORES = ("likelihood", "accuracy", "segment_f1")
@@ -40,7 +42,7 @@ class PathPoint(NamedTuple):
     weights: Floats
     objective: float
     relative_gap: float  # certified
-    active: int  # weights that are not zero
+    n_nonzero: int  # weights that are not zero
     passes: float
     seconds: float
     scores: dict[str, float]  # on held-out data, higher is better
@@ -82,9 +84,11 @@ def known_part(corpus: Corpus) -> Corpus:
     return reorder(clean, np.flatnonzero(~unknown)) if unknown.any() else clean
 
 
-def problem_of_path(corpus: Corpus, features: FeatureMap, weakest_c2: float, n_jobs: int) -> Problem | MergedProblem:
+def problem_of_path(
+    solver: Solver, corpus: Corpus, features: FeatureMap, weakest_c2: float, n_jobs: int
+) -> Problem | MergedProblem:
     """One problem for all penalties of a path; `with_penalty` gives it each of them."""
-    return choose_problem(Auto(), corpus, features, 0.0, weakest_c2, n_jobs)
+    return choose_problem(solver, corpus, features, 0.0, weakest_c2, n_jobs)
 
 
 def weakest_c2(c1_values: Sequence[float] | int | None, c2_values: Sequence[float] | None, c2: float) -> float:
@@ -126,26 +130,35 @@ def penalties(
 def follow_path(
     problem: Problem | MergedProblem,
     along: Sequence[tuple[float, float]],
+    plan_of: Callable[..., Plan],
     *,
-    tol: float,
     held_out: HeldOutScores | None = None,
     wanted: Iterable[str] = SCORES,
-    solver: Auto | None = None,
+    callbacks: Iterable[Callable[[Row], Any]] = (),
 ) -> list[PathPoint]:
-    """Train for each penalty in turn, until it is certified within `tol`."""
-    solver = solver or Auto()
-    before, state, points = problem, None, []
+    """Train for each penalty in turn, as `plan_of(c1=..., c2=...)` says."""
+    before, result, points = problem, None, []
     for c1, c2 in along:
-        now = problem.with_penalty(c1, c2)
-        if state is None:
-            warm_up(now, solver)
-        else:
-            state = solver.carried(state, before, now)
-        result = minimize(now, solver, state=state, stop=[CertifiedGap(tol), MaxIterations(MAX_STEPS)])
-        before, state = now, result.state
+        plan, now = plan_of(c1=c1, c2=c2), problem.with_penalty(c1, c2)
+        solver = plan.solver.with_target(None) if isinstance(plan.solver, Policy) else plan.solver
+        warm_up(now, solver)
+        listening = [answering(callback) for callback in callbacks]
+        result = minimize(now, solver, **start_at(result, solver, before, now), stop=plan.stop, callbacks=listening)
+        before = now
         last, certificate = result.trace[-1], result.certificate
         weights = now.model_weights(result.weights)
         scores = held_out.of(weights, wanted) if held_out else {}
         numbers = certificate.objective, certificate.relative_gap, int(np.count_nonzero(weights))
         points.append(PathPoint(c1, c2, weights, *numbers, last["passes"], last["seconds"], scores))
     return points
+
+
+def start_at(
+    result: Result | None, solver: Solver, before: Problem | MergedProblem, now: Problem | MergedProblem
+) -> dict[str, Any]:
+    """Return what `minimize` takes over from the end of the run before: the state, the weights, or nothing."""
+    if result is None or getattr(solver, "starts", None) == "own":
+        return {}
+    if isinstance(solver, Auto):
+        return {"state": solver.carried(result.state, before, now)}
+    return {"weights": result.weights}

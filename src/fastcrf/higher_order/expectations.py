@@ -1,8 +1,8 @@
-"""What inference, its sums over a block and what solvers that draw ask of them mean for chains of higher order.
+"""Implementations of generic functions for chains of higher order: inference, sums over a block, steps for solvers.
 
-Expected steps are summed over a block in units of exp(step), as bigrams are in a chain of order 1. Counts of steps
-become counts of weights where a history counts for all that it ends with, too (`count_shorter`, and histories.py for
-whole gradients).
+Expected steps are summed over a block in units of exp(step), like bigrams in a chain of order 1. Counts of steps become
+counts of weights by counting each context also for all contexts that it ends with (`count_shorter`, and histories.py
+for whole gradients).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from fastcrf.simd.exponential import exponentiate
 from fastcrf.simd.lanes import add, add_scaled, flat_rows, larger, largest, load, multiply, scale, shift, store, zeros
 from fastcrf.simd.rows import clear_rows
 
-__all__ = ["best_labeling_of_histories", "make_history_edges", "make_history_lattice"]  # what any_order.py makes known
+__all__ = ["best_labeling_of_histories", "make_history_edges", "make_history_lattice"]  # any_order.py exports these
 
 
 @infer.register(HistoryLattice)
 @outlined_kernel
 def infer_histories(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
-    """As `infer`. Writes: lattice, wide_edges."""
+    """Implement `infer`. Writes: lattice, wide_edges."""
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if too_wide(edges, spread):
         log_z = history_log_forward(lattice, first, last, edges, n_labels)
@@ -55,7 +55,7 @@ def infer_histories(lattice, first, last, edges, weight, wide_edges, n_labels, l
 @log_partition.register(HistoryLattice)
 @outlined_kernel
 def log_partition_of_histories(lattice, first, last, edges, n_labels, lanes):
-    """As `log_partition`. Writes: lattice."""
+    """Implement `log_partition`. Writes: lattice."""
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if too_wide(edges, spread):
         return maxima + history_log_forward(lattice, first, last, edges, n_labels)
@@ -66,9 +66,9 @@ def log_partition_of_histories(lattice, first, last, edges, n_labels, lanes):
 @add_edges.register(HistoryLattice)
 @outlined_kernel
 def add_steps(lattice, n_positions, edges, n_labels, sums, lanes):
-    """sums(h, l) += sum_t alpha_{t-1}(h) follow_t(h l). Writes: sums; lattice.rows (zeros again)."""
+    """Add sums(h, l) += sum_t alpha_{t-1}(h) follow_t(h l). Writes: sums; lattice.rows (zeros again)."""
     for t in range(1, n_positions):
-        if lattice.scaling[t] != 0.0:  # else a sequence begins
+        if lattice.scaling[t] != 0.0:  # otherwise a sequence begins
             look_ahead(lattice.follow, t, edges, lattice.rows, n_labels, lanes)
             for h in range(len(edges.shorter)):
                 add_row(lattice.alpha[t - 1, h], lattice.rows, edges.place[h], sums, h, lanes)
@@ -77,7 +77,7 @@ def add_steps(lattice, n_positions, edges, n_labels, sums, lanes):
 
 @noalloc_kernel
 def add_row(factor, source, row, target, place, lanes):
-    """target[place] += factor * source[row]. Writes: target."""
+    """Add target[place] += factor * source[row]. Writes: target."""
     for b in range(0, target.shape[1], len(lanes)):
         store(target, place, b, add_scaled(factor, load(source, row, b, lanes), load(target, place, b, lanes)))
 
@@ -85,7 +85,7 @@ def add_row(factor, source, row, target, place, lanes):
 @expected_edge_score.register(HistoryLattice)
 @outlined_kernel
 def expected_step_score(lattice, first, last, edges, wide_edges, n_labels, lanes):
-    """As `expected_edge_score`. Writes: wide_edges (zeros); lattice.rows (zeros again)."""
+    """Implement `expected_edge_score`. Writes: wide_edges (zeros); lattice.rows (zeros again)."""
     expected = 0.0
     for h in range(len(edges.steps)):
         for k in range(n_labels):
@@ -105,7 +105,7 @@ def expected_step_score(lattice, first, last, edges, wide_edges, n_labels, lanes
 @refresh_edges.register(HistoryEdges)
 @outlined_kernel
 def refresh_history_edges(edges, n_labels, bias, lanes):
-    """As `refresh_edges`. Writes: edges.steps, edges.forward."""
+    """Implement `refresh_edges`. Writes: edges.steps, edges.forward."""
     scores, steps, forward, Kp, W = edges.scores, edges.steps, edges.forward, edges.scores.shape[1], len(lanes)
     high = shift(zeros(lanes), LOWEST_SCORE)
     low = high
@@ -130,7 +130,7 @@ def refresh_history_edges(edges, n_labels, bias, lanes):
 
 @noalloc_kernel
 def with_top(edges, top, spread):
-    """The same edges, with another largest step and spread."""
+    """Return the same edges with another largest step and spread."""
     return HistoryEdges(
         edges.scores, edges.steps, edges.forward, edges.shorter, edges.last, edges.following, edges.starts,
         edges.longer, edges.place, edges.below, edges.favored, edges.factor, edges.longest, top, spread,
@@ -160,7 +160,7 @@ def add_steps_of_labeling(edges, labels, amount, counts, n_labels):
 @settle_edges.register(HistoryEdges)
 @outlined_kernel
 def settle_steps(edges, edge_sums, wide_edges, n_labels, lanes):
-    """As `settle_edges`. Writes: edge_sums."""
+    """Implement `settle_edges`. Writes: edge_sums."""
     for h in range(len(edges.forward)):
         for b in range(0, edge_sums.shape[1], len(lanes)):
             expected = multiply(load(edge_sums, h, b, lanes), load(edges.forward, h, b, lanes))
@@ -171,7 +171,7 @@ def settle_steps(edges, edge_sums, wide_edges, n_labels, lanes):
 @count_shorter.register(HistoryEdges)
 @outlined_kernel
 def count_for_shorter(edges, counts, n_labels, lanes):
-    """As `count_shorter`. Writes: counts."""
+    """Implement `count_shorter`. Writes: counts."""
     for h in range(len(edges.shorter) - 1, n_labels - 1, -1):
         add_row(1.0, counts, h, counts, edges.shorter[h], lanes)
 
@@ -184,7 +184,7 @@ def histories_are_wide(edges, spread):
 @expect_step.register(HistoryEdges)
 @outlined_kernel
 def expect_step_of_histories(edges, lattice, t, steps, n_labels, lanes):
-    """As `expect_step`. Writes: steps; lattice.rows (zeros again)."""
+    """Implement `expect_step`. Writes: steps; lattice.rows (zeros again)."""
     look_ahead(lattice.follow, t, edges, lattice.rows, n_labels, lanes)
     for h in range(len(edges.shorter)):
         for b in range(0, steps.shape[1], len(lanes)):
@@ -196,7 +196,7 @@ def expect_step_of_histories(edges, lattice, t, steps, n_labels, lanes):
 @infer_log_steps.register(HistoryEdges)
 @outlined_kernel
 def infer_log_steps_of_histories(edges, lattice, length, labels, steps, n_labels, lanes):
-    """As `infer_log_steps`. Writes: as it says."""
+    """Implement `infer_log_steps`. Writes: as `infer_log_steps`."""
     log_z, last, H = history_log_forward(lattice, np.int64(0), length, edges, n_labels), length - 1, len(edges.shorter)
     clear_rows(labels, length, lanes)
     for h in range(H):

@@ -1,21 +1,21 @@
-"""Scaled forward-backward of chains of higher order: the states are the known histories (histories.py).
+"""Scaled forward-backward of chains of higher order: the states are the known label contexts (histories.py).
 
-With B_t, M and the scaling of forward_backward.py, M of a step from a history h to a label l, and h l the longest known
-history that h and l end with:
+With B_t, M and the scaling of forward_backward.py, M of a step from a context h to a label l, and h l the longest known
+context that h and l end with:
 
     alpha_t(h') = sum of alpha_{t-1}(h) M(h, l) B_t(l) / z_{t-1} over all h, l with h l = h',    z_t = sum_h alpha_t(h)
     follow_t(h') = B_t(l) beta_t(h') / z_{t-1},       beta_{t-1}(h) = sum_l M(h, l) follow_t(h l)
     posterior_t(l) = sum of alpha_t(h) beta_t(h) over all h that end with l
     step_t(h, l) = alpha_{t-1}(h) M(h, l) follow_t(h l)
 
-Most steps lead to the same place as those of the next shorter history. So rows over l stay rows: going forward, a row
-of alpha(h) M(h, l) gives up the steps that lead to histories longer than those of the shorter one, and what is left of
-it is added to the shorter one's row; going backward, a row of follow(h l) is that of the shorter one with a few numbers
-replaced. A history none of whose continuations is known has no row of its own, but its shorter one's (`place`). So a
-token costs H rows of multiply-adds, and H single numbers.
+Most steps lead to the same state as those of the next shorter context. Rows over l therefore stay rows. In the forward
+recursion, a row of alpha(h) M(h, l) loses the steps that lead to longer contexts than those of the shorter one, and the
+rest is added to the shorter one's row. In the backward recursion, a row of follow(h l) is that of the shorter one with
+a few numbers replaced. A context without known continuations has no row of its own, but its shorter one's (`place`). A
+token therefore costs H rows of multiply-adds and H single numbers.
 
-With s as there, alpha_t(h) >= exp(-n s) / K^(n-1) for a history of n labels, and follow_t <= exp(n s): spreads may be
-so much smaller as histories are longer than two labels (`longest`).
+With s as there, alpha_t(h) >= exp(-n s) / K^(n-1) for a context of n labels, and follow_t <= exp(n s): the limit of the
+spread shrinks in proportion to the length of contexts longer than two labels (`longest`).
 """
 
 from __future__ import annotations
@@ -34,10 +34,12 @@ from fastcrf.simd.widths import aligned_zeros
 
 
 class HistoryEdges(NamedTuple):
-    """Transition scores of a chain of higher order, a row for each known history; where steps lead: histories.Tree."""
+    """Transition scores of a chain of higher order, a row for each known context; histories.Tree has the target of each
+    step.
+    """
 
     scores: np.ndarray  # [H, Kp] weights; 0 where there is none
-    steps: np.ndarray  # [H, Kp] what a step scores: its weights with the whole history and with all it ends with
+    steps: np.ndarray  # [H, Kp] scores of steps: the weights of the whole context and of all contexts that it ends with
     forward: np.ndarray  # [H, Kp] exp(steps - top)
     shorter: Longs
     last: Longs
@@ -48,13 +50,13 @@ class HistoryEdges(NamedTuple):
     below: Longs
     favored: Longs  # [T] row that counts `factor` times at each position but the first, or [0] (solvers/dual)
     factor: float
-    longest: float  # labels of the longest history, at least 2
+    longest: float  # labels of the longest context, at least 2
     top: float  # largest step
     spread: float  # largest - smallest step
 
 
 class HistoryLattice(NamedTuple):
-    """Work space for one block of positions, owned by one thread."""
+    """Work arrays for one block of positions, owned by one thread."""
 
     scores: np.ndarray  # [B, Kp] U, then exp, then posterior of the labels
     alpha: np.ndarray  # [B, H] scaled forward
@@ -62,10 +64,10 @@ class HistoryLattice(NamedTuple):
     scaling: np.ndarray  # [B] 1 / z_{t-1}
     bias: np.ndarray  # [2, Kp] row 0: 0, padding -1e300; row 1: 0, padding -2e300
     start: np.ndarray  # [1, Kp] 1, padding 0
-    rows: np.ndarray  # [H + 1, Kp] of what leads to the next position; 0 between two uses in `forward`
+    rows: np.ndarray  # [H + 1, Kp] of the steps to the next position; 0 between two uses in `forward`
     beta: np.ndarray  # [H] of one position
     came_from: np.ndarray  # [B, H] int32, for decoding
-    favored: np.ndarray  # [B] posterior of the row that is favored
+    favored: np.ndarray  # [B] posterior of the favored row
 
 
 def make_history_lattice(n_positions: int, tree: Tree, padded: int) -> HistoryLattice:
@@ -86,7 +88,7 @@ def make_history_lattice(n_positions: int, tree: Tree, padded: int) -> HistoryLa
 
 
 def make_history_edges(scores: Floats, tree: Tree, padded: int) -> HistoryEdges:
-    """Edges of the weights [H, K] of histories and labels."""
+    """Build the edges of the weights [H, K] of label contexts and labels."""
     H, K = scores.shape
     steps = with_shorter(scores, tree)
     top, low = float(steps.max()), float(steps.min())
@@ -101,13 +103,15 @@ def make_history_edges(scores: Floats, tree: Tree, padded: int) -> HistoryEdges:
 
 @noalloc_kernel
 def too_wide(edges, spread):
-    """Whether the scores of a sequence, whose label scores have this spread, are too wide for probabilities."""
-    return not (spread + edges.spread) * edges.longest <= 2.0 * WIDEST_SPREAD  # a NaN is wide
+    """Return whether the score range of a sequence is too large for probabilities, given the spread of its label
+    scores.
+    """
+    return not (spread + edges.spread) * edges.longest <= 2.0 * WIDEST_SPREAD  # a NaN counts as too large
 
 
 @outlined_kernel
 def lead_on(alpha, t, edges, matrix, rows, reached, n_labels, lanes):
-    """reached[h'] = sum of alpha[t - 1, h] matrix(h, l) over all steps that lead to h'.
+    """Compute reached[h'] = sum of alpha[t - 1, h] matrix(h, l) over all steps that lead to h'.
 
     Writes: reached [H]; rows, which are 0 before and after.
     """
@@ -136,7 +140,7 @@ def lead_on(alpha, t, edges, matrix, rows, reached, n_labels, lanes):
 
 @inlined_kernel
 def add_rows_times(vectors, t, matrix, first, last, target, row, b, lanes):
-    """Panel b of target[row] += vectors[t, first:last] @ matrix[first:last]; two accumulators hide the latency.
+    """Add panel b of target[row] += vectors[t, first:last] @ matrix[first:last]; two accumulators hide the latency.
 
     Writes: target.
     """
@@ -151,7 +155,9 @@ def add_rows_times(vectors, t, matrix, first, last, target, row, b, lanes):
 
 @outlined_kernel
 def look_ahead(follow, t, edges, rows, n_labels, lanes):
-    """rows[place(h), l] = follow[t, h l]: what follows each history. Writes: rows, but for those of no place."""
+    """Set rows[place(h), l] = follow[t, h l], the successors of each context. Writes: rows, except those of no
+    place.
+    """
     root = len(edges.shorter)
     for k in range(n_labels):
         rows[root, k] = follow[t, k]
@@ -166,7 +172,7 @@ def look_ahead(follow, t, edges, rows, n_labels, lanes):
 
 @outlined_kernel
 def clear_ahead(rows, lanes):
-    """Rows of 0, as `lead_on` wants them. Writes: rows."""
+    """Set the rows to 0, as `lead_on` requires. Writes: rows."""
     for r in range(len(rows)):
         for b in range(0, rows.shape[1], len(lanes)):
             store(rows, r, b, zeros(lanes))
@@ -174,7 +180,7 @@ def clear_ahead(rows, lanes):
 
 @noalloc_kernel
 def row_product(matrix, h, rows, place, lanes):
-    """matrix[h] . rows[place]."""
+    """Return matrix[h] . rows[place]."""
     sums = zeros(lanes)
     for b in range(0, rows.shape[1], len(lanes)):
         sums = add(sums, multiply(load(matrix, h, b, lanes), load(rows, place, b, lanes)))
@@ -183,7 +189,7 @@ def row_product(matrix, h, rows, place, lanes):
 
 @outlined_kernel
 def history_forward(lattice, first, last, edges, n_labels, lanes):
-    """log of the sum over label sequences of the shifted scores of positions first..last-1.
+    """Return the log of the sum over label sequences of the shifted scores of positions first..last-1.
 
     Writes: lattice.alpha, lattice.scaling (whose first entry holds the last z until it is read by `history_backward`),
     lattice.rows (zeros again).
@@ -212,14 +218,14 @@ def history_forward(lattice, first, last, edges, n_labels, lanes):
 
 @outlined_kernel
 def history_backward(lattice, first, last, edges, weight, n_labels, lanes):
-    """Posteriors of the labels, times the sequence's weight.
+    """Compute posteriors of the labels, times the sequence's weight.
 
     Writes: lattice.scores (posteriors), lattice.follow, .scaling, .beta, .favored; lattice.rows (zeros again).
     """
     beta, scaling, H = lattice.beta, lattice.scaling, len(edges.shorter)
     for h in range(H):
         beta[h] = weight / scaling[first]
-    scaling[first] = 0.0  # so that follow is 0 at the first position: no step leads there
+    scaling[first] = 0.0  # makes follow 0 at the first position: no step leads there
     for t in range(last - 1, first - 1, -1):
         if t < last - 1:
             look_ahead(lattice.follow, t + 1, edges, lattice.rows, n_labels, lanes)
@@ -235,7 +241,7 @@ def history_backward(lattice, first, last, edges, weight, n_labels, lanes):
 
 @outlined_kernel
 def follow_histories(lattice, t, edges):
-    """From beta at position t to follow and posteriors there. Writes: rows t of lattice.follow and lattice.scores."""
+    """Compute follow and posteriors at position t from beta. Writes: rows t of lattice.follow and lattice.scores."""
     scores, beta = lattice.scores, lattice.beta
     for h in range(len(beta)):
         lattice.follow[t, h] = scores[t, edges.last[h]] * lattice.scaling[t] * beta[h]

@@ -1,7 +1,7 @@
-"""Forward-backward of chains of higher order in the log domain, for the rare sequence whose scores are very wide.
+"""Forward-backward of chains of higher order in the log domain, for sequences with a large score range.
 
-What log_domain.py does, with known histories as states (lattice.py), step by step and as plain. A history that
-no labeling can be in at a position, such as a long one near the start, has the log of 0 there.
+The recursions are those of inference/log_domain.py with known label contexts as states (lattice.py). A context that no
+label sequence can be in at a position, such as a long one near the start, has the log of 0 there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fastcrf.jit.kernel import NOTHING, NUMBER, lazy_kernel, strict_kernel
 
 @lazy_kernel(NUMBER)
 def history_log_forward(lattice, first, last, edges, n_labels):
-    """log Z of the shifted scores of positions first..last-1, transitions in full.
+    """Return log Z of the shifted scores of positions first..last-1, transitions in full.
 
     Writes: lattice.alpha (logs), lattice.beta.
     """
@@ -45,7 +45,7 @@ def history_log_forward(lattice, first, last, edges, n_labels):
 
 @strict_kernel
 def normalize_histories(logs, t):
-    """log of the sum of exp over row t, and the row minus that. Writes: row t of logs."""
+    """Return the log of the sum of exp over row t, and subtract it from the row. Writes: row t of logs."""
     top, total = -math.inf, 0.0
     for h in range(logs.shape[1]):
         top = max(top, logs[t, h])
@@ -59,7 +59,7 @@ def normalize_histories(logs, t):
 
 @lazy_kernel(NOTHING)
 def history_log_backward(lattice, first, last, edges, weight, n_labels, edge_counts):
-    """Posteriors and expected steps, times the sequence's weight.
+    """Compute posteriors and expected steps, times the sequence's weight.
 
     Writes: lattice.scores (posteriors), edge_counts (added to); lattice.alpha and .follow (zeroed, so that the block's
     shared sum of steps adds nothing for this sequence).
@@ -73,7 +73,9 @@ def history_log_backward(lattice, first, last, edges, weight, n_labels, edge_cou
 
 @strict_kernel
 def settle_log_posteriors(lattice, first, last, edges, weight):
-    """The labels' posteriors from the logs of alpha and beta. Writes: lattice.scores; .alpha and .follow (zeros)."""
+    """Compute the labels' posteriors from the logs of alpha and beta. Writes: lattice.scores; .alpha and .follow
+    (zeros).
+    """
     alpha, beta, scores = lattice.alpha, lattice.follow, lattice.scores
     for t in range(first, last):
         top, total = -math.inf, 0.0
@@ -92,14 +94,15 @@ def settle_log_posteriors(lattice, first, last, edges, weight):
 
 @strict_kernel
 def history_step_back(lattice, t, edges, weight, n_labels, edge_counts):
-    """From position t to the one before: p(h, k) is proportional to exp(alpha_h + x(h, k)), with x what follows h.
+    """Step from position t to the previous one: p(h, k) is proportional to exp(alpha_h + x(h, k)), x(h, k) the score
+    after h.
 
     Writes: row t - 1 of lattice.follow (beta), edge_counts (added to).
     """
     scores, alpha, beta, steps = lattice.scores, lattice.alpha, lattice.follow, edges.steps
     highest, top, total = -math.inf, -math.inf, 0.0
     for h in range(alpha.shape[1]):
-        beta[t - 1, h] = -math.inf  # for now: the largest x(h, k) of each h
+        beta[t - 1, h] = -math.inf  # temporary: the largest x(h, k) of each h
         for k in range(n_labels):
             x = (steps[h, k] - edges.top) + scores[t, k] + beta[t, edges.following[h, k]]
             beta[t - 1, h] = max(beta[t - 1, h], x)

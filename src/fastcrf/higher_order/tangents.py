@@ -1,6 +1,6 @@
-"""Products with the Hessian in chains of higher order: tangents.py's recursions with known histories as states.
+"""Hessian-vector products in chains of higher order: the recursions of tangents.py with known label contexts as states.
 
-`'` marks the change along a direction r with label scores rU and step scores rV. Nothing is kept between products: each
+`'` marks the change along a direction r with label scores rU and step scores rV. No inference is cached: each product
 begins with the forward half of inference. With h l as in lattice.py, and emission_t = B_t / z_{t-1}:
 
     alpha'_t(h') = emission_t(l) sum (alpha'_{t-1}(h) M(h, l) + alpha_{t-1}(h) M(h, l) rV(h, l)) + alpha_t(h') rU_t(l)
@@ -9,7 +9,7 @@ begins with the forward half of inference. With h l as in lattice.py, and emissi
     node'_t(l) = sum alpha'_t(h') beta_t(h') + alpha_t(h') beta'_t(h')
     steps' = M sum_t (alpha'_{t-1} follow_t + alpha_{t-1} follow'_t) + M rV sum_t alpha_{t-1} follow_t
 
-Sequences whose scores are too wide for the probability domain are told apart, for plain_tangents.py.
+Sequences whose score range is too large for the probability domain are marked for history_products.py.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ from fastcrf.simd.widths import aligned_zeros
 
 
 class HistoryDirection(NamedTuple):
-    """The vector r that the Hessian is multiplied with."""
+    """The vector r of a Hessian-vector product."""
 
     table: Table  # its state weights
     forward: np.ndarray  # [H, Kp] M rV, element by element
 
 
 class HistoryBench(NamedTuple):
-    """What one thread works with and sums up in a product."""
+    """The work arrays and sums of one thread for a product."""
 
     lattice: HistoryLattice
     change: HistoryLattice  # of the same quantities along r
     at_point: np.ndarray  # [H, Kp] sums of steps at the point, in units of edges.forward
     product: Expected
-    wide: np.ndarray  # [N] bool: sequences that were left out
+    wide: np.ndarray  # [N] bool: sequences that were skipped
 
 
 def make_history_direction(table: Table, scores: Floats, edges: HistoryEdges, tree: Tree) -> HistoryDirection:
-    """`scores` [H, K] are the transition weights of r, `edges` those of the point."""
+    """Build a direction. `scores` [H, K] are the transition weights of r, `edges` those of the point."""
     forward = aligned_zeros(*edges.forward.shape)
     forward[:, : scores.shape[1]] = edges.forward[:, : scores.shape[1]] * with_shorter(scores, tree)
     return HistoryDirection(table, forward)
 
 
 def make_history_change(n_positions: int, tree: Tree, padded: int) -> HistoryLattice:
-    """A lattice for what changes. Padding scores 0, the change of a constant."""
+    """Allocate a lattice of changes. Padding scores 0, the change of a constant."""
     lattice = make_history_lattice(n_positions, tree, padded)
     lattice.bias[:] = 0.0
     return lattice
@@ -72,7 +72,9 @@ def make_history_change(n_positions: int, tree: Tree, padded: int) -> HistoryLat
 
 @outlined_kernel
 def forward_changed(lattice, change, first, last, edges, direction, n_labels, lanes):
-    """alpha' of a sequence whose alpha is known; ebar. Writes: change.alpha, .beta, .rows (zeros again)."""
+    """Compute alpha' of a sequence whose alpha is known; return ebar. Writes: change.alpha, .beta, .rows (zeros
+    again).
+    """
     alpha, rU, moved, total = lattice.alpha, change.scores, change.alpha, 0.0
     for h in range(alpha.shape[1]):
         moved[first, h] = alpha[first, h] * rU[first, edges.last[h]]
@@ -91,7 +93,7 @@ def forward_changed(lattice, change, first, last, edges, direction, n_labels, la
 
 @outlined_kernel
 def backward_changed(lattice, change, first, last, edges, direction, ebar, n_labels, lanes):
-    """follow, follow' and node', times the sequence's weight, which lattice.beta holds over z at all histories.
+    """Compute follow, follow' and node', times the sequence's weight, which lattice.beta holds over z for all contexts.
 
     Writes: change.scores (node'), .follow, .beta and .rows of both (rows: zeros again), lattice.scaling.
     """
@@ -115,7 +117,7 @@ def backward_changed(lattice, change, first, last, edges, direction, ebar, n_lab
 
 @outlined_kernel
 def follow_changed(lattice, change, t, edges):
-    """From beta and beta' at position t to follow, follow' and node'. Writes: rows t of them."""
+    """Compute follow, follow' and node' at position t from beta and beta'. Writes: rows t of them."""
     alpha, beta, moved, rU = lattice.alpha, lattice.beta, change.beta, change.scores
     for h in range(len(beta)):
         k = edges.last[h]
@@ -130,7 +132,7 @@ def follow_changed(lattice, change, t, edges):
 
 @noalloc_kernel
 def with_forward_of(lattice, other):
-    """The lattice with alpha of another one."""
+    """Return the lattice with alpha of another one."""
     return HistoryLattice(
         lattice.scores, other.alpha, lattice.follow, lattice.scaling, lattice.bias, lattice.start, lattice.rows,
         lattice.beta, lattice.came_from, lattice.favored,
@@ -139,7 +141,7 @@ def with_forward_of(lattice, other):
 
 @outlined_kernel
 def multiply_sequence(sequences, i, direction, bench, n_labels, lanes):
-    """The product's share of sequence i, or bench.wide[i] = True. Writes: bench."""
+    """Add the product of sequence i, or set bench.wide[i] = True. Writes: bench."""
     positions, weights, edges = sequences.positions, sequences.weights, sequences.edges
     lattice, change, last, first = bench.lattice, bench.change, positions.starts[i + 1] - positions.starts[i], i - i
     score_block(positions, sequences.table, lattice.bias, i, i + 1, lattice.scores, lanes)
@@ -164,6 +166,6 @@ def multiply_sequence(sequences, i, direction, bench, n_labels, lanes):
 
 @noalloc_kernel
 def multiply_sequences(sequences, chosen, first, last, direction, bench, n_labels, lanes):
-    """The same for chosen[first:last], in any order and as often as they are named. Writes: bench."""
+    """Add the products of chosen[first:last], in any order and with repetitions. Writes: bench."""
     for n in range(first, last):
         multiply_sequence(sequences, chosen[n], direction, bench, n_labels, lanes)

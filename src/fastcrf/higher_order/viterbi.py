@@ -1,11 +1,10 @@
-"""The best label sequence in a chain of higher order: of each sequence of a corpus, and for solvers that decode while
-they learn.
+"""Viterbi in a chain of higher order, for each sequence of a corpus and for solvers that decode during training.
 
     best_t(h') = max of best_{t-1}(h) + step(h, l) + U(t, l) over all h, l that lead to h'
 
-Ties go to the lowest label id, the last label first, then the one before, as in viterbi.py; there, too, is why the
-largest is subtracted. Histories of different lengths do not say which labels are lower, so ties are decided by the way
-that each has come.
+Ties go to the lowest label id, the last label first, then the previous one, as in viterbi.py, which also explains why
+the largest is subtracted. Contexts of different lengths do not say which labels are lower, so ties are decided by
+comparing their paths.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from fastcrf.simd.lanes import add, load, store
 @best_labeling.register(HistoryEdges)
 @outlined_kernel
 def best_labeling_of_histories(edges, lattice, n_labels, labels, lanes):
-    """As `best_labeling`. Writes: edges.steps (those of edges.scores), labels, lattice."""
+    """Implement `best_labeling`. Writes: edges.steps (those of edges.scores), labels, lattice."""
     for h in range(len(edges.shorter)):
         for b in range(0, edges.steps.shape[1], len(lanes)):
             row = load(edges.scores, h, b, lanes)
@@ -36,9 +35,9 @@ def best_labeling_of_histories(edges, lattice, n_labels, labels, lanes):
 
 @strict_kernel
 def best_path_of_histories(edges, lattice, n_labels, labels):
-    """Best labels of one sequence, whose label scores are in the lattice.
+    """Find the best labels of one sequence, whose label scores are in the lattice.
 
-    Writes: labels, lattice.alpha (the best; where that is large, less the largest), lattice.came_from.
+    Writes: labels, lattice.alpha (the best; minus the largest if that is large), lattice.came_from.
     """
     T, best, came_from, scores = len(labels), lattice.alpha, lattice.came_from, lattice.scores
     for h in range(best.shape[1]):
@@ -68,7 +67,7 @@ def best_path_of_histories(edges, lattice, n_labels, labels):
 
 @strict_kernel
 def add_label_scores(best, scores, last, t):
-    """best_t from the best steps, which lose the largest where that is large. Writes: row t of best."""
+    """Compute best_t from the best steps, minus the largest if that is large. Writes: row t of best."""
     top = -math.inf
     for h in range(best.shape[1]):
         top = max(top, best[t, h])
@@ -80,8 +79,8 @@ def add_label_scores(best, scores, last, t):
 
 @strict_kernel
 def is_lower(last, came_from, t, one, other):
-    """Whether the best way to `one` at position t has a lower label than that to `other` where they first differ,
-    looking back.
+    """Return whether the best path to `one` at position t has a lower label than that to `other` at their last
+    difference.
     """
     while t >= 0 and one != other:
         if last[one] != last[other]:

@@ -1,4 +1,4 @@
-"""Transitions as generic functions, and what they do for label bigrams."""
+"""Generic functions of transitions, and their implementation for label bigrams."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOWEST_SCORE = -1e299  # below every score of a label, above every score of padd
 
 @generic
 def refresh_edges(edges, n_labels, bias, lanes):  # type: ignore[no-untyped-def]
-    """Edges with new exponentials of edges.scores; `bias` is Lattice.bias. Writes: edges, all but the scores.
+    """Return edges with new exponentials of edges.scores; `bias` is Lattice.bias. Writes: edges, all but the scores.
 
     Implemented in edges.py and higher_order/expectations.py.
     """
@@ -20,7 +20,7 @@ def refresh_edges(edges, n_labels, bias, lanes):  # type: ignore[no-untyped-def]
 
 @generic
 def gold_score(edges, labels, scores, first, n_labels):  # type: ignore[no-untyped-def]
-    """Score of a labeling [T], given label scores (rows first..) and edges.
+    """Return the score of a label sequence [T], given label scores (rows first..) and edges.
 
     Implemented in edges.py and higher_order/expectations.py.
     """
@@ -28,7 +28,7 @@ def gold_score(edges, labels, scores, first, n_labels):  # type: ignore[no-untyp
 
 @generic
 def add_labeling(edges, labels, amount, counts, n_labels):  # type: ignore[no-untyped-def]
-    """Add `amount` for each transition of a labeling [T], as its weights count it. Writes: counts.
+    """Add `amount` for each transition of a label sequence [T], as its weights count it. Writes: counts.
 
     Implemented in edges.py and higher_order/expectations.py.
     """
@@ -36,7 +36,7 @@ def add_labeling(edges, labels, amount, counts, n_labels):  # type: ignore[no-un
 
 @generic
 def settle_edges(edges, edge_sums, wide_edges, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """From sums in units of edges.forward, and plain counts, to expected counts of transitions. Writes: edge_sums.
+    """Convert sums in units of edges.forward, and plain counts, to expected counts of transitions. Writes: edge_sums.
 
     Implemented in edges.py and higher_order/expectations.py.
     """
@@ -44,7 +44,7 @@ def settle_edges(edges, edge_sums, wide_edges, n_labels, lanes):  # type: ignore
 
 @generic
 def count_shorter(edges, counts, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """From counts of steps to counts of weights: a step counts for all weights that it has. Writes: counts.
+    """Convert counts of steps to counts of weights: a step counts for all weights that it has. Writes: counts.
 
     Implemented in edges.py and higher_order/expectations.py.
     """
@@ -91,7 +91,7 @@ def settle_bigrams(edges, edge_sums, wide_edges, n_labels, lanes):
 
 @count_shorter.register(Edges)
 def count_bigrams(edges, counts, n_labels, lanes):
-    """A step has one weight."""
+    """Do nothing: a step has one weight."""
 
 
 @add_labeling.register(Edges)

@@ -1,4 +1,4 @@
-"""Per-sequence figures that certify a sparse optimum: log Z, expected score and gold score of each sequence.
+"""Per-sequence figures for the certificate of a sparse optimum: log Z, expected score and gold score.
 
 The entropy of p(. | x_i) is log Z_i minus the expected score; p(y_i | x_i) is exp(gold score - log Z_i).
 """
@@ -18,7 +18,7 @@ from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 
 @generic
 def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """What the transitions of one sequence that `infer` has been through are expected to score.
+    """Return the expected score of the transitions of one sequence after `infer`.
 
     Writes: wide_edges (zeros).
 
@@ -27,10 +27,10 @@ def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels, lanes
 
 
 class FigureRoom(NamedTuple):
-    """Arrays that one thread needs for these figures."""
+    """Work arrays of one thread for these figures."""
 
     lattice: AnyLattice
-    again: np.ndarray  # [B, Kp] the label scores a second time, because inference overwrites the first
+    again: np.ndarray  # [B, Kp] a copy of the label scores, because inference overwrites the first
     wide_edges: np.ndarray  # as edges.scores: transitions of the log domain; zeros
 
 
@@ -41,7 +41,7 @@ def make_figure_room(lattice: AnyLattice, edges: AnyEdges) -> FigureRoom:
 @expected_edge_score.register(Lattice)
 @outlined_kernel
 def expected_bigram_score(lattice, first, last, edges, wide_edges, n_labels, lanes):
-    """sum_t E[V(y_{t-1}, y_t)]. Writes: wide_edges (zeros)."""
+    """Return sum_t E[V(y_{t-1}, y_t)]. Writes: wide_edges (zeros)."""
     expected = 0.0
     for j in range(n_labels):
         for k in range(n_labels):
@@ -59,7 +59,8 @@ def expected_bigram_score(lattice, first, last, edges, wide_edges, n_labels, lan
 
 @noalloc_kernel
 def sequence_figures(sequences, labels, first, last, room, figures, n_labels, lanes):
-    """figures[i] = (log Z, expected score, gold score) of sequences first..last-1, unweighted; labels [P] are gold's.
+    """Set figures[i] = (log Z, expected score, gold score) of sequences first..last-1, unweighted; labels [P] are
+    gold's.
 
     Writes: figures, room.
     """

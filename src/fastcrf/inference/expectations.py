@@ -1,13 +1,13 @@
 """The batch loop: log partition and expected feature counts of a range of sequences.
 
-Sequences are taken in blocks of some hundred positions, so that a block's rows stay in cache from scores to scatter:
+Sequences come in blocks of some hundred positions, so that a block's rows stay in cache from scores to scatter:
 
     scores      U[t, :] = sum of the table rows and cells of position t
-    inference   posteriors p(y_t = k | x) in place (forward_backward.py, or log_domain.py where scores are very wide)
-    edges       expected label bigrams, summed over the whole block with the sums held in registers
+    inference   posteriors p(y_t = k | x) in place (forward_backward.py, or log_domain.py for a large score range)
+    edges       expected label bigrams, summed over the entire block with the sums held in registers
     scatter     posteriors added into the rows and cells they were scored from
 
-Gold labels play no part here: observed counts are constants that the objective subtracts once.
+This loop does not use gold labels: observed counts are constants that the objective subtracts once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 from fastcrf.simd.exponential import exponentiate
 from fastcrf.simd.lanes import add, add_scaled, add_to, flat_rows, load, panel_of, scale, store, zeros
 
-BLOCK = 128  # positions a block; 64 to 2048 measure the same for gradients, not for products, which have more rows
+BLOCK = 128  # positions per block; 64 to 2048 measure the same for gradients, not for products, which have more rows
 
 
 class Table(NamedTuple):
@@ -35,7 +35,7 @@ class Table(NamedTuple):
 
 
 class Sequences(NamedTuple):
-    """Sequences at a point: what inference reads, and never writes."""
+    """Sequences at a point: the read-only input of inference."""
 
     positions: Positions
     weights: np.ndarray  # [N] of the sequences, or [0] when all are 1
@@ -44,7 +44,7 @@ class Sequences(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What one thread sums up. `edges` counts in units of edges.forward; `wide_edges` are plain counts."""
+    """The sums of one thread. `edges` counts in units of edges.forward; `wide_edges` are plain counts."""
 
     table: Table
     edges: np.ndarray  # as edges.forward
@@ -53,9 +53,10 @@ class Expected(NamedTuple):
 
 @generic
 def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """log Z of one scored sequence (rows first..last-1), unweighted; its posteriors and edge factors, weighted.
+    """Return log Z of one scored sequence (rows first..last-1), unweighted; compute weighted posteriors and edge
+    factors.
 
-    Writes: lattice, and wide_edges where the scores are too wide for the probability domain.
+    Writes: lattice, and wide_edges if the score range is too large for the probability domain.
 
     Implemented in expectations.py and higher_order/expectations.py.
     """
@@ -63,7 +64,7 @@ def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):  # 
 
 @generic
 def log_partition(lattice, first, last, edges, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """log Z of one scored sequence: the forward half of `infer`. Writes: lattice.
+    """Return log Z of one scored sequence: the forward half of `infer`. Writes: lattice.
 
     Implemented in expectations.py and higher_order/expectations.py.
     """
@@ -79,7 +80,7 @@ def add_edges(lattice, n_positions, edges, n_labels, sums, lanes):  # type: igno
 
 @outlined_kernel
 def score_block(positions, table, bias, first, last, scores, lanes):
-    """Label scores of sequences first..last-1, on top of the first row of `bias`. Writes: scores."""
+    """Compute the label scores of sequences first..last-1, on top of the first row of `bias`. Writes: scores."""
     base, Kp, flat = positions.starts[first], scores.shape[1], flat_rows(scores, 0, len(scores))
     has_values = len(positions.row_values) > 0 or len(positions.cell_values) > 0
     for p in range(base, positions.starts[last]):
@@ -132,13 +133,13 @@ def scatter_block(positions, first, last, scores, table, lanes):
 @add_edges.register(Lattice)
 @outlined_kernel
 def add_bigrams(lattice, n_positions, edges, n_labels, sums, lanes):
-    """sums(j, k) += sum_t alpha_{t-1}(j) follow_t(k). Writes: sums."""
+    """Add sums(j, k) += sum_t alpha_{t-1}(j) follow_t(k). Writes: sums."""
     add_outer(lattice.alpha, np.int64(-1), lattice.follow, np.int64(1), n_positions, n_labels, sums, lanes)
 
 
 @outlined_kernel
 def add_outer(rows, offset, follow, first, last, n_labels, sums, lanes):
-    """sums(j, k) += rows(t + offset, j) follow(t, k) for t in first..last-1; four rows of sums stay in registers.
+    """Add sums(j, k) += rows(t + offset, j) follow(t, k) for t in first..last-1; four rows of sums stay in registers.
 
     Writes: sums.
     """
@@ -161,7 +162,7 @@ def add_outer(rows, offset, follow, first, last, n_labels, sums, lanes):
 @infer.register(Lattice)
 @outlined_kernel
 def infer_labels(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
-    """What `infer` says. Writes: as it says."""
+    """Implement `infer` for labels. Writes: as `infer`."""
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if spread + edges.spread > WIDEST_SPREAD:
         log_z = log_forward(lattice, first, last, edges, n_labels)
@@ -176,7 +177,7 @@ def infer_labels(lattice, first, last, edges, weight, wide_edges, n_labels, lane
 @log_partition.register(Lattice)
 @outlined_kernel
 def log_partition_of_labels(lattice, first, last, edges, n_labels, lanes):
-    """What `log_partition` says. Writes: lattice."""
+    """Implement `log_partition` for labels. Writes: lattice."""
     maxima, spread = shift_scores(lattice, first, last, lanes)
     if spread + edges.spread > WIDEST_SPREAD:
         return maxima + log_forward(lattice, first, last, edges, n_labels)
@@ -186,7 +187,9 @@ def log_partition_of_labels(lattice, first, last, edges, n_labels, lanes):
 
 @noalloc_kernel
 def end_of_block(starts, first, last):
-    """The largest end <= last such that sequences first..end-1 hold at most BLOCK positions (one sequence at least)."""
+    """Return the largest end <= last such that sequences first..end-1 hold at most BLOCK positions (at least one
+    sequence).
+    """
     end = first + 1
     while end < last and starts[end + 1] - starts[first] <= BLOCK:
         end += 1
@@ -195,7 +198,8 @@ def end_of_block(starts, first, last):
 
 @noalloc_kernel
 def infer_sequences(sequences, first, end, lattice, expected, n_labels, lanes):
-    """Weighted sum of log Z of the sequences first..end-1 of one block, their posteriors, and their expected bigrams.
+    """Return the weighted sum of log Z of the sequences first..end-1 of one block; compute posteriors and expected
+    bigrams.
 
     Writes: expected.edges, expected.wide_edges, lattice.
     """
@@ -212,7 +216,7 @@ def infer_sequences(sequences, first, end, lattice, expected, n_labels, lanes):
 
 @outlined_kernel
 def expect_block(sequences, first, end, lattice, expected, n_labels, lanes):
-    """Weighted sum of log Z of the sequences first..end-1 of one block, and their expected counts.
+    """Return the weighted sum of log Z of the sequences first..end-1 of one block; add their expected counts.
 
     Writes: expected, lattice.
     """
@@ -223,7 +227,9 @@ def expect_block(sequences, first, end, lattice, expected, n_labels, lanes):
 
 @noalloc_kernel
 def expect(sequences, first, last, lattice, expected, n_labels, lanes):
-    """Weighted sum of log Z of sequences first..last-1, and their expected counts. Writes: expected, lattice."""
+    """Return the weighted sum of log Z of sequences first..last-1; add their expected counts. Writes: expected,
+    lattice.
+    """
     loss = 0.0
     while first < last:
         end = end_of_block(sequences.positions.starts, first, last)
@@ -234,7 +240,7 @@ def expect(sequences, first, last, lattice, expected, n_labels, lanes):
 
 @noalloc_kernel
 def expect_some(sequences, chosen, first, last, lattice, expected, n_labels, lanes):
-    """The same for chosen[first:last], in any order and as often as they are named. Writes: expected, lattice."""
+    """Run `expect` on chosen[first:last], in any order and with repetitions. Writes: expected, lattice."""
     loss = 0.0
     for n in range(first, last):
         i = chosen[n]
@@ -244,7 +250,7 @@ def expect_some(sequences, chosen, first, last, lattice, expected, n_labels, lan
 
 @noalloc_kernel
 def log_partitions(sequences, first, last, lattice, log_z, n_labels, lanes):
-    """log Z of each of the sequences first..last-1, unweighted. Writes: log_z, lattice."""
+    """Compute log Z of each of the sequences first..last-1, unweighted. Writes: log_z, lattice."""
     positions, starts = sequences.positions, sequences.positions.starts
     while first < last:
         end = end_of_block(starts, first, last)

@@ -9,11 +9,11 @@ ends as the posterior p(y_t = k | x). With B_t = exp(U_t - max U_t) and M = exp(
     edge_t(j, k) = alpha_{t-1}(j) M(j, k) follow_t(k),              follow_t = B_t beta_t / z_{t-1}
 
 Each position is scaled by the sum of the position *before* it, which takes the division off the critical path. The
-weight of the sequence enters through beta_last, so that posteriors and edges come out weighted at no cost.
+weight of the sequence enters through beta_last, so that posteriors and edges are weighted at no cost.
 
-Let s bound max U_t - min U_t + max V - min V. Then z_t >= exp(-s), alpha_t(k) >= exp(-2 s), and beta_t, follow_t are
-at most exp(2 s): nothing that matters is lost to underflow while s stays below `WIDEST_SPREAD`. Sequences with wider
-scores take the road in log_domain.py.
+Let s bound max U_t - min U_t + max V - min V. Then z_t >= exp(-s), alpha_t(k) >= exp(-2 s), and beta_t, follow_t are at
+most exp(2 s): no significant number underflows while s stays below `WIDEST_SPREAD`. Sequences with a larger score range
+use log_domain.py.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from fastcrf.simd.widths import aligned_zeros
 
 WIDEST_SPREAD = 300.0
 FOUR_HIDE = 96  # bytes of lanes that are too few for two accumulators to hide the latency of a multiply-add
-SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200  # scales are multiplied up, and logged only outside this range
+SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200  # the log of a product of scales is taken outside this range
 
 
 class Edges(NamedTuple):
@@ -57,7 +57,7 @@ class Edges(NamedTuple):
 
 
 class Lattice(NamedTuple):
-    """Work space for one block of positions, owned by one thread."""
+    """Work arrays for one block of positions, owned by one thread."""
 
     scores: np.ndarray  # [B, Kp] U, then exp, then posterior
     alpha: np.ndarray  # [B, Kp] scaled forward
@@ -68,7 +68,7 @@ class Lattice(NamedTuple):
 
 
 def make_lattice(n_positions: int, n_labels: int, padded: int, number: type = np.float64) -> Lattice:
-    """number: the precision."""
+    """Allocate a lattice. number: the precision."""
     bias, mask = aligned_zeros(2, padded, number), 1e300 if number is np.float64 else 1e37
     bias[0, n_labels:], bias[1, n_labels:] = -mask, -2.0 * mask
     start = aligned_zeros(1, padded, number)
@@ -78,7 +78,7 @@ def make_lattice(n_positions: int, n_labels: int, padded: int, number: type = np
 
 
 def make_edges(scores: np.ndarray, padded: int, number: type = np.float64) -> Edges:
-    """Edges of one transition matrix [K, K] that all positions share."""
+    """Build the edges of one transition matrix [K, K] that all positions share."""
     K, top, low = len(scores), float(scores.max()), float(scores.min())
     padded_scores, forward, backward = (aligned_zeros(padded, padded, number) for _ in range(3))
     padded_scores[:K, :K] = scores
@@ -109,10 +109,10 @@ def shift_scores(lattice, first, last, lanes):
 
 @inlined_kernel
 def row_times(vector, t, matrix, first_row, n_labels, b, lanes):
-    """Panel b of vector[t, :] @ matrix[first_row:, :]; several accumulators hide the latency of a multiply-add.
+    """Return panel b of vector[t, :] @ matrix[first_row:, :]; several accumulators hide the latency of a multiply-add.
 
-    Rows are padded to a multiple of four. The test is of a constant: the compiler keeps one of the two loops. It would
-    judge both together too long to be copied into the callers, and a call for each narrow panel doubles their time.
+    Rows are padded to a multiple of four. The condition is constant, so the compiler keeps one of the two loops. Both
+    loops together would be too long for it to inline, and a call for each narrow panel doubles their time.
     """
     even, odd = zeros(lanes), zeros(lanes)
     if size_of(lanes) > FOUR_HIDE:
@@ -131,7 +131,7 @@ def row_times(vector, t, matrix, first_row, n_labels, b, lanes):
 
 @outlined_kernel
 def forward(lattice, first, last, edges, n_labels, lanes):
-    """log of the sum over label sequences of the shifted scores of positions first..last-1.
+    """Return the log of the sum over label sequences of the shifted scores of positions first..last-1.
 
     Writes: lattice.alpha, lattice.scaling (whose first entry holds the last z until `backward` has read it).
     """
@@ -162,10 +162,12 @@ def forward(lattice, first, last, edges, n_labels, lanes):
 
 @outlined_kernel
 def backward(lattice, first, last, edges, weight, n_labels, lanes):
-    """Posteriors, times the sequence's weight. Writes: lattice.scores (posteriors), lattice.follow, lattice.scaling."""
+    """Compute posteriors times the sequence's weight. Writes: lattice.scores (posteriors), lattice.follow,
+    lattice.scaling.
+    """
     scores, alpha, follow, scaling, W = lattice.scores, lattice.alpha, lattice.follow, lattice.scaling, len(lanes)
     beta_last = weight / scaling[first]
-    scaling[first] = 0.0  # so that follow is 0 at the first position: no edge leads there
+    scaling[first] = 0.0  # makes follow 0 at the first position: no edge leads there
     for b in range(0, scores.shape[1], W):
         store(follow, last - 1, b, scale(beta_last * scaling[last - 1], load(scores, last - 1, b, lanes)))
         store(scores, last - 1, b, scale(beta_last, load(alpha, last - 1, b, lanes)))
@@ -176,7 +178,7 @@ def backward(lattice, first, last, edges, weight, n_labels, lanes):
             store(scores, t, b, multiply(load(alpha, t, b, lanes), beta))
 
 
-AnyEdges = Any  # Edges or HistoryEdges: kernels tell them apart
+AnyEdges = Any  # Edges or HistoryEdges: kernels select by type
 
 
 AnyLattice = Any  # Lattice or HistoryLattice

@@ -1,8 +1,8 @@
-"""Products with the Hessian by algorithmic differentiation: tsuboi2011's NCG(AD), Pearlmutter's R-operator.
+"""Hessian-vector products by algorithmic differentiation: NCG(AD) of Tsuboi et al. (2011), Pearlmutter's R-operator.
 
 Every line of forward_backward.py is differentiated along r as it stands, scaling included, while the line itself is
-computed once more (Pearlmutter 1994, "Fast exact multiplication by the Hessian", Neural Computation 6). So a product
-repeats inference, exponentials and all, and keeps nothing; that is what tangents.py is measured against, and an
+computed again (Pearlmutter 1994, "Fast exact multiplication by the Hessian", Neural Computation 6). A product therefore
+repeats inference, including exponentials, and caches nothing. It is the baseline for measuring tangents.py and an
 independent way to the same numbers.
 """
 
@@ -19,7 +19,8 @@ from fastcrf.simd.lanes import add, add_scaled, flat_rows, load, multiply, scale
 
 @outlined_kernel
 def differentiate_forward(first, last, direction, bench, n_labels, lanes):
-    """alpha and its derivative. Writes: .alpha and .scaling of both lattices: 1 / z_{t-1} and z'_{t-1} / z_{t-1}.
+    """Compute alpha and its derivative. Writes: .alpha and .scaling of both lattices: 1 / z_{t-1} and z'_{t-1} /
+    z_{t-1}.
 
     At the first position .scaling holds the last z and z', until `differentiate_backward` has read them.
     """
@@ -53,7 +54,9 @@ def differentiate_forward(first, last, direction, bench, n_labels, lanes):
 
 @outlined_kernel
 def differentiate_backward(first, last, direction, bench, weight, n_labels, lanes):
-    """follow and its derivative, and node'. Writes: .follow of both, change.scores (node'), .scaling of both."""
+    """Compute follow and its derivative, and node'. Writes: .follow of both, change.scores (node'), .scaling of
+    both.
+    """
     lattice, change, edges = bench.lattice, bench.change, direction.edges
     B, rU, W = lattice.scores, change.scores, len(lanes)
     z, moved_z = lattice.scaling[first], change.scaling[first]
@@ -81,7 +84,7 @@ def differentiate_backward(first, last, direction, bench, weight, n_labels, lane
 
 @outlined_kernel
 def differentiate_block(sequences, first, end, direction, bench, n_labels, lanes):
-    """The product's share of the sequences of a block. Writes: bench."""
+    """Add the product of the sequences of a block. Writes: bench."""
     positions, weights = sequences.positions, sequences.weights
     lattice, change, left, product = bench.lattice, bench.change, bench.block, bench.product
     starts, Kp = positions.starts, lattice.scores.shape[1]
@@ -109,7 +112,7 @@ def differentiate_block(sequences, first, end, direction, bench, n_labels, lanes
 
 @noalloc_kernel
 def multiply_by_differentiation(sequences, first, last, direction, bench, n_labels, lanes):
-    """The product's share of sequences first..last-1. Writes: bench."""
+    """Add the product of sequences first..last-1. Writes: bench."""
     while first < last:
         end = end_of_block(sequences.positions.starts, first, last)
         differentiate_block(sequences, first, end, direction, bench, n_labels, lanes)

@@ -1,15 +1,17 @@
-"""What inference leaves behind at a point: enough for any number of products with the Hessian there, without an exp.
+"""Cached inference at a point: enough for any number of Hessian-vector products there, without an exp.
 
-tsuboi2011 keeps the marginals of nodes and edges, T K + T K^2 numbers a sequence. With one matrix M for all edges of
-forward_backward.py the marginals are products of three rows a position, so these are kept instead, 3 T K numbers:
+Tsuboi et al. (2011) cache the marginals of nodes and edges, T K + T K^2 numbers per sequence. With one matrix M for all
+edges of forward_backward.py the marginals are products of three rows per position. Those rows are cached instead, 3 T K
+numbers:
 
     alpha_t(k),   beta_t(k),   emission_t(k) = B_t(k) / z_{t-1}  (0 where a sequence begins)
 
     p(y_t = k | x) = alpha_t(k) beta_t(k)
     p(y_{t-1} = j, y_t = k | x) = alpha_{t-1}(j) M(j, k) emission_t(k) beta_t(k)
 
-Like the posteriors, beta is weighted by the sequence's weight. A sequence whose scores are too wide for the probability
-domain leaves its (shifted) label scores instead, and log_tangents.py begins anew from those.
+Like the posteriors, beta is weighted by the sequence's weight. For a sequence whose score range is too large for the
+probability domain, the cache holds the (shifted) label scores instead, and log_tangents.py repeats inference from
+those.
 """
 
 from __future__ import annotations
@@ -26,22 +28,22 @@ from fastcrf.simd.lanes import flat_rows, load, multiply, scale, store
 from fastcrf.simd.prefetch import prefetch
 from fastcrf.simd.widths import CACHE_LINE, aligned_zeros
 
-ROWS = 3  # arrays of K numbers a position
-AHEAD = 32  # positions: how long before its turn a row is asked for
+ROWS = 3  # arrays of K numbers per position
+AHEAD = 32  # positions: how early a row is prefetched
 
 
 class Left(NamedTuple):
-    """What inference left of some positions, a row each."""
+    """Cached inference of some positions, one row each."""
 
-    alpha: np.ndarray  # [R, Kp]; 0 in a wide sequence
+    alpha: np.ndarray  # [R, Kp]; 0 in a sequence with a large score range
     beta: np.ndarray  # [R, Kp]
-    emission: np.ndarray  # [R, Kp]; the shifted label scores of a wide sequence
-    wide: np.ndarray  # [R] bool, at the first position of a sequence: whether its scores are too wide
-    far: bool  # more than the caches hold: rows are worth asking for before it is their turn
+    emission: np.ndarray  # [R, Kp]; the shifted label scores of a sequence with a large score range
+    wide: np.ndarray  # [R] bool, at the first position of a sequence: whether its score range is too large
+    far: bool  # exceeds the CPU caches, so that prefetching pays
 
 
 class Keeping(NamedTuple):
-    """Where a thread infers, and what it leaves."""
+    """The work arrays of a thread, and its cache."""
 
     lattice: Lattice
     wide_edges: np.ndarray  # as in Expected
@@ -55,7 +57,7 @@ def make_left(n_positions: int, padded: int, far: bool) -> Left:
 
 @inlined_kernel
 def ask_for(left, row):
-    """Ask memory for a row, which need not exist: recursions would wait for it."""
+    """Prefetch a row, which need not exist, so that recursions do not wait for it."""
     if left.far:
         for k in range(0, left.alpha.shape[1], CACHE_LINE // left.alpha.itemsize):
             prefetch(left.alpha, row, k)
@@ -65,8 +67,9 @@ def ask_for(left, row):
 
 @outlined_kernel
 def infer_and_keep(sequences, i, base, keeping, row, n_labels, lanes):
-    """As `infer` for sequence i of a scored block that begins at position `base`, but log Z is weighted, too; what is
-    left of its positions are rows from `row` on. Writes: keeping.
+    """Run `infer` for sequence i of a scored block that begins at position `base`, and cache rows from `row` on.
+
+    The returned log Z is weighted. Writes: keeping.
     """
     starts, edges, lattice, left = sequences.positions.starts, sequences.edges, keeping.lattice, keeping.left
     weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
@@ -88,7 +91,7 @@ def infer_and_keep(sequences, i, base, keeping, row, n_labels, lanes):
 
 @outlined_kernel
 def backward_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes):
-    """As `backward`, with what it passes by on its way. Writes: keeping."""
+    """Run `backward`, and cache its intermediate rows. Writes: keeping."""
     lattice, left = keeping.lattice, keeping.left
     scores, alpha, follow, scaling, off = lattice.scores, lattice.alpha, lattice.follow, lattice.scaling, row - first
     beta_last = weight / scaling[first]
@@ -109,7 +112,7 @@ def backward_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes)
 
 @noalloc_kernel
 def expect_and_keep(sequences, first, last, lattice, expected, left, n_labels, lanes):
-    """As `expect`, with what is left of the positions of sequences first..last-1. Writes: left, expected, lattice."""
+    """Run `expect`, and cache the positions of sequences first..last-1. Writes: left, expected, lattice."""
     positions, starts, loss = sequences.positions, sequences.positions.starts, 0.0
     begin, keeping = starts[first], Keeping(lattice, expected.wide_edges, left)
     while first < last:

@@ -1,9 +1,9 @@
-"""The best labels of one sequence whose scores lie in padded rows, for solvers that decode while they learn.
+"""Viterbi for one sequence with padded score rows, for solvers that decode during training.
 
     best_t(k) = max_j best_{t-1}(j) + V(j, k) + U(t, k)
 
-Going forward, only the maxima are kept, in registers; where each came from is asked on the way back, along the best
-path alone: T K comparisons instead of T K^2. Ties go to the lowest label id, as in viterbi.py, whose sums these are.
+The forward pass stores only the maxima, in registers. The backward pass finds the predecessors along the best path
+alone: T K comparisons instead of T K^2. Ties go to the lowest label id, as in viterbi.py, which computes the same sums.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fastcrf.simd.lanes import add, larger, largest, load, shift, store
 
 @generic
 def best_labeling(edges, lattice, n_labels, labels, lanes):  # type: ignore[no-untyped-def]
-    """Best labels of one sequence, whose label scores are in the lattice. Writes: labels, lattice.
+    """Find the best labels of one sequence, whose label scores are in the lattice. Writes: labels, lattice.
 
     Implemented in lane_viterbi.py and higher_order/viterbi.py.
     """
@@ -30,7 +30,9 @@ def best_labeling_of_bigrams(edges, lattice, n_labels, labels, lanes):
 
 @outlined_kernel
 def best_path_in_lanes(scores, transitions, n_labels, labels, lanes):
-    """Best labels of one scored sequence. Writes: labels, scores (best_t; where that is large, less the largest)."""
+    """Find the best labels of one scored sequence. Writes: labels, scores (best_t; minus the largest if that is
+    large).
+    """
     T, Kp, W = len(labels), scores.shape[1], len(lanes)
     for t in range(1, T):
         top = -1e308
@@ -41,7 +43,7 @@ def best_path_in_lanes(scores, transitions, n_labels, labels, lanes):
             best = add(best, load(scores, t, b, lanes))
             store(scores, t, b, best)
             top = max(top, largest(best))
-        if abs(top) > DENSE:  # large numbers are far apart: keep the differences
+        if abs(top) > DENSE:  # large numbers have few digits after the point: store the differences
             for b in range(0, Kp, W):
                 store(scores, t, b, shift(load(scores, t, b, lanes), -top))
     label = 0

@@ -1,14 +1,14 @@
-"""Forward-backward in the log domain, for the rare sequence whose scores are too wide for doubles to hold as
-probabilities.
+"""Forward-backward in the log domain, for the rare sequence whose score range is too large for probabilities in
+doubles.
 
-Label scores come with their maximum subtracted, transitions are taken relative to the largest, and alpha and beta have
-their own maximum (nearly) subtracted at every position: what matters is near 0, where doubles are dense, however large
-the scores were. Posteriors and expected bigrams are normalized at each position, so that no rounding of log Z can make
-a probability exceed 1.
+Label scores come with their maximum subtracted. Transitions are relative to the largest, and alpha and beta have their
+own maximum (nearly) subtracted at every position. Significant numbers are therefore near 0, where doubles are dense,
+however large the scores were. Posteriors and expected bigrams are normalized at each position, so that no rounding of
+log Z can make a probability exceed 1.
 
-There are K^2 exponentials a position each way, and again where they are needed twice; but where scores are that wide,
-most of them are of NEGLIGIBLE numbers and need not be taken. Hardly anybody needs all this, so it is compiled when the
-first such sequence turns up.
+There are K^2 exponentials per position in each direction, and more where they are needed twice. With such a range most
+are of NEGLIGIBLE numbers and are skipped. Few users need this code, so it is compiled when the first such sequence
+occurs.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ NEGLIGIBLE = -100.0  # its exponential, 4e-44, changes no sum that has a 1 in it
 
 @strict_kernel
 def exponential(x):
-    """exp(x), or 0 where that is negligible beside 1."""
+    """Return exp(x), or 0 if that is negligible compared to 1."""
     return 0.0 if x < NEGLIGIBLE else math.exp(x)
 
 
 @lazy_kernel(NUMBER)
 def log_forward(lattice, first, last, edges, n_labels):
-    """log Z of the shifted scores of positions first..last-1, transitions in full.
+    """Return log Z of the shifted scores of positions first..last-1, transitions in full.
 
     Writes: lattice.alpha, the logs of probabilities p(y_t = k | scores up to t).
     """
@@ -51,7 +51,7 @@ def log_forward(lattice, first, last, edges, n_labels):
 
 @strict_kernel
 def normalize_logs(logs, t, n_labels):
-    """log sum_k exp(x[k]) of row t, and x[k] minus that, rounded once. Writes: logs[t]."""
+    """Return log sum_k exp(x[k]) of row t, and subtract it from x[k], rounded once. Writes: logs[t]."""
     top, total = logs[t, 0], 0.0
     for k in range(1, n_labels):
         top = max(top, logs[t, k])
@@ -65,7 +65,7 @@ def normalize_logs(logs, t, n_labels):
 
 @lazy_kernel(NOTHING)
 def log_backward(lattice, first, last, edges, weight, n_labels, edge_counts):
-    """Posteriors and expected label bigrams, times the sequence's weight.
+    """Compute posteriors and expected label bigrams, times the sequence's weight.
 
     Writes: lattice.scores (posteriors), edge_counts (added to), lattice.alpha and lattice.follow (zeroed, so that the
     block's shared edge sum adds nothing for this sequence).
@@ -90,7 +90,8 @@ def log_backward(lattice, first, last, edges, weight, n_labels, edge_counts):
 
 @strict_kernel
 def step_back(lattice, t, edges, weight, n_labels, edge_counts):
-    """From position t to the one before: p(j, k) is proportional to exp(alpha_j + x(j, k)), with x what follows j.
+    """Step from position t to the previous one: p(j, k) is proportional to exp(alpha_j + x(j, k)), x(j, k) the score
+    after j.
 
     Writes: row t - 1 of lattice.follow (beta), edge_counts (added to).
     """
@@ -98,7 +99,7 @@ def step_back(lattice, t, edges, weight, n_labels, edge_counts):
     row = t * edges.stride
     highest, top, total = -math.inf, -math.inf, 0.0
     for j in range(n_labels):
-        beta[t - 1, j] = -math.inf  # for now: the largest x(j, k) of each j
+        beta[t - 1, j] = -math.inf  # temporary: the largest x(j, k) of each j
         for k in range(n_labels):
             beta[t - 1, j] = max(beta[t - 1, j], (bigrams[row + j, k] - edges.top) + scores[t, k] + beta[t, k])
         highest, top = max(highest, beta[t - 1, j]), max(top, alpha[t - 1, j] + beta[t - 1, j])

@@ -1,7 +1,7 @@
-"""Products with the Hessian for the rare sequence whose scores are too wide: tsuboi2011's tables A and B themselves.
+"""Hessian-vector products for sequences with a large score range: tables A and B of Tsuboi et al. (2011).
 
-Conditional expectations need no scaling: A[t, k] is a mean over the labels before, with weights from log_domain.py.
-Written, like that module, for the compiler's time: plain loops without arrays of its own.
+Conditional expectations need no scaling: A[t, k] is a mean over the previous labels, with weights from log_domain.py.
+Like that module, this one is written for short compile times: plain loops without arrays of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fastcrf.jit.kernel import strict_kernel
 
 @strict_kernel
 def log_differentiate(row, first, last, direction, bench, weight, n_labels):
-    """node' and edges' of one sequence, times its weight; bench.block.emission holds its shifted label scores.
+    """Compute node' and edges' of one sequence, times its weight; bench.block.emission holds its shifted label scores.
 
     Writes: change.scores (rU, then node'), product.wide_edges (added to), lattice; alpha and follow of both lattices
     end as zeros, so that the block's shared sums of edges add nothing for this sequence.
@@ -38,7 +38,7 @@ def log_differentiate(row, first, last, direction, bench, weight, n_labels):
 
 @strict_kernel
 def look_back(lattice, change, first, last, edges, direction, n_labels):
-    """A, and ebar at the end. Writes: change.alpha (A)."""
+    """Compute A, and return ebar. Writes: change.alpha (A)."""
     A, alpha = change.alpha, lattice.alpha
     for t in range(first, last):
         for k in range(n_labels):
@@ -60,7 +60,7 @@ def look_back(lattice, change, first, last, edges, direction, n_labels):
 
 @strict_kernel
 def look_ahead(lattice, change, first, last, edges, direction, ebar, n_labels):
-    """B - ebar. Writes: change.follow."""
+    """Compute B - ebar. Writes: change.follow."""
     B, beta = change.follow, lattice.follow
     for k in range(n_labels):
         B[last - 1, k] = -ebar
@@ -78,7 +78,7 @@ def look_ahead(lattice, change, first, last, edges, direction, ebar, n_labels):
 
 @strict_kernel
 def add_edges_between(lattice, change, t, edges, direction, weight, n_labels, edge_changes):
-    """p(j, k) (A[t-1, j] + rV(j, k) + rU[t, k] + B[t, k] - ebar), weighted. Writes: edge_changes (added to)."""
+    """Add p(j, k) (A[t-1, j] + rV(j, k) + rU[t, k] + B[t, k] - ebar), weighted. Writes: edge_changes (added to)."""
     top, total = -math.inf, 0.0
     for j in range(n_labels):
         for k in range(n_labels):
@@ -98,7 +98,7 @@ def add_edges_between(lattice, change, t, edges, direction, weight, n_labels, ed
 
 @strict_kernel
 def settle(lattice, change, t, weight, n_labels):
-    """node'. Writes: change.scores; alpha and follow of both lattices (zeros)."""
+    """Compute node'. Writes: change.scores; alpha and follow of both lattices (zeros)."""
     top, total = -math.inf, 0.0
     for k in range(n_labels):
         top = max(top, lattice.alpha[t, k] + lattice.follow[t, k])

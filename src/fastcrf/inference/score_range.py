@@ -1,4 +1,4 @@
-"""Whether scores stay within what doubles can hold, told from the largest weight and value before any is computed."""
+"""Bound the score range by the largest weight and value, before any score is computed."""
 
 from __future__ import annotations
 

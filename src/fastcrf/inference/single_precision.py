@@ -1,15 +1,14 @@
-"""The batch loop of expectations.py with inference in single precision: half of the memory to move, and twice as many
-labels in a register.
+"""The batch loop of expectations.py in single precision: half the memory traffic, twice as many labels per register.
 
-What is scattered are residuals, posteriors minus gold labels, not posteriors: most of these are nearly 0 or nearly 1,
-and it is by how much they differ from 0 or 1 that a gradient is made of, which sums of ones in single precision would
-swallow. Label bigrams are summed in single precision within a block only, log Z not at all.
+The scattered quantities are residuals (posteriors minus gold labels), not posteriors. Most posteriors are nearly 0 or
+nearly 1, and a gradient consists of their differences from 0 or 1, which sums of ones in single precision would lose.
+Label bigrams are summed in single precision within a block only, log Z always in double precision.
 
-Let s be max V - min V, the spread of the transition scores. Label scores may be as wide as they like: a label for whose
-exponential exp(-50) is taken because its score is lower has a posterior of at most exp(s - 50), whatever is around it,
-since neither what precedes nor what follows can prefer it by more than exp(s). So with s up to `WIDEST_SINGLE_SPREAD`
-nothing is lost that singles would show, and z_t >= exp(-s), alpha_t(k) >= exp(-s - 50) / K and beta_t(k) <= exp(2 s)
-are normal numbers. Where transitions are wider, there is no way but doubles.
+Let s be max V - min V, the spread of the transition scores. The range of the label scores is unlimited: a label with a
+lower score, for whose exponential exp(-50) is taken, has a posterior of at most exp(s - 50), because neither its
+predecessors nor its successors can prefer it by more than exp(s). With s up to `WIDEST_SINGLE_SPREAD`, nothing that
+singles would show is lost, and z_t >= exp(-s), alpha_t(k) >= exp(-s - 50) / K and beta_t(k) <= exp(2 s) are normal
+numbers. Transitions with a larger spread need doubles.
 """
 
 from __future__ import annotations
@@ -24,7 +23,8 @@ WIDEST_SINGLE_SPREAD = 30.0
 
 @outlined_kernel
 def residuals_of_block(sequences, labels, first, end, lattice, residuals, n_labels, lanes):
-    """Weighted sum of log Z of the sequences first..end-1 of one block, their residuals, and their expected bigrams.
+    """Return the weighted sum of log Z of the sequences first..end-1 of one block; compute residuals and expected
+    bigrams.
 
     Writes: residuals, lattice.
     """
@@ -40,10 +40,10 @@ def residuals_of_block(sequences, labels, first, end, lattice, residuals, n_labe
 
 @noalloc_kernel
 def expect_roughly(sequences, labels, first, last, lattice, rows, expected, n_labels, lanes):
-    """Weighted sum of log Z of sequences first..last-1; sequences, lattice and lanes are of singles. `expected` gets
-    residuals in its table, and counts of bigrams.
+    """Return the weighted sum of log Z of sequences first..last-1; sequences, lattice and lanes are of singles.
 
-    Writes: expected, lattice, rows (a table's rows in singles, for the time being: 0 before and after).
+    `expected` receives residuals in its table, and counts of bigrams. Writes: expected, lattice, rows (a table's
+    temporary rows in singles: 0 before and after).
     """
     starts, loss = sequences.positions.starts, 0.0
     residuals = Expected(Table(rows, expected.table.cells), expected.edges, expected.wide_edges)

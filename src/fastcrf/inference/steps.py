@@ -1,4 +1,4 @@
-"""Steps from one position to the next, each by itself: what solvers ask that keep or square their probabilities."""
+"""Expected steps from one position to the next, for solvers that store or square their probabilities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastcrf.simd.rows import clear_rows
 
 @generic
 def is_wide(edges, spread):  # type: ignore[no-untyped-def]
-    """Whether scores are too wide for the probability domain, where those of labels have this spread.
+    """Return whether the score range is too large for the probability domain, given the spread of the label scores.
 
     Implemented in steps.py and higher_order/expectations.py.
     """
@@ -24,9 +24,9 @@ def is_wide(edges, spread):  # type: ignore[no-untyped-def]
 
 @generic
 def expect_step(edges, lattice, t, steps, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """Expected steps to row t > 0 of a lattice that `infer` has been through; 0 if log domain.
+    """Compute the expected steps to row t > 0 of a lattice after `infer`; 0 for the log domain.
 
-    Writes: steps [H, Kp], and room to work in.
+    Writes: steps [H, Kp], and work arrays.
 
     Implemented in steps.py and higher_order/expectations.py.
     """
@@ -34,7 +34,8 @@ def expect_step(edges, lattice, t, steps, n_labels, lanes):  # type: ignore[no-u
 
 @generic
 def infer_log_steps(edges, lattice, length, labels, steps, n_labels, lanes):  # type: ignore[no-untyped-def]
-    """log Z of the first rows of a lattice, shifted scores, in the log domain; posteriors of labels and steps.
+    """Return log Z of the first rows of a lattice, shifted scores, in the log domain; compute posteriors of labels and
+    steps.
 
     Writes: labels [T, Kp], steps [(T - 1) H, Kp], lattice.
 
@@ -44,13 +45,13 @@ def infer_log_steps(edges, lattice, length, labels, steps, n_labels, lanes):  # 
 
 @is_wide.register(Edges)
 def bigrams_are_wide(edges, spread):
-    return not spread + edges.spread <= WIDEST_SPREAD  # a NaN is wide
+    return not spread + edges.spread <= WIDEST_SPREAD  # a NaN counts as too large
 
 
 @expect_step.register(Edges)
 @outlined_kernel
 def expect_bigrams(edges, lattice, t, steps, n_labels, lanes):
-    """As `expect_step`. Writes: steps."""
+    """Implement `expect_step` for labels. Writes: steps."""
     for j in range(n_labels):
         for b in range(0, steps.shape[1], len(lanes)):
             reached = scale(lattice.alpha[t - 1, j], load(lattice.follow, t, b, lanes))
@@ -60,7 +61,7 @@ def expect_bigrams(edges, lattice, t, steps, n_labels, lanes):
 @infer_log_steps.register(Edges)
 @outlined_kernel
 def infer_log_bigrams(edges, lattice, length, labels, steps, n_labels, lanes):
-    """As `infer_log_steps`. Writes: as it says."""
+    """Implement `infer_log_steps` for labels. Writes: as `infer_log_steps`."""
     log_z, last = log_forward(lattice, np.int64(0), length, edges, n_labels), length - 1
     clear_rows(labels, length, lanes)
     for k in range(n_labels):

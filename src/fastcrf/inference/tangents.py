@@ -1,13 +1,13 @@
-"""Products with the Hessian: how expected counts change when the weights move along a direction r.
+"""Hessian-vector products: the change of the expected counts when the weights move along a direction r.
 
 Tsuboi, Unno, Kashima & Okazaki (2011), "Fast Newton-CG method for batch learning of conditional random fields", AAAI.
 With the label scores rU and the transition scores rV of r, their tables are conditional expectations,
 
     A[t, k] = E[r . features up to t | y_t = k],  B[t, j] = E[r . features behind t | y_t = j],  ebar = E[r . features]
 
-and a product needs p(y_t = k) (A + B - ebar) for nodes, and the same with both ends for edges. Here the tables are kept
-multiplied by alpha and beta (kept_inference.py), which takes the divisions out of the recursions and makes them rows
-times matrices. `'` marks the change along r:
+and a product needs p(y_t = k) (A + B - ebar) for nodes, and the same with both ends for edges. Here the tables are
+stored multiplied by alpha and beta (kept_inference.py), which removes the divisions from the recursions and makes them
+row-matrix products. `'` marks the change along r:
 
     alpha'_t = emission_t (alpha'_{t-1} M + alpha_{t-1} (M rV)) + alpha_t rU_t             = alpha_t A[t]
     beta'_{t-1} = follow'_t M^T + follow_t (M rV)^T,   beta'_last = -ebar beta_last        = beta_t (B[t] - ebar)
@@ -15,7 +15,7 @@ times matrices. `'` marks the change along r:
     node'_t = alpha'_t beta_t + alpha_t beta'_t
     edges' = M sum_t (alpha'_{t-1} follow_t + alpha_{t-1} follow'_t) + M rV sum_t alpha_{t-1} follow_t
 
-The last sum does not depend on r, and is kept with the rest.
+The last sum does not depend on r and is cached with the rest.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ STRIP = 32  # positions
 
 
 class Bench(NamedTuple):
-    """What one thread works with and sums up in a product."""
+    """The work arrays and sums of one thread for a product."""
 
     lattice: Lattice
     change: Lattice  # of the same quantities along r
-    block: Left  # what inference left, of one block or of all that was kept
+    block: Left  # cached inference, of one block or of everything that is cached
     point: Expected  # only its sums of edges are used
     product: Expected
 
 
 class Direction(NamedTuple):
-    """The vector r that the Hessian is multiplied with, and M."""
+    """The vector r of a Hessian-vector product, and M."""
 
     edges: Edges  # the transition weights of the point
     table: Table  # its state weights
@@ -64,7 +64,7 @@ class Direction(NamedTuple):
 
 
 def make_direction(table: Table, scores: np.ndarray, edges: Edges) -> Direction:
-    """`scores` [K, K] are the transition scores of r, `edges` those of the point."""
+    """Build a direction. `scores` [K, K] are the transition scores of r, `edges` those of the point."""
     padded, K = edges.forward.shape[1], len(scores)
     wide, forward, backward = (aligned_zeros(padded, padded) for _ in range(3))
     wide[:K, :K] = scores
@@ -74,7 +74,7 @@ def make_direction(table: Table, scores: np.ndarray, edges: Edges) -> Direction:
 
 
 def make_change(n_positions: int, n_labels: int, padded: int) -> Lattice:
-    """A lattice for what changes: rU and then node', alpha', follow'. Padding scores 0, the change of a constant."""
+    """Allocate a lattice of changes: rU and then node', alpha', follow'. Padding scores 0, the change of a constant."""
     lattice = make_lattice(n_positions, n_labels, padded)
     lattice.bias[:] = 0.0
     return lattice
@@ -82,7 +82,7 @@ def make_change(n_positions: int, n_labels: int, padded: int) -> Lattice:
 
 @outlined_kernel
 def differentiate(row, first, last, direction, bench, n_labels, lanes):
-    """The recursions above for one sequence, whose rU is in bench.change.scores, and bench.block from `row` on.
+    """Run the recursions above for one sequence: rU in bench.change.scores, cached rows in bench.block from `row` on.
 
     Writes: bench.change (.scores: node'; .alpha, .follow), bench.lattice.follow.
     """
@@ -121,9 +121,10 @@ def differentiate(row, first, last, direction, bench, n_labels, lanes):
 
 @outlined_kernel
 def add_changed_edges(alpha, row, lattice, change, n_positions, n_labels, sums, lanes):
-    """sums(j, k) += sum_t alpha'_{t-1}(j) follow_t(k) + alpha_{t-1}(j) follow'_t(k); rows of alpha from `row` on.
+    """Add sums(j, k) += sum_t alpha'_{t-1}(j) follow_t(k) + alpha_{t-1}(j) follow'_t(k); rows of alpha from `row` on.
 
-    A strip of positions at a time, whose rows stay in the first cache from one row of sums to the next. Writes: sums.
+    It takes a strip of positions at a time, whose rows stay in the first cache from one row of sums to the next.
+    Writes: sums.
     """
     for first in range(1, n_positions, STRIP):
         last = min(first + STRIP, n_positions)
@@ -133,7 +134,8 @@ def add_changed_edges(alpha, row, lattice, change, n_positions, n_labels, sums, 
 
 @outlined_kernel
 def multiply_sequence(sequences, i, base, row, direction, bench, n_labels, lanes):
-    """What is changed of sequence i of a block that begins at position `base`, whose rU is in bench.change.scores;
+    """Compute the changes of sequence i of a block that begins at position `base`; rU is in bench.change.scores.
+
     bench.block holds its rows from `row` on. Writes: as `differentiate` or `log_differentiate`.
     """
     starts, weights = sequences.positions.starts, sequences.weights
@@ -147,8 +149,9 @@ def multiply_sequence(sequences, i, base, row, direction, bench, n_labels, lanes
 
 @outlined_kernel
 def add_up_block(positions, first, end, row, bench, n_labels, lanes):
-    """The product's share of the sequences first..end-1 of a block, once they are through. Writes: bench.product (all
-    but the last sum above).
+    """Add the product of sequences first..end-1 of a block after `multiply_sequence`.
+
+    Writes: bench.product (all but the last sum above).
     """
     lattice, change, n_positions = bench.lattice, bench.change, positions.starts[end] - positions.starts[first]
     add_changed_edges(bench.block.alpha, row, lattice, change, n_positions, n_labels, bench.product.edges, lanes)
@@ -157,7 +160,7 @@ def add_up_block(positions, first, end, row, bench, n_labels, lanes):
 
 @noalloc_kernel
 def multiply_kept(sequences, first, last, direction, bench, n_labels, lanes):
-    """The product's share of sequences first..last-1, of all of which `expect_and_keep` left bench.block.
+    """Add the product of sequences first..last-1, for all of which `expect_and_keep` filled bench.block.
 
     Writes: bench.product (all but the last sum above), .change, .lattice.
     """
@@ -174,7 +177,7 @@ def multiply_kept(sequences, first, last, direction, bench, n_labels, lanes):
 
 @outlined_kernel
 def multiply_fresh_block(sequences, first, end, direction, bench, n_labels, lanes):
-    """The same for the sequences first..end-1 of one block, of which nothing was left.
+    """Add the product of the sequences first..end-1 of one block without cached inference.
 
     Writes: as `multiply_kept`; bench.block.
     """
@@ -191,7 +194,7 @@ def multiply_fresh_block(sequences, first, end, direction, bench, n_labels, lane
 
 @noalloc_kernel
 def multiply_fresh(sequences, first, last, direction, bench, n_labels, lanes):
-    """The same for sequences of which nothing was left. Writes: as `multiply_fresh_block`."""
+    """Add the product of sequences without cached inference. Writes: as `multiply_fresh_block`."""
     while first < last:
         end = end_of_block(sequences.positions.starts, first, last)
         multiply_fresh_block(sequences, first, end, direction, bench, n_labels, lanes)
@@ -200,7 +203,7 @@ def multiply_fresh(sequences, first, last, direction, bench, n_labels, lanes):
 
 @noalloc_kernel
 def multiply_some(sequences, chosen, first, last, direction, bench, n_labels, lanes):
-    """The same for chosen[first:last], in any order and as often as they are named, with the last sum above.
+    """Add the product of chosen[first:last], in any order and with repetitions, with the last sum above.
 
     Writes: as `multiply_fresh_block`; bench.point (sums of edges).
     """

@@ -1,4 +1,4 @@
-"""Where machine code is kept: by the sources that it was made from, for each signature."""
+"""The cache of machine code, keyed by the sources of the code and by signature."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fastcrf.system.cache_folder import CACHE_FOLDER, version_folder
 
 
 class Need(NamedTuple):
-    """A standing kernel that some machine code calls by name."""
+    """An outlined kernel that some machine code calls by name."""
 
     module: str
     name: str
@@ -25,16 +25,16 @@ class Need(NamedTuple):
     symbol: str
 
     def is_met(self) -> bool:
-        """Load it, or compile it; false if that has given it another name since, or if there is no such kernel."""
+        """Load the kernel or compile it; return False if its name has changed or if it does not exist."""
         standing = getattr(importlib.import_module(self.module), self.name, None)
-        if standing is None or not getattr(standing, "outlined", False):  # no kernel, or one that is copied
+        if standing is None or not getattr(standing, "outlined", False):  # no kernel, or a copied one
             return False
         standing.compile(self.signature)
         return bool(standing.overloads[self.signature].fndesc.mangled_name == self.symbol)
 
 
 def needs_of(library: Any) -> set[Need]:
-    """The standing kernels that the code of a library calls by name."""
+    """Return the outlined kernels that the code of a library calls by name."""
     found: set[Need] = set()
     seen, waiting = set(), [library]
     while waiting:
@@ -52,9 +52,9 @@ def needs_of(library: Any) -> set[Need]:
 
 
 class VersionFolder:
-    """Where Numba keeps the machine code of a function: by what the sources say, not by where or since when they lie.
+    """The folder of a function's machine code, chosen by the content of the sources, not by their path or date.
 
-    So environments that hold the same version share it.
+    Environments that hold the same version therefore share it.
     """
 
     def __init__(self, function: Any) -> None:
@@ -72,7 +72,7 @@ class VersionFolder:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def get_source_stamp(self) -> int:
-        """The same for all: the folder is the version."""
+        """Return the same stamp for all functions: the folder is the version."""
         return 0
 
     def get_disambiguator(self) -> str:
@@ -80,13 +80,15 @@ class VersionFolder:
 
 
 class VersionedCode(CompileResultCacheImpl):  # type: ignore[misc]
-    """What Numba keeps of a function, in VersionFolder."""
+    """Numba's cached code of a function, in VersionFolder."""
 
     _locator_classes = (VersionFolder,)
 
 
 class SourceCache(CheckedCache):
-    """Numba's cache of a function, by the sources behind the types of a signature, and with what the code needs."""
+    """Numba's cache of a function, keyed by the sources behind the types of a signature, with the kernels that the code
+    needs.
+    """
 
     _impl_class = VersionedCode
 
@@ -95,7 +97,7 @@ class SourceCache(CheckedCache):
         self._face = face
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        """Of plain words: classes would be looked up when the index is read, and may have moved since."""
+        """Return a key of plain strings: reading the index would import classes, which may have moved since."""
         of_function = super()._index_key(sig, codegen)[1:]
         return (self._face, str(sig), sources_behind(file_of(self._py_func), sig), *of_function)
 
@@ -121,7 +123,9 @@ def with_cache(dispatcher: Any, face: str) -> Any:
 
 
 def sources_behind(module: str, signature: Any) -> str:
-    """Hash of the sources of a signature's types and of all that is registered for them, or for types of `module`."""
+    """Return a hash of the sources of a signature's types and of all kernels registered for them or for types of
+    `module`.
+    """
     classes = list(classes_in(signature))
     files = {module, *map(file_of, classes)}
     known: set[str] = set()
@@ -138,7 +142,7 @@ def sources_behind(module: str, signature: Any) -> str:
 
 
 def classes_in(signature: Any) -> Iterator[type]:
-    """The NamedTuples among Numba's types, and those within them."""
+    """Return the NamedTuples among Numba's types, nested ones included."""
     for each in signature:
         if hasattr(each, "instance_class"):
             yield each.instance_class
@@ -147,7 +151,7 @@ def classes_in(signature: Any) -> Iterator[type]:
 
 
 def file_of(thing: Any) -> str:
-    """The source of a function or a class."""
+    """Return the source file of a function or a class."""
     if hasattr(thing, "__code__"):
         return str(thing.__code__.co_filename)
     return str(getattr(sys.modules[thing.__module__], "__file__", "<unknown>"))

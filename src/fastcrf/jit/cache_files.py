@@ -1,10 +1,10 @@
-"""A cache of machine code that heals itself.
+"""An on-disk cache of machine code that recompiles corrupt entries.
 
-Numba keeps an index and data files for each function, and trusts them: a file that was cut off (a full disk, a machine
-that lost power) makes every later process fail, and a flipped byte would be executed. Here every file carries the
-SHA-256 of its content. What does not match it, or cannot be read, counts as not there: the kernel is compiled again and
-the file replaced. What cannot be written costs the next process the time to compile, and nothing else; one warning
-names the folder.
+Numba keeps an index and data files for each function and trusts them. A truncated file (after a full disk or a power
+failure) makes every later process fail, and a flipped byte would be executed. Here every file carries the SHA-256 of
+its content. A file that does not match its checksum, or cannot be read, counts as missing: the kernel is compiled again
+and the file replaced. A file that cannot be written only costs the next process the compile time; one warning names the
+folder.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from typing import Any
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
+from fastcrf.jit.compile_notice import Notice
+
 logger = logging.getLogger("fastcrf")
 
 DIGEST = hashlib.sha256().digest_size
-WARNED: set[str] = set()  # folders of which a warning has been given
+WARNED: set[str] = set()  # folders that a warning has named
 
 
 class CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """Index and data files, each with the checksum of its content before it."""
+    """Index and data files, each preceded by the checksum of its content."""
 
     def _load_index(self) -> dict[Any, str]:
         try:
             version, stamp, overloads = pickle.loads(self._checked(self._index_path))
-        except Exception:  # whatever it is: an index that cannot be used is an empty one, and is replaced by the next
+        except Exception:  # any fault: an unusable index counts as empty, and the next one replaces it
             return {}
         return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
 
@@ -42,7 +44,7 @@ class CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         try:
             return pickle.loads(self._checked(self._data_path(name)))
         except Exception as error:
-            raise OSError(f"{name} cannot be used: {error}") from None  # which Numba takes for: not there
+            raise OSError(f"{name} cannot be used: {error}") from None  # which Numba takes for a missing file
 
     def _save_data(self, name: str, data: Any) -> None:
         self._write(self._data_path(name), self._dump(data))
@@ -53,7 +55,7 @@ class CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
             file.write(content)
 
     def _checked(self, path: str) -> bytes:
-        """The content of a file, if it is what was written."""
+        """Return the content of a file if it matches its checksum."""
         with open(path, "rb") as file:
             digest, content = file.read(DIGEST), file.read()
         if hashlib.sha256(content).digest() != digest:
@@ -62,7 +64,7 @@ class CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 class CheckedCache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache of one function, which no fault of a file can turn into a failure."""
+    """Numba's cache of one function, tolerant of every fault of its files."""
 
     def __init__(self, py_func: Any, base: str) -> None:
         super().__init__(py_func)
@@ -71,12 +73,14 @@ class CheckedCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """As in Numba, but without all that only a compiler needs, which takes a seventh of a second to import; it does
-        that by itself when there is something to compile."""
+        """Load a compiled kernel as Numba does, but without the imports that only compiling needs.
+
+        Those take 0.14 s, and the compiler imports them when there is something to compile.
+        """
         with self._forgiving(), self._guard_against_spurious_io_errors():
-            rtsys.initialize(target_context)  # counts of references, which loaded code calls
+            rtsys.initialize(target_context)  # reference counting functions, which loaded code calls
             return self._load_overload(sig, target_context)
-        return None  # as if it were not there
+        return None  # as if it were missing
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with self._forgiving():
@@ -84,15 +88,16 @@ class CheckedCache(FunctionCache):  # type: ignore[misc]
 
     @contextmanager
     def _forgiving(self) -> Iterator[None]:
-        """Within, loading or saving may fail: then there is no machine code yet, or none is kept."""
+        """Tolerate failures of loading and saving within: there is then no machine code, or none is saved."""
         try:
             yield
         except Exception as error:
+            Notice.saves = False
             if self.base not in WARNED:
                 WARNED.add(self.base)
                 logger.warning(
-                    "The kernel cache in %s cannot be used (%s), so kernels are compiled anew in each process; make "
-                    "room there, or set NUMBA_CACHE_DIR to another folder.",
+                    "The kernel cache in %s cannot be used (%s), so each process compiles its kernels again; "
+                    "free space there, or set NUMBA_CACHE_DIR to another folder.",
                     self.base,
                     getattr(error, "strerror", None) or error,
                 )

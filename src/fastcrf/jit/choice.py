@@ -1,4 +1,4 @@
-"""Make Numba's type inference choose the meaning of a generic function, without a wrapper to compile."""
+"""Make Numba's type inference choose the implementation of a generic function, without a wrapper to compile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastcrf.jit.meanings import meaning_for
 
 
 def register_choice(function: Any, meanings: dict[type, Any]) -> None:
-    """Make a call of `function` a call of the kernel that is registered for the type of the data."""
+    """Compile a call of `function` as a call of the kernel that is registered for the type of the data."""
 
     class Choice(AbstractTemplate):  # type: ignore[misc]
         key = function

@@ -1,4 +1,4 @@
-"""Saying, once in a process, that the wait is for the compiler. To be imported, this needs no compiler."""
+"""Announce compilation once per process. Importing this module does not load the compiler."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-NOTICE = "fastcrf is compiling its kernels for this machine; this takes a few seconds and happens only once."
+from fastcrf.system.cache_folder import CACHE_FOLDER
+
+COMPILING = "fastcrf is compiling the kernels for this combination of model and algorithm, which takes 5 to 20 s; "
+KEPT = "later runs load them from {folder}."
+NOT_KEPT = "they cannot be saved, so each process compiles them again."
 
 
 class Notice:
-    """Whether somebody asked for the notice, and whether it has been given."""
+    """The state of the notice: how many callers asked for it, and whether it has been given."""
 
-    asked = 0  # by so many who are within `announce_compilation`
+    asked = 0  # the number of active `announce_compilation` contexts
     given = False
+    saves = CACHE_FOLDER is not None  # whether compiled kernels are saved
 
 
 @contextmanager
 def announce_compilation() -> Iterator[None]:
-    """Within, the first compilation of a kernel in this process is announced through the logger `fastcrf`."""
+    """Announce the first compilation of a kernel within, through the logger `fastcrf`."""
     Notice.asked += 1
     try:
         yield
@@ -27,7 +32,7 @@ def announce_compilation() -> Iterator[None]:
 
 
 def listen_to_compiler() -> None:
-    """Listen to Numba's event of compiling a kernel of ours. Loading one from the cache is no such event."""
+    """Listen to Numba's event of compiling a kernel of this package. Loading one from the cache is no such event."""
     with suppress(ImportError, AttributeError):  # without this event there is no notice
         from numba.core import event
 
@@ -37,15 +42,20 @@ def listen_to_compiler() -> None:
                     compilation_begins()
 
             def on_end(self, event: Any) -> None:
-                """Nothing to say."""
+                """Do nothing."""
 
         event.register("numba:compile", Listener())
 
 
 def compilation_begins() -> None:
-    """A kernel is about to be compiled."""
+    """Announce that a kernel is about to be compiled."""
     if Notice.asked and not Notice.given:
         Notice.given = True
-        import logging  # here: most processes that tag never compile
+        import logging  # imported here: most processes that tag never compile
 
-        logging.getLogger("fastcrf").warning(NOTICE)
+        logging.getLogger("fastcrf").warning(notice())
+
+
+def notice() -> str:
+    """Return the text of the notice: what is compiled, how long it takes, and whether it is saved."""
+    return COMPILING + (KEPT.format(folder=CACHE_FOLDER) if Notice.saves else NOT_KEPT)

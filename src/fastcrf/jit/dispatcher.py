@@ -1,23 +1,23 @@
-"""Where machine code comes from and is kept: the cache of compiled kernels, and their two faces.
+"""Dispatchers and the cache of compiled kernels.
 
 Numba's own cache does not notice that a callee in another file was edited, and it fails where the source folder is not
-writable. So machine code is kept in ``<user cache>/fastcrf/<module>/<hash>``, by the sources that it was made from:
+writable. Machine code is therefore stored in ``<user cache>/fastcrf/<module>/<hash>``, keyed by its sources:
 
 * the folder's hash is that of the kernel's module and of all modules of the package that it imports, directly or not;
-* the signature brings the rest: a kernel may receive types that its module never imports, and through a generic
-  function it runs what other modules say that means for them. So a signature's entry also has a hash of the modules
-  that define its types, of those that give these a meaning, and of what they import.
+* the signature adds the rest: a kernel may receive types that its module never imports, and through a generic
+  function it runs kernels that other modules register for them. A signature's entry therefore also has a hash of the
+  modules that define its types, of those that register kernels for these, and of their imports.
 
-An edit thus recompiles what depends on it and nothing else. Where no such folder can be made, kernels are compiled anew
-in each process and one warning says so. No file there is trusted (`cache_files.py`).
+An edit recompiles only the code that depends on it. Where no such folder can be created, each process compiles kernels
+again and one warning reports this. Every file there is verified before use (`cache_files.py`).
 
-A kernel has two faces. Code that takes Python's objects apart is as long as a kernel that receives a few NamedTuples of
-arrays, and most kernels are called by other kernels only; so what kernels call is compiled without it, and a second
-time with it if Python calls, too.
+A kernel is compiled in two variants. Code that unpacks Python objects is as long as a kernel that receives a few
+NamedTuples of arrays, and most kernels are called by other kernels only. The variant for kernels omits that code; the
+variant for Python has it and is compiled only if Python calls.
 
-Numba copies the code of whatever a kernel calls into the kernel, and optimizes and translates it there once more, at
-each level of a tree of calls. An *outlined* kernel is not copied: its callers call it by its name. When such a caller
-is loaded from the cache, those that it calls are loaded first.
+Numba copies the code of every callee into the kernel, and optimizes and translates it there again, at each level of a
+call tree. An *outlined* kernel is not copied: its callers call it by name. When such a caller is loaded from the cache,
+its callees are loaded first.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Quick(CPUDispatcher):  # type: ignore[misc]
 
 
 class Kernel(Quick):
-    """A compiled function as kernels see it; when Python calls, `for_python` answers."""
+    """A compiled function as kernels see it; `for_python` handles calls from Python."""
 
     options: dict[str, Any]
     outlined: bool
@@ -67,7 +67,7 @@ class Kernel(Quick):
 
     @functools.cached_property
     def for_python(self) -> Any:
-        """The face with the code that takes Python's objects apart."""
+        """Return the variant with the code that unpacks Python objects."""
         dispatcher = numba.njit(no_cfunc_wrapper=True, **self.options)(self.py_func)
         dispatcher.__class__ = ForPython
         return with_cache(dispatcher, "for Python")
@@ -76,18 +76,20 @@ class Kernel(Quick):
         if self.outlined:
             library, name = cres.library, self.py_func.__name__
             library.standing = Need(self.py_func.__module__, name, tuple(cres.signature.args), cres.fndesc.mangled_name)
-            library._shared_module = binding.parse_assembly("")  # what callers would copy
-        self.overloads[tuple(cres.signature.args)] = cres  # and nothing for Python, which calls the other face
+            library._shared_module = binding.parse_assembly("")  # the code that callers would copy
+        self.overloads[tuple(cres.signature.args)] = cres  # without code for Python, which calls the other variant
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """As Numba asks for it when another kernel calls; refuses what would lose count of references."""
+        """Return the template for a call by another kernel; raise `TypingError` for a call that would lose
+        references.
+        """
         template = super().get_call_template(args, kws)
         result = self.overloads[tuple(template[2])].signature.return_type
         caller = ConfigStack.top_or_none()
         if caller is not None and caller.nrt != self.options["_nrt"] and holds_arrays(result):
             raise numba.TypingError(
-                f"{self.py_func.__name__} returns {result} to a kernel of the other kind: of the two, one counts "
-                "references to arrays and one borrows them; make both a kernel, or both a noalloc_kernel."
+                f"{self.py_func.__name__} returns {result} to a kernel of the other kind: only one of the two counts "
+                "references to arrays; make both a kernel, or both a noalloc_kernel."
             )
         return template
 
@@ -112,8 +114,9 @@ def make_kernel(
 ) -> Any:
     """Return the kernel of a function.
 
-    outlined: callers call it by name instead of copying it; counted: it counts references to arrays; inlined: it is
-    part of its callers.
+    outlined: callers call it by name instead of copying it;
+    counted: it counts references to arrays;
+    inlined: it is part of its callers.
     """
     options = {"_nrt": counted, "forceinline": inlined, **flags}
     dispatcher = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)

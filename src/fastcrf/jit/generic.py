@@ -1,5 +1,6 @@
-"""Functions for kernels to call whose meaning depends on the type of their first argument: `functools.singledispatch`
-for compiled code.
+"""Generic functions for kernels: the type of the first argument selects the implementation.
+
+This is `functools.singledispatch` for compiled code.
 
     @generic
     def length(data): \"\"\"In metres.\"\"\"
@@ -8,11 +9,11 @@ for compiled code.
     def length_of_feet(data):
         return 0.3048 * data.feet
 
-A type is a NamedTuple of arrays and numbers or, of an array, that of its numbers (np.float32). Compiled code chooses
-when it is compiled, so that a generic function costs nothing; Python, where there is no compiler, at each call. A
-meaning that is long is a standing kernel: then it is compiled once, not once for each loop that calls it. Generic
-functions that are declared in one file belong together: every type that has a meaning for one of them has a meaning for
-all (`tests/jit/test_generic.py`).
+A type is a NamedTuple of arrays and numbers or, for an array, the type of its numbers (np.float32). Compiled code
+chooses when it is compiled, so that a generic function has no cost at run time; Python without a compiler chooses at
+each call. A long implementation is an outlined kernel: it is compiled once, not once for each loop that calls it. The
+generic functions declared in one file form an interface: a type registered for one of them is registered for all
+(`tests/jit/test_generic.py`).
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def generic(declared: Function, inlined: bool = False) -> Any:
-    """`declared` is a name, arguments and a docstring; `.register(type)` decorates what it means for a type.
+    """Declare a generic function by name, arguments and docstring; `.register(type)` decorates an implementation.
 
-    inlined: whether it becomes part of its callers where it does not stand, as `inlined_kernel` does.
+    inlined: whether implementations that are not outlined become part of their callers, as `inlined_kernel` does.
     """
     meanings: dict[type, Any] = {}
     become = inlined_kernel if inlined else noalloc_kernel
@@ -41,11 +42,11 @@ def generic(declared: Function, inlined: bool = False) -> Any:
     def call(data: Any, *others: Any) -> Any:
         kind = data.dtype.type if isinstance(data, np.ndarray) else type(data)
         if kind not in meanings:
-            raise TypeError(f"{declared.__name__} has no meaning for {kind.__name__}.")
+            raise TypeError(f"{declared.__name__} has no implementation for {kind.__name__}.")
         return meanings[kind](data, *others)
 
     def register(*classes: type) -> Callable[[Function], Function]:
-        """Decorator of what the function means for `classes`: a kernel, or a function, which becomes one."""
+        """Register an implementation for `classes`: a kernel, or a function, which becomes one."""
 
         def as_meaning(function: Function) -> Function:
             compiled = function if hasattr(function, "py_func") else become(function)
@@ -56,7 +57,7 @@ def generic(declared: Function, inlined: bool = False) -> Any:
 
     call.register = register  # type: ignore[attr-defined]
     MODE.register_choice(call, meanings)
-    MEANINGS[call] = meanings  # the cache of machine code must know what a loop may run
+    MEANINGS[call] = meanings  # the cache of machine code must include the kernels that a loop may run
     return call
 
 

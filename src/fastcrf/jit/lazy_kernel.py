@@ -1,9 +1,9 @@
 """Kernels that are compiled when they first run, not when their callers are compiled.
 
-What guards against rare data (log_domain.py) costs everybody seconds of the compiler and is run by hardly anybody. For
-its callers a *lazy* kernel is a few instructions: jump to an address; where there is none yet, ask Python for it. Only
-then is the kernel compiled, or loaded from the cache. The compiler of the callers need not see it, so it has to be told
-what the kernel returns. The call of Python uses its C API, so an exception (Ctrl-C) propagates through the callers.
+Code for rare data (log_domain.py) would add seconds of compile time for every user. For its callers a *lazy* kernel is
+a few instructions: jump to an address; if there is none yet, ask Python for it. Only then is the kernel compiled, or
+loaded from the cache. The compiler of the callers does not see the kernel, so the decorator declares its return type.
+The call of Python uses its C API, so an exception (Ctrl-C) propagates through the callers.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from numba.core.funcdesc import FunctionDescriptor
 from fastcrf.jit.dispatcher import Kernel, make_kernel
 
 POINTER, INT = ir.IntType(8).as_pointer(), ir.IntType(32)
-RAISED = -1  # what Numba takes for: Python has raised an exception
+RAISED = -1  # Numba's code for a raised Python exception
 WAITING: list[tuple[Kernel, tuple[Any, ...], str]] = []  # (kernel, signature, where its address goes), as find_kernel
 
 
 class LazyKernel(Kernel):
-    """As callers see it: the jump. `kernel` is what it jumps to."""
+    """The jump, as callers see it. `kernel` is the target of the jump."""
 
     kernel: Kernel
     returns: Any
 
     def compile(self, sig: Any) -> Any:
         arguments = tuple(sig)
-        with global_compiler_lock:  # Numba's, so that whoever compiles a caller and comes here has it already
+        with global_compiler_lock:  # Numba's lock: a thread that compiles a caller already holds it
             if arguments not in self.overloads:
                 result = jump_to(self.kernel, arguments, self.returns)
                 self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
@@ -41,7 +41,7 @@ class LazyKernel(Kernel):
 
 
 def make_lazy_kernel(function: Any, returns: Any, **options: Any) -> Any:
-    """Return the lazy kernel of a function that returns such a type."""
+    """Return the lazy kernel of a function with this return type."""
     jump = make_kernel(function, outlined=True, **options)
     jump.__class__ = LazyKernel
     jump.kernel, jump.returns = make_kernel(function, outlined=True, **options), returns
@@ -49,7 +49,7 @@ def make_lazy_kernel(function: Any, returns: Any, **options: Any) -> Any:
 
 
 def jump_to(kernel: Kernel, arguments: tuple[Any, ...], returns: Any) -> Any:
-    """A function that hands its arguments on to the kernel, as a result of compiling."""
+    """Return a function that passes its arguments on to the kernel, as a result of compiling."""
     target, function = kernel.targetctx, kernel.py_func
     names = function.__code__.co_varnames[: len(arguments)]
     described = FunctionDescriptor(
@@ -67,7 +67,7 @@ def jump_to(kernel: Kernel, arguments: tuple[Any, ...], returns: Any) -> Any:
     )
     library = target.codegen().create_library(described.qualname)
     address = f"{described.mangled_name}.address"
-    WAITING.append((kernel, arguments, address))  # for good: machine code holds the tuple's address
+    WAITING.append((kernel, arguments, address))  # forever: machine code holds the tuple's address
     kind = target.call_conv.get_function_type(returns, arguments)
     library.add_ir_module(jump(library, kind, described.mangled_name, address, WAITING[-1]))
     library.get_pointer_to_function(described.mangled_name)
@@ -87,7 +87,9 @@ def jump_to(kernel: Kernel, arguments: tuple[Any, ...], returns: Any) -> Any:
 
 
 def jump(library: Any, kind: ir.FunctionType, name: str, address: str, wanted: tuple[Any, ...]) -> ir.Module:
-    """The code of the function: it jumps to what `address` holds, and asks Python to `find_kernel(*wanted)` before."""
+    """Write the code of the function: it jumps to the address in `address`, after calling `find_kernel(*wanted)` if
+    needed.
+    """
     module = library.create_ir_module(name)
     place = ir.GlobalVariable(module, POINTER, address)
     place.initializer = ir.Constant(POINTER, None)
@@ -113,7 +115,7 @@ def call_python(builder: ir.IRBuilder, name: str, returns: ir.Type, *args: Any) 
 
 
 def object_at(thing: object) -> ir.Constant:
-    """The address of a Python object, which must live as long as the code."""
+    """Return the address of a Python object, which must live as long as the code."""
     return ir.Constant(ir.IntType(64), id(thing)).inttoptr(POINTER)
 
 

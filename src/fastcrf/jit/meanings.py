@@ -1,4 +1,4 @@
-"""Registry of generic functions: the kernel of each for each type of data (generic.py)."""
+"""The registry of generic functions: the kernel for each function and each type of data (generic.py)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numba
 import numpy as np
 from numba import types
 
-MEANINGS: dict[Any, dict[type, Any]] = {}  # of each generic function, by the type of its first argument
+MEANINGS: dict[Any, dict[type, Any]] = {}  # for each generic function, by the type of its first argument
 
 
 def meaning_for(function: Any, meanings: dict[type, Any], argument: Any) -> Any:
     """Return the kernel of a generic function for an argument of this type (the compiler's)."""
     cls = kind_of(argument)
     if cls not in meanings:
-        raise numba.TypingError(f"{function.__name__} has no meaning for {cls.__name__}.")
+        raise numba.TypingError(f"{function.__name__} has no implementation for {cls.__name__}.")
     return meanings[cls]
 
 

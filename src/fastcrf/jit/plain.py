@@ -20,7 +20,7 @@ from fastcrf.jit.meanings import meaning_for
 from fastcrf.jit.source_closure import PACKAGE, closure_hash, modules_of
 from fastcrf.system.cache_folder import CACHE_FOLDER, version_folder
 
-LOCK = threading.Lock()  # the setting of Numba is one for the process
+LOCK = threading.Lock()  # Numba's setting applies to the entire process
 
 
 def make_kernel(
@@ -41,17 +41,17 @@ def make_lazy_kernel(function: Any, returns: Any, **flags: Any) -> Any:
 
 
 def register_choice(function: Any, meanings: dict[type, Any]) -> None:
-    """Make the compiler choose the meaning of a generic function."""
+    """Make the compiler choose the implementation of a generic function."""
 
     @overload(function)
-    def choose(data, *others):  # without types: Numba wants the same signature twice
+    def choose(data, *others):  # without types, because Numba requires the same signature twice
         kernel = meaning_for(function, meanings, data)
         return lambda data, *others: kernel(data, *others)
 
 
 @contextmanager
 def numbas_cache() -> Iterator[None]:
-    """Make Numba cache functions that are decorated within in the folder of this version of the package."""
+    """Make Numba cache functions that are decorated within, in the folder of this version of the package."""
     if CACHE_FOLDER is None:
         yield
         return

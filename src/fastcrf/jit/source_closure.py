@@ -1,10 +1,11 @@
-"""Which source files of the package a file depends on, and their hash: the key of compiled code and of measured rows.
+"""Find the source files of the package that a file depends on, and hash them: the key of compiled code and of lab
+records.
 
-A file depends on itself and on every module of the package that it imports, at the top or within functions, and on what
-those import. Imports are found by their text, not by parsing, which would take longer than reading the sources; an
-import that stands in a docstring counts, too, and does no harm.
+A file depends on itself and on every module of the package that it imports, at the top or within functions, and on
+their imports. Imports are found by a text search, because parsing would take longer than reading the sources. An import
+in a docstring also counts, which does no harm.
 
-Files are plain words here, not Paths, because every process asks for some hundreds of them while it starts.
+Files are strings here, not Paths, because every process resolves some hundreds of them while it starts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ COMMENT = re.compile(r"#[^\n]*")
 
 
 def closure_hash(files: Iterable[str], package: str = PACKAGE) -> str:
-    """Hash of these files and all that they depend on, by their names within the package."""
+    """Return the hash of these files and all their dependencies, with their names within the package."""
     total = hashlib.sha256()
     for file in sorted(set().union(*(closure(file, package) for file in files))):
         total.update(file.removeprefix(package).encode() if file.startswith(package) else b"outside")
@@ -33,7 +34,7 @@ def closure_hash(files: Iterable[str], package: str = PACKAGE) -> str:
 
 @cache
 def closure(file: str, package: str = PACKAGE) -> frozenset[str]:
-    """The file itself, and the files of the package that it imports, directly or not."""
+    """Return the file itself and the files of the package that it imports, directly or indirectly."""
     found, waiting = {file}, [file]
     while waiting:
         new = imported_files(waiting.pop(), package) - found
@@ -44,7 +45,7 @@ def closure(file: str, package: str = PACKAGE) -> frozenset[str]:
 
 @cache
 def imported_files(file: str, package: str = PACKAGE) -> frozenset[str]:
-    """The files of the package that a file names in its imports."""
+    """Return the files of the package that a file names in its imports."""
     found = set()
     for module, names, modules in IMPORT.findall(source(file)):
         listed = COMMENT.sub("", (names or modules).decode(errors="replace")).strip("() \t\r\n").split(",")
@@ -55,7 +56,9 @@ def imported_files(file: str, package: str = PACKAGE) -> frozenset[str]:
 
 @cache
 def file_of_name(name: str, package: str = PACKAGE) -> str:
-    """The file of a dotted name: a module, or the one that holds the thing; "" if it is not of the package."""
+    """Return the file of a dotted name: a module, or the module that defines the name; "" if it is not of the
+    package.
+    """
     if name.split(".")[0] != os.path.basename(package):
         return ""
     modules = modules_of(package)
@@ -66,7 +69,7 @@ def file_of_name(name: str, package: str = PACKAGE) -> str:
 
 @cache
 def modules_of(package: str) -> dict[str, str]:
-    """The file of every module of the package."""
+    """Return the file of every module of the package."""
     files, before = {}, len(os.path.dirname(package)) + 1
     for folder, _, names in os.walk(package):
         for name in names:
@@ -78,7 +81,7 @@ def modules_of(package: str) -> dict[str, str]:
 
 @cache
 def source(file: str) -> bytes:
-    """What the file holds; nothing where it is no file (code typed at a prompt)."""
+    """Return the content of a file, or nothing if there is no file (code typed at a prompt)."""
     try:
         with open(file, "rb") as stream:
             return stream.read()

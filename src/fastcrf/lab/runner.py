@@ -101,7 +101,9 @@ def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher)
     kept = cut(store.rows(planned.key), limits)
     if kept is not None:
         return [row | {"solver": planned.label, "dataset": planned.objective.dataset.name} for row in kept]
-    watcher.say(f"{planned.objective.dataset.name}: {planned.label} runs (seed {planned.options.get('seed')}).")
+    seed = planned.options.get("seed")
+    seeded = "" if seed is None else f" (seed {seed})"
+    watcher.say(f"{planned.objective.dataset.name}: {planned.label} runs{seeded}.")
     try:
         return carry_out(planned, limits, store, watcher.progress())
     except (ValueError, ArithmeticError, MemoryError) as error:

@@ -1,1 +1,1 @@
-"""Weights that are updated lazily: a sparse update touches only the rows that a sequence reads."""
+"""Vectors with lazy updates: a stochastic update touches only the rows that its sequences read."""

@@ -1,17 +1,17 @@
-"""Lazy vector (d): each weight has a step size of its own, and a penalty moves all weights at every step.
+"""Lazy vector (d): a step size per weight, and a penalty that moves all weights at every step.
 
-With G the sum of the squared gradients of a weight so far, and the rate a = 1 / (delta + sqrt(floor + G)), a draw and
+With G the sum of the squared gradients of a weight so far, and the rate a = 1 / (delta + sqrt(floor + G)), a sample and
 the proximal step that follows it are
 
     G <- G + g^2,   w <- w - eta a g,   w <- soft(w, eta a lambda1) / (1 + eta a lambda2)
 
-(Duchi, Hazan & Singer 2011). The G of a weight that no draw touches stays, so that all the proximal steps it misses are
-the same map of |w|: a share is taken off, and then a threshold. What is zero stays zero; so k of them take off the
-share P = 1 - (1 + eta a lambda2)^-k (missed_steps.py), and then the threshold (lambda1 / lambda2) P, or k eta a lambda1
-without an L2 penalty.
+(Duchi, Hazan & Singer 2011). The G of a weight that no sample touches does not change, so all its deferred proximal
+steps are the same map of |w|: subtract a share, then a threshold. Zero stays zero, so k of them subtract the share P =
+1 - (1 + eta a lambda2)^-k (missed_steps.py), and then the threshold (lambda1 / lambda2) P, or k eta a lambda1 without
+an L2 penalty.
 
-The memory is that of lazy_vector.py with G in the place of d and the rate behind it, so that roots are taken once a
-draw. A stamp below 0 says that the rate is not known: whoever flushes may change G.
+The arrays are those of lazy_vector.py with G in place of d, followed by the rate, so that roots are computed once per
+sample. A stamp below 0 marks an unknown rate, because the caller of `flush` may change G.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class AdaptiveVector(NamedTuple):
     """state[0] is 1: w = v."""
 
     rows: np.ndarray  # [3 (n_rows + H), Kp] w, G, a
-    stamps: np.ndarray  # [n_rows + H] state[STEPS] when the row was last brought up to date
+    stamps: np.ndarray  # [n_rows + H] state[STEPS] at the last lazy update of the row
     cells: np.ndarray  # [n_cells, 4] w, G, stamp, a
     state: np.ndarray  # [3]
     delta: float
     floor: float
-    largest: float  # rate of a weight that no draw has touched
+    largest: float  # rate of a weight that no sample has touched
     lambda1: float
     lambda2: float
 
@@ -59,7 +59,7 @@ def make_adaptive(
     delta: float,
     floor: float,
 ) -> tuple[AdaptiveVector, Places]:
-    """penalty: (lambda1, lambda2), mean scale."""
+    """Build an adaptive vector. penalty: (lambda1, lambda2), mean scale."""
     rows, cells, places = make_places(layout, features, weights, squares, PARTS, RATE + 1)
     stamps, state = np.full(len(rows) // PARTS, UNKNOWN), np.array([1.0, 0.0, 0.0])
     cells[:, 2] = UNKNOWN
@@ -69,7 +69,7 @@ def make_adaptive(
 
 @inlined_kernel
 def rates_of(vector, G, lanes):
-    """1 / (delta + sqrt(floor + G)) of each lane."""
+    """Return 1 / (delta + sqrt(floor + G)) of each lane."""
     squares = shift(G, vector.floor)
     rates = inverse_root(squares)
     if vector.delta > 0.0:
@@ -79,7 +79,7 @@ def rates_of(vector, G, lanes):
 
 @inlined_kernel
 def catch_up_row(vector, r, target, place, lanes):
-    """Make the proximal steps that row r has missed (Duchi et al. (2011), composite mirror descent).
+    """Apply the deferred proximal steps of row r (Duchi et al. (2011), composite mirror descent).
 
     Copies its weights to target[place]. Writes: vector, target.
     """
@@ -109,7 +109,7 @@ def catch_up_row(vector, r, target, place, lanes):
 
 @inlined_kernel
 def catch_up_cell(vector, c):
-    """Make the proximal steps that cell c has missed; its weight. Writes: vector."""
+    """Apply the deferred proximal steps of cell c; return its weight. Writes: vector."""
     if vector.cells[c, 2] < 0.0:
         vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
         vector.cells[c, 2] = 0.0
@@ -145,7 +145,7 @@ def read_cells_adaptive(vector, cells, target):
 @lazy_vector.flush.register(AdaptiveVector)
 @outlined_kernel
 def flush_adaptive(vector, lanes):
-    if vector.state[STEPS] == 0.0:  # nothing has moved since the last time
+    if vector.state[STEPS] == 0.0:  # no step since the last flush
         return
     for r in range(len(vector.stamps)):
         catch_up_row(vector, r, vector.rows, PARTS * r, lanes)
@@ -158,7 +158,7 @@ def flush_adaptive(vector, lanes):
 
 @inlined_kernel
 def turn_row_adaptive(vector, r, masks, source, place, growth, step, lanes):
-    """G += growth * change^2, w -= step * a * change, for row r; change = source[place] where the mask is set.
+    """Add G += growth * change^2, w -= step * a * change, for row r; change = source[place] where the mask is set.
 
     Writes: vector.
     """
@@ -193,7 +193,7 @@ def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_histo
 
 @lazy_vector.advance.register(AdaptiveVector)
 def advance_adaptive(vector, shrink, amount, lanes):
-    """One more proximal step of all weights, with eta = amount; `shrink` says nothing here."""
+    """Count one more proximal step of all weights, with eta = amount; `shrink` is not used."""
     if amount != vector.state[ETA]:
         lazy_vector.flush(vector, lanes)
         vector.state[ETA] = amount

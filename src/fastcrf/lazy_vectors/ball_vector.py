@@ -1,17 +1,17 @@
-"""Lazy vector of a method that moves within a ball around a center w~ and ends at the mean of where it has been.
+"""Lazy vector of a method whose iterates stay within a ball around a center w~, and whose result is their mean.
 
 With z = w - w~ and the constant drift D = d + ridge * w~, a step and the projection on the ball of radius Delta are
 
     z <- shrink * z - amount * D,     z <- z * min(1, Delta / |z|)                 which for z = beta (v - S D) becomes
     beta <- shrink * beta,  S <- S + amount / beta,     beta <- beta * min(1, Delta / |z|)
 
-so that v changes only where a draw turns it, and |z|^2 = beta^2 (|v|^2 - 2 S v.D + S^2 |D|^2) is known from products
-of v and D that change only there, too. The sum of the z's since a stamp (A, C) is
+so that v changes only where a sample changes it, and |z|^2 = beta^2 (|v|^2 - 2 S v.D + S^2 |D|^2) follows from products
+of v and D that also change only there. The sum of the z's since a stamp (A, C) is
 
     (sum of beta) v - (sum of beta S) D = (A' - A) v - (C' - C) D
 
-with the running sums A' and C'; it is added to `total` before v changes. The memory is that of lazy_vector.py, a
-second time for w~ and total. A drift d may change only while z = 0 (at a snapshot), and `flush` must follow.
+with the running sums A' and C'; it is added to `total` before v changes. The arrays are those of lazy_vector.py, and
+again for w~ and total. A drift d may change only while z = 0 (at a snapshot), and `flush` must follow.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BETA, S, A, C, V_V, V_D, D_D, RADIUS, SUMMED = range(9)
 
 
 class BallVector(NamedTuple):
-    """What is moved, and the center with the sum of the moves."""
+    """The moving vector, and the center with the sum of the moves."""
 
     rows: np.ndarray  # [2 (n_rows + H), Kp] v and d
     stamps: np.ndarray  # [n_rows + H, 2] A and C when v of the row was last added to the total
@@ -52,7 +52,7 @@ def make_ball(
     ridge: float,
     radius: float,
 ) -> tuple[BallVector, Places, Places]:
-    """moved: (z, d), center: (w~, total), all compact. To be flushed before its first step."""
+    """Build a ball vector. moved: (z, d), center: (w~, total), all compact. Flush it before its first step."""
     rows, cells, places = make_places(layout, features, *moved)
     center_rows, center_cells, center_places = make_places(layout, features, *center)
     stamps, state = np.zeros((len(rows) // 2, 2)), np.zeros(9)
@@ -62,13 +62,13 @@ def make_ball(
 
 @noalloc_kernel
 def slope_row(vector, r, b, lanes):
-    """D in row r."""
+    """Return D in row r."""
     return add_scaled(vector.ridge, load(vector.center_rows, 2 * r, b, lanes), load(vector.rows, 2 * r + 1, b, lanes))
 
 
 @noalloc_kernel
 def slope_cell(vector, c):
-    """D in cell c."""
+    """Return D in cell c."""
     return vector.cells[c, 1] + vector.ridge * vector.center_cells[c, 0]
 
 
@@ -84,7 +84,7 @@ def add_up_row(vector, r, lanes):
 
 @noalloc_kernel
 def add_up_cell(vector, c):
-    """The same for cell c. Writes: vector."""
+    """Add the z's of cell c since its stamp to the total. Writes: vector."""
     since, drifted = vector.state[A] - vector.cells[c, 2], vector.state[C] - vector.center_cells[c, 2]
     vector.cells[c, 2], vector.center_cells[c, 2] = vector.state[A], vector.state[C]
     vector.center_cells[c, 1] += since * vector.cells[c, 0] - drifted * slope_cell(vector, c)
@@ -113,7 +113,7 @@ def read_cells_ball(vector, cells, target):
 
 @noalloc_kernel
 def row_products(vector, r, lanes):
-    """(|v|^2, v.D, |D|^2) of row r."""
+    """Return (|v|^2, v.D, |D|^2) of row r."""
     v_v, v_d, d_d = zeros(lanes), zeros(lanes), zeros(lanes)
     for b in range(0, vector.rows.shape[1], len(lanes)):
         v, slope = load(vector.rows, 2 * r, b, lanes), slope_row(vector, r, b, lanes)
@@ -150,7 +150,7 @@ def turn_ball(vector, support, i, growth, step, change, edge_change, n_histories
 
 @lazy_vector.advance.register(BallVector)
 def advance_ball(vector, shrink, amount, lanes):
-    """The step, the projection, and one more z to be summed."""
+    """Apply the step and the projection, and count one more z."""
     state = vector.state
     state[BETA] *= shrink
     state[S] += amount / state[BETA]
@@ -167,7 +167,7 @@ def advance_ball(vector, shrink, amount, lanes):
 @lazy_vector.flush.register(BallVector)
 @outlined_kernel
 def flush_ball(vector, lanes):
-    """v = z, beta = 1, S = A = C = 0, all z's in the total, and the products computed anew."""
+    """Set v = z, beta = 1, S = A = C = 0, add all z's to the total, and recompute the products."""
     beta, since = vector.state[BETA], vector.state[S]
     v_v = v_d = d_d = 0.0
     for r in range(len(vector.stamps)):

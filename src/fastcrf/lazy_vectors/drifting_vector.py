@@ -2,9 +2,9 @@
 
     w <- (1 - a l) w - (a / m) d      becomes      beta <- (1 - a l) beta,   S <- S + a / (beta m)
 
-The stamp s is the value of S when the weight was last brought up to date. A draw first brings the weights that it uses
-up to date (v <- v - (S - s) d, s <- S) and may then change their drift: the invariant holds because d is constant
-between two visits. The memory is that of lazy_vector.py.
+The stamp s is the value of S at the last lazy update of the weight. A sample first updates the weights that it uses (v
+<- v - (S - s) d, s <- S) and may then change their drift. The invariant holds because d is constant between two visits.
+The arrays are those of lazy_vector.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fastcrf.lazy_vectors import lazy_vector
 from fastcrf.lazy_vectors.lazy_vector import Places, make_places
 from fastcrf.simd.lanes import add_scaled, load, scale, store
 
-SMALLEST = 1e-8  # of beta; what matters is only to stay far from underflow
+SMALLEST = 1e-8  # of beta; any value far from underflow works
 
 
 class DriftingVector(NamedTuple):

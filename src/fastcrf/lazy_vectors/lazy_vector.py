@@ -1,16 +1,16 @@
-"""Vectors whose every weight moves at every step, but is brought up to date only where a draw looks.
+"""Vectors whose every weight moves at every step, with lazy updates of the weights that a sample reads.
 
-A step is w <- shrink * w - amount * d, perhaps followed by something that each weight undergoes by itself. A lazy
-vector is a NamedTuple that stores v and d, and stamps that say when each weight was last brought up to date; what that
-means, the generic functions below say for each type (drifting_vector.py, proximal_vector.py, ball_vector.py). One stamp
-serves a whole row, because an attribute's weights are always touched together. v and d of a row lie side by side, and
-so do v, d and stamp of a cell, so that reading waits for one place in memory instead of three. With H histories (the
-rows of transitions: features/histories.py), all types have
+A step is w <- shrink * w - amount * d, optionally followed by a map of each weight by itself. A lazy vector is a
+NamedTuple that stores v and d, and stamps of the last lazy update of each weight. The generic functions below define
+the updates for each type (drifting_vector.py, proximal_vector.py, ball_vector.py). One stamp serves a row, because an
+attribute's weights are always read together. v and d of a row are adjacent, and so are v, d and stamp of a cell, so
+that a read waits for one memory location instead of three. With H label contexts (the rows of transitions:
+features/histories.py), all types have
 
     rows    [2 (n_rows + H), Kp]   row 2r is v, row 2r + 1 is d; rows of transitions come last
     stamps  [n_rows + H]           of each row
     cells   [n_cells, 3]           v, d, stamp
-    state   [2] or more            state[0] is beta: up to date, w = beta * v
+    state   [2] or more            state[0] is beta: after an update, w = beta * v
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fastcrf.simd.widths import aligned_zeros
 
 @generic
 def read_rows(vector, rows, target, lanes):  # type: ignore[no-untyped-def]
-    """Bring `rows` up to date and copy their weights to target. Writes: vector, target.
+    """Apply the lazy updates of `rows` and copy their weights to target. Writes: vector, target.
 
     Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
     solvers/sgd/l1/stored_vector.py.
@@ -39,7 +39,7 @@ def read_rows(vector, rows, target, lanes):  # type: ignore[no-untyped-def]
 
 @generic
 def read_cells(vector, cells, target):  # type: ignore[no-untyped-def]
-    """Bring `cells` up to date and copy their weights to target. Writes: vector, target.
+    """Apply the lazy updates of `cells` and copy their weights to target. Writes: vector, target.
 
     Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
     solvers/sgd/l1/stored_vector.py.
@@ -48,9 +48,9 @@ def read_cells(vector, cells, target):  # type: ignore[no-untyped-def]
 
 @generic
 def turn(vector, support, i, growth, step, change, edge_change, n_histories, lanes):  # type: ignore[no-untyped-def]
-    """d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
+    """Set d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
 
-    Writes: vector. `change` is a local table. The weights of block i must be up to date (`gather`).
+    Writes: vector. `change` is a local table. `gather` must have updated the weights of block i.
 
     Implemented in adaptive_vector.py, ball_vector.py, lazy_vector.py, solvers/sgd/l1/l1_ball_vector.py and
     solvers/sgd/l1/sgd_l1.py.
@@ -59,7 +59,7 @@ def turn(vector, support, i, growth, step, change, edge_change, n_histories, lan
 
 @generic
 def advance(vector, shrink, amount, lanes):  # type: ignore[no-untyped-def]
-    """A step of all weights at once: w <- shrink * w - amount * d, and what the type adds to it. Writes: vector.
+    """Step with all weights at once: w <- shrink * w - amount * d, and the type's additional map. Writes: vector.
 
     Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py,
     solvers/sgd/l1/l1_ball_vector.py, solvers/sgd/l1/sgd_l1.py and solvers/sgd/l1/sgd_l1_naive.py.
@@ -68,7 +68,7 @@ def advance(vector, shrink, amount, lanes):  # type: ignore[no-untyped-def]
 
 @generic
 def flush(vector, lanes):  # type: ignore[no-untyped-def]
-    """Bring every weight up to date: v = w, beta = 1. Writes: vector.
+    """Apply the lazy updates of all weights: v = w, beta = 1. Writes: vector.
 
     Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py,
     solvers/sgd/l1/l1_ball_vector.py and solvers/sgd/l1/stored_vector.py.
@@ -76,17 +76,17 @@ def flush(vector, lanes):  # type: ignore[no-untyped-def]
 
 
 class LazyVector(Protocol):
-    """What Python code asks of any type; kernels ask by the functions above."""
+    """The fields that Python code reads from any type; kernels use the functions above."""
 
     @property
     def state(self) -> Floats: ...
 
 
 class Places(NamedTuple):
-    """Where the weights of a compact vector lie in the memory of rows and cells."""
+    """The places of a compact vector's weights in the array of rows and cells."""
 
-    flat: np.ndarray  # that memory
-    place: np.ndarray  # [p] of v; d lies one row (Kp) or, behind `n_row_slots`, one number further
+    flat: np.ndarray  # that array
+    place: np.ndarray  # [p] of v; d lies one row (Kp) or, after `n_row_slots`, one number further
     n_row_slots: int
     padded: int
 
@@ -94,7 +94,9 @@ class Places(NamedTuple):
 def make_places(
     layout: Layout, features: FeatureMap, weights: Floats, drift: Floats, parts: int = 2, columns: int = 3
 ) -> tuple[np.ndarray, np.ndarray, Places]:
-    """(rows, cells, places) with v = weights and d = drift, both compact; parts: of a row, columns: of a cell."""
+    """Return (rows, cells, places) with v = weights and d = drift, both compact; parts: of a row, columns: of a
+    cell.
+    """
     n_rows, Kp = layout.n_rows + layout.n_histories, layout.padded
     n_row_slots = parts * n_rows * Kp
     flat = aligned_zeros(1, n_row_slots + columns * layout.n_cells)[0]
@@ -104,7 +106,9 @@ def make_places(
 
 
 def places_of(layout: Layout, features: FeatureMap, parts: int, columns: int) -> Longs:
-    """Place of v for each weight in the memory of rows with so many parts, and of cells with so many columns behind."""
+    """Return the place of v for each weight in an array of rows with `parts` parts, followed by cells with `columns`
+    columns.
+    """
     place, Kp = layout.place.astype(np.int64), layout.padded
     n_row_slots = parts * (layout.n_rows + layout.n_histories) * Kp
     row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + columns * (place - layout.n_row_slots)
@@ -114,7 +118,7 @@ def places_of(layout: Layout, features: FeatureMap, parts: int, columns: int) ->
 
 @noalloc_kernel
 def spread_values(weights, drift, places):
-    """Compact vectors to v and d. Writes: places.flat."""
+    """Copy compact vectors to v and d. Writes: places.flat."""
     for f in range(len(weights)):
         at = places.place[f]
         places.flat[at] = weights[f]
@@ -123,7 +127,7 @@ def spread_values(weights, drift, places):
 
 @noalloc_kernel
 def collect_values(places, ridge, weights, drift):
-    """v and d of a flushed vector as compact vectors; |d + ridge * v|^2. Writes: weights, drift."""
+    """Copy v and d of a flushed vector to compact vectors; return |d + ridge * v|^2. Writes: weights, drift."""
     square = 0.0
     for f in range(len(weights)):
         at = places.place[f]
@@ -136,10 +140,9 @@ def collect_values(places, ridge, weights, drift):
 
 @noalloc_kernel
 def settle(vector, places, ridge, weights, drift, lanes):
-    """Bring everything up to date and copy it out as compact vectors; |drift + ridge * weights|^2, which comes free.
+    """Flush and copy to compact vectors; return |drift + ridge * weights|^2, at no extra cost.
 
-    For Python, which thereby needs no `flush` of its own: that would be compiled a second time. Writes: vector,
-    weights, drift.
+    Python calls this instead of `flush`, which would be compiled a second time. Writes: vector, weights, drift.
     """
     flush(vector, lanes)
     return collect_values(places, ridge, weights, drift)
@@ -147,7 +150,9 @@ def settle(vector, places, ridge, weights, drift, lanes):
 
 @noalloc_kernel
 def gather(vector, support, i, weights, edge_scores, lanes):
-    """Bring the weights of block i up to date and copy them, with the prior's. Writes: vector, weights, edge_scores."""
+    """Apply the lazy updates of block i and copy its weights, with the prior's. Writes: vector, weights,
+    edge_scores.
+    """
     read_rows(vector, support.rows[support.row_starts[i] : support.row_starts[i + 1]], weights.rows, lanes)
     read_cells(vector, support.cells[support.cell_starts[i] : support.cell_starts[i + 1]], weights.cells)
     read_rows(vector, support.edges, edge_scores, lanes)
@@ -156,7 +161,7 @@ def gather(vector, support, i, weights, edge_scores, lanes):
 
 @noalloc_kernel
 def turn_row(vector, r, masks, source, place, growth, step, lanes):
-    """d += growth * change, w -= step * change, for row r; change = source[place] where the mask is set.
+    """Add d += growth * change, w -= step * change, for row r; change = source[place] where the mask is set.
 
     Writes: vector.
     """
@@ -171,7 +176,7 @@ def turn_row(vector, r, masks, source, place, growth, step, lanes):
 
 @outlined_kernel
 def turn_stored(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
-    """What `turn` means where v alone says what w is. Any type. Writes: vector."""
+    """Implement `turn` for any type with w = v. Writes: vector."""
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         row = np.int64(support.rows[r])

@@ -1,4 +1,4 @@
-"""The weights of a run in a lazy vector, and as plain vectors whenever someone asks."""
+"""The weights of a run in a lazy vector, and as plain vectors on request."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Make = Callable[..., tuple[Any, Places]]  # (layout, features, w, d) -> a lazy v
 
 
 class MovedWeights(Protocol):
-    """What a run asks of its weights, however draws move them."""
+    """The interface of a run's weights, independent of how samples move them."""
 
-    weights: Floats  # of all features, up to date after `settle`, and so are the next two
+    weights: Floats  # of all features, current after `settle`, like the next two
     drift: Floats
-    settled: tuple[Floats, Floats]  # of the features that draws can move
+    settled: tuple[Floats, Floats]  # of the features that samples can move
     lanes: tuple[int, ...]
 
     @property
@@ -33,7 +33,7 @@ class MovedWeights(Protocol):
 
 
 class LazyWeights:
-    """Weights w and drift d of all features; those that draws can move lie in a lazy vector."""
+    """Weights w and drift d of all features; those that samples can move are in a lazy vector."""
 
     def __init__(self, part: MovablePart, weights: Floats, drift: Floats, make: Make) -> None:
         self.part, self.weights, self.drift = part, weights, drift
@@ -43,25 +43,25 @@ class LazyWeights:
         self.vector, self.places = make(part.blocks.layout, part.features, *self.settled)
 
     def settle(self, ridge: float) -> float:
-        """Bring all plain vectors up to date; |d + ridge w|^2 of the movable features."""
+        """Flush into the plain vectors; return |d + ridge w|^2 of the movable features."""
         square = settle(self.vector, self.places, ridge, *self.settled, self.lanes)
         for values, whole in zip(self.settled, (self.weights, self.drift), strict=True):
             self.part.put(values, whole)
         return square
 
     def current(self) -> Floats:
-        """A copy of the movable weights as they are; `weights` and `settled` stay."""
+        """Return a copy of the current movable weights; `weights` and `settled` do not change."""
         weights, drift = np.empty((2, len(self.settled[0])))
         settle(self.vector, self.places, 0.0, weights, drift, self.lanes)
         return weights
 
     def restore(self) -> None:
-        """Go back to where `settle` was last called, or to the start."""
+        """Return to the last `settle`, or to the start."""
         self.current()
         spread_values(*self.settled, self.places)
 
     def clear_drift(self) -> None:
-        """d <- 0; the weights stay."""
+        """Set d <- 0; the weights do not change."""
         self.settle(0.0)
         self.settled[1][:] = self.drift[:] = 0.0
         spread_values(*self.settled, self.places)

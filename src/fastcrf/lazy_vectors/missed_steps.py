@@ -1,13 +1,13 @@
-"""What k proximal steps of an L2 penalty take off a weight, as a share of it: P = 1 - (1 + r)^-k.
+"""The relative reduction of a weight by k proximal steps of an L2 penalty: P = 1 - (1 + r)^-k.
 
-r is the step size of the weight times the penalty. P may be tiny, and must be right relative to itself: a threshold of
-L1 is a multiple of it. Where k r is small, it is the binomial series,
+r is the step size of the weight times the penalty. P may be tiny, and needs a small relative error, because the L1
+threshold is a multiple of it. For small k r it is the binomial series,
 
     P = k r (1 - (k + 1) / 2 r (1 - (k + 2) / 3 r (1 - ...)))
 
-which holds for broken k, too: a longer time is an eighth of it, after which come three squarings, P <- P (2 - P), each
-for twice as many steps. Up to SHORT, and for ratios up to SMALL, eight terms are right to 1e-14, and so are five up to
-BRIEF, which is where most weights are. Elsewhere there are squarings alone, log2 k of them.
+which also holds for fractional k. A longer time is divided by 8 first and followed by three squarings, P <- P (2 - P),
+each for twice as many steps. Up to SHORT, and for ratios up to SMALL, eight terms are exact to 1e-14, and so are five
+up to BRIEF, where most weights are. Elsewhere log2 k squarings suffice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BRIEF = 2.0**-10  # the largest k r of its first five terms
 
 @inlined_kernel
 def share(missed, ratio, largest_ratio):
-    """P of one weight; no ratio is above `largest_ratio`."""
+    """Return P of one weight; no ratio is above `largest_ratio`."""
     k = float(missed)
     if largest_ratio > SMALL or 0.125 * k * largest_ratio > SHORT:
         return share_of_many(missed, ratio)
@@ -39,20 +39,20 @@ def share(missed, ratio, largest_ratio):
 
 @inlined_kernel
 def series(k, r):
-    """P by eight terms."""
+    """Return P by eight terms."""
     P = 1.0 - (k + 4.0) / 5 * r * (1.0 - (k + 5.0) / 6 * r * (1.0 - (k + 6.0) / 7 * r * (1.0 - (k + 7.0) / 8 * r)))
     return k * r * bracket(k, r, P)
 
 
 @inlined_kernel
 def bracket(k, r, P):
-    """The outermost bracket of the series, from what is in the fifth."""
+    """Return the outermost bracket of the series, from the value of the fifth."""
     return 1.0 - (k + 1.0) / 2 * r * (1.0 - (k + 2.0) / 3 * r * (1.0 - (k + 3.0) / 4 * r * P))
 
 
 @inlined_kernel
 def share_of_many(missed, ratio):
-    """P by squarings."""
+    """Return P by squarings."""
     p, P, left = ratio / (1.0 + ratio), 0.0, missed
     while left > 0:
         if left & 1:
@@ -64,7 +64,7 @@ def share_of_many(missed, ratio):
 
 @inlined_kernel
 def shares(missed, ratios, largest_ratio, lanes):
-    """P of each lane."""
+    """Return P of each lane."""
     k = float(missed)
     if largest_ratio > SMALL or 0.125 * k * largest_ratio > SHORT:
         return shares_of_many(missed, ratios, lanes)
@@ -94,7 +94,7 @@ def bracket_of_lanes(k, r, P):
 
 @inlined_kernel
 def doubled(P):
-    """P (2 - P)."""
+    """Return P (2 - P)."""
     return multiply(P, shift(scale(-1.0, P), 2.0))
 
 

@@ -3,14 +3,14 @@
     w <- soft((1 - a l) w - (a / n) d, (a / n) c1)     with w = beta v becomes
     beta <- (1 - a l) beta,   v <- soft(v - A d, A c1),   A = a / (beta n)
 
-A weight that was not visited for some steps must catch up on as many maps v <- soft(v - A_k d, A_k c1) with the same d.
-While it keeps its sign its speed is constant, and where |d| <= c1 zero is its end; so all the steps are one long step,
-with A the sum of the A_k. The only other case is a weight that passes zero and goes on, more slowly: v d > 0, |d| > c1.
-Then half of the steps are tried, and half of these, until none passes zero or a single step is left, which is one step
-whatever it passes; so k steps are at most 2 + log2 k long ones.
+The lazy update of a weight applies one map v <- soft(v - A_k d, A_k c1) per deferred step, with the same d. While the
+weight keeps its sign its speed is constant, and if |d| <= c1 it ends at zero. All steps are then one long step, with A
+the sum of the A_k. The only other case is a weight that crosses zero and continues more slowly: v d > 0, |d| > c1. Then
+half of the steps are tried, and half of these, until none crosses zero or a single step remains, which is exact in any
+case. k steps are therefore at most 2 + log2 k long ones.
 
-The sums of the A_k since the last flush are stored; a stamp is the place of the last visit among them. The memory of
-rows and cells is that of lazy_vector.py.
+The sums of the A_k since the last flush are stored; a stamp is the place of the last visit among them. The arrays of
+rows and cells are those of lazy_vector.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ProximalVector(NamedTuple):
     """beta is state[0], the number of steps since the last flush state[1]."""
 
     rows: np.ndarray  # [2 (n_rows + H), Kp] v and d
-    stamps: np.ndarray  # [n_rows + H] state[1] when the row was last brought up to date
+    stamps: np.ndarray  # [n_rows + H] state[1] at the last lazy update of the row
     cells: np.ndarray  # [n_cells, 3] v, d, stamp
     state: np.ndarray  # [2]
     sums: np.ndarray  # [most steps between two flushes + 1] of the A_k; sums[0] = 0
@@ -42,7 +42,7 @@ class ProximalVector(NamedTuple):
 def make_proximal(
     layout: Layout, features: FeatureMap, weights: Floats, drift: Floats, c1: float, n_steps: int
 ) -> tuple[ProximalVector, Places]:
-    """n_steps: after how many steps it flushes itself."""
+    """Build a proximal vector. n_steps: it flushes itself after this many steps."""
     rows, cells, places = make_places(layout, features, weights, drift)
     stamps, state, sums = np.zeros(len(rows) // 2), np.array([1.0, 0.0]), np.zeros(n_steps + 1)
     return ProximalVector(rows, stamps, cells, state, sums, float(c1)), places
@@ -50,7 +50,7 @@ def make_proximal(
 
 @outlined_kernel
 def catch_up_row(vector, r, target, place, lanes):
-    """Make the steps that row r has missed, and copy its weights to target[place]. Writes: vector, target."""
+    """Apply the deferred steps of row r, and copy its weights to target[place]. Writes: vector, target."""
     first, last, c1 = np.int64(vector.stamps[r]), np.int64(vector.state[1]), vector.c1
     vector.stamps[r] = vector.state[1]
     for b in range(0, vector.rows.shape[1], len(lanes)):
@@ -58,7 +58,7 @@ def catch_up_row(vector, r, target, place, lanes):
         while done < last:
             v, d = load(vector.rows, 2 * r, b, lanes), load(vector.rows, 2 * r + 1, b, lanes)
             speed, way = larger(d, scale(-1.0, d)), larger(v, scale(-1.0, v))
-            stays = larger(scale(-1.0, multiply(v, d)), shift(scale(-1.0, speed), c1))  # or goes on, if negative
+            stays = larger(scale(-1.0, multiply(v, d)), shift(scale(-1.0, speed), c1))  # or continues, if negative
             until, A = last, vector.sums[last] - vector.sums[done]
             while until - done > 1:
                 arrives = shift(add_scaled(-A, speed, way), -A * c1)  # if negative
@@ -75,7 +75,7 @@ def catch_up_row(vector, r, target, place, lanes):
 
 @outlined_kernel
 def catch_up_cell(vector, c):
-    """Make the steps that cell c has missed; its weight. Writes: vector."""
+    """Apply the deferred steps of cell c; return its weight. Writes: vector."""
     last, c1 = np.int64(vector.state[1]), vector.c1
     v, d, done = vector.cells[c, 0], vector.cells[c, 1], np.int64(vector.cells[c, 2])
     while done < last:
@@ -118,7 +118,7 @@ def flush_proximal(vector, lanes):
 
 @lazy_vector.advance.register(ProximalVector)
 def advance_proximal(vector, shrink, amount, lanes):
-    """w <- soft(shrink * w - amount * d, amount * c1)."""
+    """Set w <- soft(shrink * w - amount * d, amount * c1)."""
     vector.state[0] *= shrink
     vector.state[1] += 1.0
     k = np.int64(vector.state[1])

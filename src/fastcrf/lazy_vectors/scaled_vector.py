@@ -25,7 +25,7 @@ SMALLEST, LARGEST = 1e-8, 1e8
 class ScaledVector(NamedTuple):
     """w = factor[0] * (rows, cells); rows of transitions come last."""
 
-    rows: np.ndarray  # [n_rows + H, Kp] those of the H histories of transitions last
+    rows: np.ndarray  # [n_rows + H, Kp] those of the H label contexts of transitions last
     cells: np.ndarray  # [n_cells]
     factor: np.ndarray  # [1]
 
@@ -39,28 +39,28 @@ def make_scaled(layout: Layout, features: FeatureMap, weights: Floats) -> Scaled
 
 
 def load_scaled(vector: ScaledVector, layout: Layout, features: FeatureMap, weights: Floats) -> None:
-    """Take the values of a compact weight vector. Writes: vector."""
+    """Load the values of a compact weight vector. Writes: vector."""
     vector.factor[0] = 1.0
     spread_weights(weights, layout.place, layout.n_row_slots, vector.rows.reshape(-1), vector.cells)
     vector.rows[layout.n_rows + layout.rows_of(features), features.targets] = weights[features.n_state :]
 
 
 def settle_scaled(vector: ScaledVector, layout: Layout, features: FeatureMap, weights: Floats) -> None:
-    """The compact weights that the vector stands for. Writes: weights."""
+    """Compute the compact weights of the vector. Writes: weights."""
     collect_weights(weights, layout.place, layout.n_row_slots, vector.rows.reshape(-1), vector.cells, vector.factor[0])
     transitions = vector.rows[layout.n_rows + layout.rows_of(features), features.targets]
     weights[features.n_state :] = vector.factor[0] * transitions
 
 
 def square_scaled(vector: ScaledVector) -> float:
-    """|w|^2; slots without a feature hold 0."""
+    """Return |w|^2; slots without a feature hold 0."""
     rows = vector.rows.reshape(-1)
     return float(vector.factor[0]) ** 2 * (dot(rows, rows) + dot(vector.cells, vector.cells))
 
 
 @noalloc_kernel
 def spread_weights(weights, place, n_row_slots, rows, cells):
-    """Writes: rows, cells."""
+    """Copy compact weights to rows and cells. Writes: rows, cells."""
     for f in range(len(place)):
         if place[f] < n_row_slots:
             rows[place[f]] = weights[f]
@@ -70,7 +70,7 @@ def spread_weights(weights, place, n_row_slots, rows, cells):
 
 @noalloc_kernel
 def collect_weights(weights, place, n_row_slots, rows, cells, factor):
-    """Writes: weights."""
+    """Copy rows and cells to compact weights. Writes: weights."""
     for f in range(len(place)):
         weights[f] = factor * (rows[place[f]] if place[f] < n_row_slots else cells[place[f] - n_row_slots])
 
@@ -95,7 +95,7 @@ def gather_scaled(vector, support, i, weights, edge_scores, n_histories, lanes):
 
 @noalloc_kernel
 def shrink_scaled(vector, factor):
-    """w <- factor w. Writes: vector."""
+    """Set w <- factor w. Writes: vector."""
     vector.factor[0] *= factor
     if not SMALLEST <= abs(vector.factor[0]) <= LARGEST:
         fold_factor(vector.factor[0], vector.rows.reshape(-1))
@@ -105,14 +105,14 @@ def shrink_scaled(vector, factor):
 
 @noalloc_kernel
 def fold_factor(factor, values):
-    """values *= factor, as a loop: it compiles in a tenth of the time of the array expression. Writes: values."""
+    """Multiply values *= factor, as a loop: it compiles ten times faster than the array expression. Writes: values."""
     for f in range(len(values)):
         values[f] *= factor
 
 
 @outlined_kernel
 def descend_scaled(vector, support, i, step, change, lanes):
-    """w <- w - step * change on the attributes of sequence i; `change` is a local table. Writes: vector."""
+    """Set w <- w - step * change on the attributes of sequence i; `change` is a local table. Writes: vector."""
     amount, Kp, W = -step / vector.factor[0], vector.rows.shape[1], len(lanes)
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
@@ -127,7 +127,7 @@ def descend_scaled(vector, support, i, step, change, lanes):
 
 @noalloc_kernel
 def descend_edges_scaled(vector, masks, step, edge_change, n_histories, lanes):
-    """w <- w - step * edge_change on the transitions. Writes: vector."""
+    """Set w <- w - step * edge_change on the transitions. Writes: vector."""
     amount, W = -step / vector.factor[0], len(lanes)
     transitions = len(vector.rows) - n_histories
     for j in range(n_histories):

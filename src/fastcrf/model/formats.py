@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from fastcrf.core.checks import one_of
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.model_file import container
@@ -65,6 +66,14 @@ def bytes_of_crfsuite(content: ModelContent) -> bytes:
     return crfsuite_bytes(content.labels, content.attributes.names(), content.features, content.weights)
 
 
+WRITERS = {"fastcrf": bytes_of, "crfsuite": bytes_of_crfsuite}
+
+
+def bytes_as(format: str, content: ModelContent) -> bytes:
+    """A model as the content of a file of this format."""
+    return WRITERS[one_of("format", format, WRITERS)](content)
+
+
 def bytes_for(path: str | os.PathLike[str], content: ModelContent) -> bytes:
     """A model as the content of a file of the format that the path asks for."""
-    return bytes_of_crfsuite(content) if os.path.splitext(path)[1] == CRFSUITE else bytes_of(content)
+    return bytes_as("crfsuite" if os.path.splitext(path)[1] == CRFSUITE else "fastcrf", content)

@@ -1,6 +1,6 @@
 """A trained model without what cannot matter: weights that are exactly 0, and attributes without any weight.
 
-Scores, probabilities and labels stay the same, to the last bit. CRFsuite does it, too, when it saves a model; after
+Scores, probabilities and labels stay the same, to the last bit. CRFsuite also does it when it saves a model; after
 training with an L1 penalty most of the vocabulary goes.
 """
 

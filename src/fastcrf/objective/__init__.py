@@ -1,1 +1,1 @@
-"""The objective, its gradient, curvature and blocks: all that a solver may ask for."""
+"""The objective, its gradient, curvature and blocks: everything that a solver may use."""

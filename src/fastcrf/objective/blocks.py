@@ -1,12 +1,12 @@
-"""A few sequences at a time: what stochastic solvers ask of a corpus.
+"""Blocks of a few sequences, for stochastic solvers.
 
-A draw takes a block: one sequence, or several that lie side by side. It touches only their attributes. These are copied
-from the solver's (lazy) vector into a small local table, the batch kernels of expectations.py score and scatter on that
-table as they do on the big one, and the result is added back; so a draw costs what its sequences cost, whatever the
-size of the model.
+A sample takes a block: one sequence, or several adjacent ones. It uses only their attributes. These are copied from the
+solver's (lazy) vector into a small local table, the batch kernels of expectations.py score and scatter on that table as
+they do on the large one, and the result is added back. The cost of a sample therefore depends on its sequences and not
+on the size of the model.
 
 `Sequences.local` are the positions with each row and cell number replaced by its place in the local table of the block.
-Transition weights are K more dense rows behind those of the attributes, touched by every draw.
+Transition weights are K more dense rows after those of the attributes, used by every sample.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fastcrf.simd.widths import aligned_zeros
 
 
 class Chains(NamedTuple):
-    """The sequences of each block, and what is to be learnt from them."""
+    """The sequences of each block, with gold labels and weights."""
 
     bounds: Longs  # [B + 1] first sequence of each block
     starts: Longs  # [N + 1] first position of each sequence
@@ -43,25 +43,27 @@ class Blocks(NamedTuple):
     support: Support
     chains: Chains
     layout: Layout
-    widest: tuple[int, int, int]  # most distinct rows, most distinct cells, most positions of a block
+    widest: tuple[int, int, int]  # maximum per block of distinct rows, distinct cells and positions
 
 
 class Workspace(NamedTuple):
-    """Arrays that one thread needs to treat one block."""
+    """The work arrays of one thread for one block."""
 
     lattice: AnyLattice
     weights: Table  # local: weights of the block's attributes
-    change: Table  # local: what is to be added, by attribute
+    change: Table  # local: the change to add, by attribute
     edges: AnyEdges  # current transition scores and their exponentials
-    edge_change: np.ndarray  # [histories, Kp] what is to be added, by label bigram, or by history and label
-    edge_sums: np.ndarray  # [histories, Kp] transitions, expected minus observed
-    wide_edges: np.ndarray  # [histories, Kp] those expected that come from the log domain
+    edge_change: np.ndarray  # [contexts, Kp] the change to add, by label bigram, or by label context and label
+    edge_sums: np.ndarray  # [contexts, Kp] transitions, expected minus observed
+    wide_edges: np.ndarray  # [contexts, Kp] expected transitions from the log domain
 
 
 def make_blocks(
     corpus: Corpus, features: FeatureMap, positions: Positions, layout: Layout, bounds: Longs | None = None
 ) -> Blocks:
-    """`blocks`: first sequence of each block, and the number of sequences; each by itself when not given."""
+    """Build blocks. `bounds`: first sequence of each block, and the number of sequences; one block per sequence if
+    None.
+    """
     if bounds is None:
         bounds = np.arange(corpus.n_sequences + 1)
     starts = positions.starts[bounds]
@@ -88,7 +90,8 @@ def make_workspace(blocks: Blocks) -> Workspace:
 
 @outlined_kernel
 def infer_block(chains, i, edges, space, n_labels, lanes):
-    """Weighted loss of the scored sequences of block i; their residuals, expected minus observed, weighted.
+    """Return the weighted loss of the scored sequences of block i; compute their weighted residuals, expected minus
+    observed.
 
     Writes: space.lattice (residuals of the labels in scores), space.edge_sums (of the bigrams), space.wide_edges.
     """

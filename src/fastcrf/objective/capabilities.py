@@ -1,9 +1,9 @@
-"""What solvers may ask of a problem, one protocol a capability.
+"""The capabilities of problems, one protocol each.
 
-A solver names its capabilities in `needs`, a problem in `provides`; `fastcrf.solvers.registry.check` compares the two
-before a run. Every problem has an objective. Solvers annotate `problem` with the protocol of what they need, so that a
-type checker sees what they use, and any object that provides it (a corpus spread over machines, a toy in a test) will
-do.
+A solver names the capabilities that it needs in `needs`, a problem those that it has in `provides`;
+`fastcrf.solvers.registry.check` compares the two before a run. Every problem has an objective. Solvers annotate
+`problem` with the protocol of their needs, so that a type checker verifies their use of it. Any object with that
+protocol works: a corpus distributed over machines, or a toy problem in a test.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fastcrf.penalties.regularizer import Regularizer
 
 @runtime_checkable
 class Objective(Protocol):
-    """F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2, and a bound on its distance to the optimum."""
+    """F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2, and a bound on its optimality gap."""
 
     @property
     def provides(self) -> frozenset[str]: ...
@@ -32,7 +32,7 @@ class Objective(Protocol):
 
     @property
     def c1_factors(self) -> Floats:
-        """How many times c1 counts for each weight; empty where that is once for all."""
+        """Return the factor of c1 for each weight; empty if all factors are 1."""
         ...
 
     @property
@@ -48,13 +48,13 @@ class Objective(Protocol):
     def n_jobs(self) -> int: ...
 
     def value(self, weights: Floats) -> float:
-        """F(w). One pass."""
+        """Return F(w). One pass."""
         ...
 
     def certificate(
         self, weights: Floats, objective: float | None = None, gradient: Floats | None = None
     ) -> Certificate:
-        """An upper bound on F(w) - F*."""
+        """Return an upper bound on F(w) - F*."""
         ...
 
 
@@ -63,22 +63,24 @@ class GradientProblem(Objective, Protocol):
     """Capability "gradient"."""
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
+        """Return the smooth part, loss + c2 |w|^2, and its gradient (a new array). One pass."""
         ...
 
 
 @runtime_checkable
 class RoughProblem(GradientProblem, Protocol):
-    """Capability "rough"."""
+    """Capability "rough": gradients in single precision."""
 
     def roughly(self) -> GradientProblem:
-        """The same problem with gradients in single precision, right to about five digits; they prove nothing."""
+        """Return the same problem with gradients in single precision, exact to about five digits; they certify
+        nothing.
+        """
         ...
 
 
 @runtime_checkable
 class SequenceProblem(Objective, Protocol):
-    """Capability "sequences": the encoded corpus, for solvers that draw."""
+    """Capability "sequences": the encoded corpus, for stochastic solvers."""
 
     asked_to_stop: Callable[[], bool]
 
@@ -93,62 +95,66 @@ class SequenceProblem(Objective, Protocol):
 
     @property
     def slice_size(self) -> int:
-        """Draws that take well under a second."""
+        """Return a number of samples that takes well under a second."""
         ...
 
     def model_weights(self, weights: Floats) -> Floats:
-        """The weights of the model: others, where a problem has changed variables, and what scores are made of."""
+        """Return the model's weights, from which scores are computed; they differ if a problem has changed
+        variables.
+        """
         ...
 
     def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart: ...
 
 
 class SequenceGradientProblem(GradientProblem, SequenceProblem, Protocol):
-    """Capability "gradient", and "sequences" where a problem provides it too."""
+    """Capability "gradient", and "sequences" if a problem also provides it."""
 
 
 class PointOfCurvature(Protocol):
-    """The smooth part at the point of the last gradient, which left behind what products there need."""
+    """The smooth part at the point of the last gradient, which cached the inference for Hessian-vector products."""
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """The smooth part and its gradient (a fresh array). One pass."""
+        """Return the smooth part and its gradient (a new array). One pass."""
         ...
 
     def product(self, direction: Floats) -> Floats:
-        """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
+        """Return the Hessian at the point of the last gradient, times `direction` (a new array). One pass."""
         ...
 
 
 @runtime_checkable
 class HessianProblem(GradientProblem, Protocol):
-    """Capability "hessian": products with the Hessian of the smooth part."""
+    """Capability "hessian": Hessian-vector products of the smooth part."""
 
     asked_to_stop: Callable[[], bool]
 
     def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
-        """A single product. One pass."""
+        """Return a single Hessian-vector product. One pass."""
         ...
 
     def variance_bounds(self, weights: Floats, gradient: Floats) -> Floats:
-        """About the diagonal of the Hessian, from the gradient alone. No pass."""
+        """Estimate the diagonal of the Hessian from the gradient alone. No pass."""
         ...
 
     def curvature(self, kept: int | None = None) -> PointOfCurvature:
-        """For several products at a point. kept: sequences of which something is left behind; None: of all there is
-        room for."""
+        """Return an object for several products at a point.
+
+        kept: number of sequences whose inference is cached; None: as many as the memory budget allows.
+        """
         ...
 
     def differentiated_curvature(self) -> PointOfCurvature:
-        """The same by algorithmic differentiation, for comparison."""
+        """Return the same by algorithmic differentiation, for comparison."""
         ...
 
 
 @runtime_checkable
 class SequenceHessianProblem(SequenceProblem, Protocol):
-    """Capability "sequence-hessian": the same for the loss of some sequences alone, without the penalty."""
+    """Capability "sequence-hessian": Hessian-vector products of the loss of some sequences, without the penalty."""
 
     def sequence_hessian_product(self, weights: Floats, direction: Floats, sequences: Longs) -> Floats:
-        """The sequences' share of a pass."""
+        """Return the product; costs the sequences' share of a pass."""
         ...
 
 
@@ -157,7 +163,7 @@ class SubsetProblem(Objective, Protocol):
     """Capability "subset-gradient": loss and gradient of some sequences, without the penalty."""
 
     def subset_gradient(self, weights: Floats, sequences: Longs) -> tuple[float, Floats]:
-        """The sequences' share of a pass."""
+        """Return loss and gradient; costs the sequences' share of a pass."""
         ...
 
 
@@ -165,21 +171,23 @@ class SubsetProblem(Objective, Protocol):
 class CountProblem(Objective, Protocol):
     """Capability "counts": feature counts, whose difference is the gradient of the loss.
 
-    For solvers that scale: no feature may be negative, and how large the features of a labeling are in sum is known.
+    For scaling solvers: no feature may be negative, and the largest feature sum of each sequence is known.
     """
 
     def observed_counts(self) -> Floats: ...
 
     def expected_counts(self, weights: Floats) -> tuple[float, Floats]:
-        """(loss, counts) of the model at `weights`. One pass."""
+        """Return (loss, counts) of the model at `weights`. One pass."""
         ...
 
     def feature_masses(self) -> Floats:
-        """The largest sum of all features that any labeling of each sequence has, [N]."""
+        """Return the largest feature sum over the label sequences of each sequence, [N]."""
         ...
 
     def expected_counts_by_mass(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:
-        """(loss, counts) with sequences of about the same mass counted together, in `n_groups` at most. One pass."""
+        """Return (loss, counts) with sequences of similar feature sums counted together, in at most `n_groups` groups.
+        One pass.
+        """
         ...
 
 
@@ -195,7 +203,7 @@ CAPABILITIES: dict[str, type] = {
 
 
 class RunProblem(GradientProblem, Protocol):
-    """What a run needs of a problem, whatever its solver needs besides.
+    """The part of a problem that every run needs.
 
     The driver sets `asked_to_stop`, the trace evaluates, the certifier bounds the optimum.
     """
@@ -204,11 +212,11 @@ class RunProblem(GradientProblem, Protocol):
 
 
 class SavedProblem(RunProblem, Protocol):
-    """What a checkpoint needs of a problem: the data as arrays, for a fingerprint."""
+    """The part of a problem that a checkpoint needs: the data as arrays, for a fingerprint."""
 
     @property
     def corpus(self) -> Iterable[np.ndarray]:
-        """The arrays of the data, or digests of them."""
+        """Return the arrays of the data, or digests of them."""
         ...
 
     @property
@@ -216,7 +224,7 @@ class SavedProblem(RunProblem, Protocol):
 
 
 class TrainingProblem(SavedProblem, Protocol):
-    """What training a model needs of a problem: a run's weights as the weights of the model, and back."""
+    """The part of a problem that training needs: conversion between a run's weights and the model's weights."""
 
     @property
     def model_features(self) -> FeatureMap: ...
@@ -227,4 +235,4 @@ class TrainingProblem(SavedProblem, Protocol):
 
 
 class AnyProblem(RoughProblem, HessianProblem, SequenceHessianProblem, SubsetProblem, CountProblem, Protocol):
-    """Every capability: what a function that runs any solver is typed for."""
+    """All capabilities: the type for functions that run any solver."""

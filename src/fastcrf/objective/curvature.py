@@ -1,10 +1,10 @@
-"""Gradients that leave something behind, and products with the Hessian from it.
+"""Gradients that cache inference, and Hessian-vector products that use the cache.
 
-A gradient leaves 3 K numbers a position (inference/kept_inference.py), of all sequences or of the first ones of each
-thread's shard. A product then needs no exponential for those, and begins with inference for the others.
+A gradient caches 3 K numbers per position (inference/kept_inference.py), of all sequences or of the first ones of each
+thread's shard. For those a product needs no exponential; for the others it repeats inference.
 
-A product counts as one pass, like a gradient: it evaluates each sequence once. How long it takes beside a gradient is
-measured by benchmarks/second_order.py.
+A product counts as one pass, like a gradient: it evaluates each sequence once. benchmarks/second_order.py measures its
+time relative to a gradient.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from fastcrf.simd.widths import aligned_zeros
 from fastcrf.system.memory_budget import SHARE, SMALL, free_memory, require_room
 
 BYTES = 8
-NEEDS_A_GRADIENT = "A product needs a gradient before it, at the point where the Hessian is wanted."
+NEEDS_A_GRADIENT = "A Hessian-vector product requires a gradient at the same point; call gradient first."
 
 
 MultiplyShard = Callable[[int, Sequences, Direction, Bench], None]
 
 
 class HessianProducts:
-    """Products with the Hessian of a loss at any point. Nothing is kept."""
+    """Hessian-vector products of a loss at any point, without a cache."""
 
     def __init__(self, likelihood: Likelihood) -> None:
         self.likelihood, layout, n_jobs = likelihood, likelihood.layout, likelihood.n_jobs
@@ -55,11 +55,11 @@ class HessianProducts:
         self.nothing = np.zeros(likelihood.features.n_weights)
 
     def product(self, weights: Floats, direction: Floats, ridge: float = 0.0) -> Floats:
-        """(Hessian at `weights` + ridge I) direction."""
+        """Return (Hessian at `weights` + ridge I) direction."""
         return self.product_of_some(weights, direction, np.arange(self.likelihood.corpus.n_sequences), ridge)
 
     def differentiated_product(self, weights: Floats, direction: Floats, ridge: float = 0.0) -> Floats:
-        """The same by algorithmic differentiation (inference/forward_mode.py)."""
+        """Return the same by algorithmic differentiation (inference/forward_mode.py)."""
         this = self.likelihood
 
         def multiply_shard(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
@@ -68,7 +68,7 @@ class HessianProducts:
         return self.multiply_by(multiply_shard, weights, direction, ridge)
 
     def product_of_some(self, weights: Floats, direction: Floats, chosen: Longs, ridge: float = 0.0) -> Floats:
-        """The same for the loss of some sequences, in any order and as often as they are named."""
+        """Return the product for the loss of some sequences, in any order and with repetitions."""
         this, n = self.likelihood, len(chosen)
 
         def multiply_share(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
@@ -86,8 +86,11 @@ class HessianProducts:
         known_edges: Floats | float = 0.0,
         all_known: bool = False,
     ) -> Floats:
-        """The product from what `multiply_shard(k, ...)` sums up; `known_edges` are sums at the point known before, and
-        all_known says that no sequence has to be scored there again."""
+        """Return the product from the sums of `multiply_shard(k, ...)`.
+
+        known_edges: sums at the point that are already known;
+        all_known: whether no sequence needs to be scored at the point again.
+        """
         this, room, absolute = self.likelihood, self.likelihood.room(), self.likelihood.absolute(weights)
 
         def prepare(k: int) -> None:
@@ -112,48 +115,48 @@ class HessianProducts:
 
 
 class RecomputedCurvature:
-    """The same interface as Curvature's, where nothing is kept. product: (Hessian at weights + ridge I) direction."""
+    """The interface of Curvature without a cache. product: (Hessian at weights + ridge I) direction."""
 
     def __init__(self, likelihood: Likelihood, product: Callable[[Floats, Floats, float], Floats], c2: float) -> None:
         self.likelihood, self.product_at, self.c2 = likelihood, product, c2
         self.weights: Floats | None = None
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """loss + c2 |w|^2 and its gradient (a fresh array). One pass."""
+        """Return loss + c2 |w|^2 and its gradient (a new array). One pass."""
         loss, gradient, square = self.likelihood.gradient(weights, 2.0 * self.c2)
         self.weights = weights.copy()
         return loss + self.c2 * square, gradient
 
     def product(self, direction: Floats) -> Floats:
-        """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
+        """Return the Hessian at the point of the last gradient, times `direction` (a new array). One pass."""
         if self.weights is None:
             raise ValueError(NEEDS_A_GRADIENT)
         return self.product_at(self.weights, direction, 2.0 * self.c2)
 
 
 class Curvature:
-    """loss + c2 |w|^2 at a point: its gradient, which leaves something behind, and products with its Hessian there.
+    """loss + c2 |w|^2 at a point: its gradient, which caches inference, and Hessian-vector products there.
 
-    kept: of how many sequences the gradient leaves what a product needs; None: of as many as there is room for.
+    kept: the number of sequences whose inference the gradient caches; None: as many as the memory budget allows.
     """
 
     def __init__(self, products: HessianProducts, c2: float = 0.0, kept: int | None = None) -> None:
         self.products, self.c2 = products, c2
         this = products.likelihood
-        self.middles = middles_of_shards(this, kept)  # of each shard, the sequence behind the last one that is kept
+        self.middles = middles_of_shards(this, kept)  # of each shard, the sequence after the last cached one
         starts, padded = this.corpus.starts, this.layout.padded
         rows = starts[self.middles] - starts[this.bounds[:-1]]
         self.left = [make_left(max(1, int(n)), padded, far=True) for n in rows]
         self.edges = np.zeros((this.n_jobs, padded, padded))  # sums at the last gradient's point
-        self.weights: Floats | None = None  # where the last gradient was
+        self.weights: Floats | None = None  # the point of the last gradient
 
     @property
     def n_kept(self) -> int:
-        """Sequences of which something is kept."""
+        """Return the number of cached sequences."""
         return int((self.middles - self.products.likelihood.bounds[:-1]).sum())
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """loss + c2 |w|^2 and its gradient (a fresh array). One pass."""
+        """Return loss + c2 |w|^2 and its gradient (a new array). One pass."""
         this = self.products.likelihood
 
         def expect_shard(k: int, edges: Edges, expected: Expected) -> float:
@@ -170,7 +173,7 @@ class Curvature:
         return loss + self.c2 * square, gradient
 
     def product(self, direction: Floats) -> Floats:
-        """The Hessian where the last gradient was, times `direction` (a fresh array). One pass."""
+        """Return the Hessian at the point of the last gradient, times `direction` (a new array). One pass."""
         if self.weights is None:
             raise ValueError(NEEDS_A_GRADIENT)
         this = self.products.likelihood
@@ -185,7 +188,7 @@ class Curvature:
 
 
 def middles_of_shards(likelihood: Likelihood, kept: int | None) -> Longs:
-    """Of each shard, the sequence behind the last one of which something is kept; an even share of each."""
+    """Return for each shard the sequence after the last cached one; shards cache equal shares."""
     starts, bounds = likelihood.corpus.starts, likelihood.bounds
     n_bytes = ROWS * BYTES * likelihood.layout.padded * int(starts[-1])
     if kept is None:
@@ -193,7 +196,7 @@ def middles_of_shards(likelihood: Likelihood, kept: int | None) -> Longs:
         share = 1.0 if free is None else min(1.0, max(SMALL, SHARE * free) / n_bytes)
     else:
         share = min(1.0, kept / likelihood.corpus.n_sequences)
-        require_room(math.ceil(share * n_bytes), f"What {kept} sequences leave for products", "keep fewer of them")
+        require_room(math.ceil(share * n_bytes), f"Caching the inference of {kept} sequences", "cache fewer of them")
     kept_before = np.floor(share * bounds + 1e-9).astype(np.int64)
     middles: Longs = bounds[:-1] + kept_before[1:] - kept_before[:-1]
     return middles

@@ -1,4 +1,4 @@
-"""F(w) as solvers evaluate it, and where a run begins."""
+"""Evaluate F(w) for solvers, and determine the start of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fastcrf.penalties.regularizer import sparsity
 
 
 def evaluate(problem: GradientProblem, weights: Floats) -> tuple[float, Floats]:
-    """F(w), all penalties included, and the gradient of its smooth part. One pass."""
+    """Return F(w), all penalties included, and the gradient of its smooth part. One pass."""
     smooth, gradient = problem.gradient(weights)
     if problem.c1 == 0.0:
         return smooth, gradient
@@ -22,7 +22,7 @@ def evaluate(problem: GradientProblem, weights: Floats) -> tuple[float, Floats]:
 
 
 class Start(NamedTuple):
-    """Where a run begins: a point with the objective there, and the passes that it took to know."""
+    """The start of a run: a point, the objective there, and the passes spent on it."""
 
     weights: Floats
     value: float
@@ -31,23 +31,23 @@ class Start(NamedTuple):
 
 
 def begin(name: str, problem: GradientProblem, weights: Floats, state: Mapping[str, Any] | None) -> Start:
-    """The start of the solver `name`: as its memory says, or evaluated now."""
+    """Return the start of the solver `name`: from its state, or evaluated now."""
     if state:
         start = Start(np.array(state["weights"]), float(state["value"]), np.array(state["gradient"]), 0)
     else:
         start = Start(weights, *evaluate(problem, weights), 1)
     if not math.isfinite(start.value):
-        raise Diverged(f"{name} cannot start where the objective is {start.value}.")
+        raise Diverged(f"{name} cannot start at weights with the objective {start.value}; start from other weights.")
     return start
 
 
 def begin_with_curvature(
     name: str, point: PointOfCurvature, weights: Floats, state: Mapping[str, Any] | None
 ) -> tuple[Floats, float, Floats, float]:
-    """(weights, smooth part there, its gradient, passes spent) of the solver `name`."""
+    """Return (weights, smooth part there, its gradient, passes spent) of the solver `name`."""
     if state:
         return np.array(state["weights"]), float(state["value"]), np.array(state["gradient"]), 0.0
     value, gradient = point.gradient(weights)
     if not math.isfinite(value):
-        raise Diverged(f"{name} cannot start where the objective is {value}.")
+        raise Diverged(f"{name} cannot start at weights with the objective {value}; start from other weights.")
     return weights, value, gradient, 1.0

@@ -1,12 +1,12 @@
-"""How large the features of a sequence are in sum: what bounds the steps of iterative scaling.
+"""The largest feature sums of sequences, which bound the steps of iterative scaling.
 
-The mass of a labeling is the sum of all its features, M(x, y) = sum_f f(x, y). With no feature negative, each sequence
-has a largest one,
+The feature sum of a label sequence is M(x, y) = sum_f f(x, y). Without negative features each sequence has a largest
+one,
 
     T(x) = max_y M(x, y)
 
-the score of its best labeling if every weight were 1: so Viterbi's algorithm finds it. Generalized iterative scaling
-needs the largest of them all, improved iterative scaling the expected counts of sequences of each mass apart.
+the score of its best label sequence if every weight were 1, so Viterbi's algorithm finds it. Generalized iterative
+scaling needs the largest of all; improved iterative scaling needs separate expected counts for each sum.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from fastcrf.objective.likelihood import Likelihood
 
 
 class GroupedCounts(NamedTuple):
-    """Expected counts of groups of sequences, each with the largest mass in it."""
+    """Expected counts of groups of sequences, each with the largest feature sum in it."""
 
     masses: Floats  # [groups] ascending
     counts: Floats  # [groups, weights]
 
 
 def feature_masses(corpus: Corpus, features: FeatureMap) -> Floats:
-    """T(x) of each sequence, [N]. One sentence if a feature is negative."""
+    """Return T(x) of each sequence, [N]; raise `ValueError` if a feature is negative."""
     lowest = float(corpus.values.min(initial=math.inf))
     if lowest < 0.0:
         raise ValueError(
-            f"Iterative scaling needs attribute values of at least 0, and one is {lowest:g}; "
+            f"Iterative scaling needs attribute values of at least 0, but one is {lowest:g}; "
             "shift or scale the values, or use lbfgs."
         )
     ones = np.ones(features.n_weights)
@@ -41,7 +41,7 @@ def feature_masses(corpus: Corpus, features: FeatureMap) -> Floats:
 
 
 class MassGroups:
-    """The sequences of a corpus by their mass, in at most `n_groups` groups."""
+    """The sequences of a corpus, grouped by feature sum into at most `n_groups` groups."""
 
     def __init__(self, likelihood: Likelihood, masses: Floats, n_groups: int) -> None:
         self.likelihood, self.n_groups = likelihood, n_groups
@@ -51,7 +51,7 @@ class MassGroups:
         self.groups = np.split(order, bounds[1:-1])
 
     def expected_counts(self, weights: Floats) -> tuple[float, GroupedCounts]:
-        """Sum of log Z, and the expected counts of each group. One pass."""
+        """Return the sum of log Z, and the expected counts of each group. One pass."""
         counts, total = np.empty((len(self.groups), len(weights))), 0.0
         for k, group in enumerate(self.groups):
             log_z, counts[k] = self.likelihood.expected_counts(weights, group)
@@ -60,9 +60,10 @@ class MassGroups:
 
 
 def group_bounds(ascending: Floats, n_groups: int) -> Longs:
-    """First sequence of each group and their number: a group a mass, or if there are too many, equal ratios of masses.
+    """Return the first sequence of each group and their number: one group per sum or, if there are too many, equal
+    ratios.
 
-    What a group's steps lose is the ratio of its largest mass to the others in it.
+    The steps of a group are shorter by the ratio of its largest feature sum to the others in it.
     """
     classes = ascending
     if len(np.unique(ascending)) > n_groups:

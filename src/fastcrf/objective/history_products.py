@@ -1,6 +1,4 @@
-"""Products with the Hessian of the loss of chains of higher order. Nothing is kept between them
-(higher_order/tangents.py).
-"""
+"""Hessian-vector products of the loss of chains of higher order, without a cache (higher_order/tangents.py)."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ from fastcrf.simd.widths import aligned_zeros
 
 
 class HistoryProducts:
-    """Products at any point."""
+    """Hessian-vector products at any point."""
 
     def __init__(self, likelihood: Likelihood) -> None:
         self.likelihood, layout, n_jobs = likelihood, likelihood.layout, likelihood.n_jobs
@@ -35,11 +33,11 @@ class HistoryProducts:
         self.all = np.arange(likelihood.corpus.n_sequences)
 
     def product(self, weights: Floats, direction: Floats, ridge: float = 0.0) -> Floats:
-        """(Hessian at `weights` + ridge I) direction."""
+        """Return (Hessian at `weights` + ridge I) direction."""
         return self.product_of_some(weights, direction, self.all, ridge)
 
     def product_of_some(self, weights: Floats, direction: Floats, chosen: Longs, ridge: float = 0.0) -> Floats:
-        """The same for the loss of some sequences, in any order and as often as they are named."""
+        """Return the product for the loss of some sequences, in any order and with repetitions."""
         this, room, absolute = self.likelihood, self.likelihood.room(), self.likelihood.absolute(weights)
         wide, n = np.zeros(this.corpus.n_sequences, np.bool_), len(chosen)
 
@@ -68,7 +66,7 @@ class HistoryProducts:
         return product
 
     def wide_product(self, weights: Floats, direction: Floats, i: int) -> Floats:
-        """The share of one sequence whose scores are very wide."""
+        """Return the product for one sequence with a large score range."""
         this, corpus = self.likelihood, self.likelihood.corpus.stretch(i, i + 1)
         features = this.features
         of_point, of_direction = (
@@ -83,7 +81,7 @@ class HistoryProducts:
 
 
 def state_sums(corpus: Corpus, offsets: Longs, labels: np.ndarray, nodes: Floats) -> Floats:
-    """Quantities of labels [P, K], times values, summed by state feature."""
+    """Sum quantities of labels [P, K], times values, by state feature."""
     sums = np.zeros(len(labels))
     for p, row in enumerate(nodes):
         for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
@@ -96,7 +94,9 @@ Tables = tuple[Floats, list[Floats]]  # [T, K] of the labels at each position, a
 
 
 def covariances(scores: Floats, steps: Steps, slopes: Floats, step_slopes: Steps) -> Tables:
-    """Covariance of each label at each position, and of each step, with the score of a labeling along r."""
+    """Return the covariance of each label at each position, and of each step, with the score of a label sequence along
+    r.
+    """
     assert steps.tree is not None  # of a chain of higher order
     last, following = steps.tree.last, steps.tree.following
     own, _, near = near_zero(scores, steps)
@@ -123,7 +123,7 @@ def covariances(scores: Floats, steps: Steps, slopes: Floats, step_slopes: Steps
 
 
 def arriving(values: Floats, following: Longs) -> Floats:
-    """Sums [S] of values of steps [S, K], by the state that each leads to."""
+    """Sum values of steps [S, K] by their target state, [S]."""
     return np.bincount(following.ravel(), values.ravel(), len(following)).astype(np.float64, copy=False)
 
 
@@ -134,5 +134,5 @@ def normalized(logs: Floats) -> Floats:
 
 
 def mean_of(sums: Floats, chances: Floats) -> Floats:
-    """Where all chances have been lost to rounding, nothing depends on them."""
+    """Return the mean, or 0 if all probabilities have underflowed, because nothing depends on it then."""
     return sums / np.where(chances > 0.0, chances, 1.0)

@@ -1,8 +1,8 @@
 """Negative log-likelihood of a corpus and its gradient, on threads.
 
-Sequences are split into contiguous shards of equal cost, one a thread. Each thread adds expected counts into a table
-of its own; the tables are summed when the gradient is collected, so the result depends on the number of threads (in
-the last digits) and on nothing else.
+Sequences are split into contiguous shards of equal cost, one per thread. Each thread adds expected counts into its own
+table, and the tables are summed when the gradient is collected. The result therefore depends on the number of threads
+(in the last digits) and on nothing else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FEW = 1 << 16  # weights: waking a thread takes longer than copying them
 
 
 class Room(NamedTuple):
-    """Where the threads sum up what they expect, one table and two sums of edges each."""
+    """The sums of all threads: one table and two sums of edges each."""
 
     tables: Floats  # [threads, table size]
     edge_sums: Floats  # [threads, 2, rows and columns of edges]
@@ -43,7 +43,7 @@ class Room(NamedTuple):
 
 
 def split(layout: Layout, flat: Floats) -> Table:
-    """The two views of a flat array in the arrangement of a layout."""
+    """Return the two views of a flat array in the arrangement of a layout."""
     corner = layout.n_row_slots
     return Table(flat[:corner].reshape(layout.n_rows, layout.padded), flat[corner:])
 
@@ -61,7 +61,7 @@ ExpectShard = Callable[[int, AnyEdges, Expected], float]
 class Likelihood:
     """sum_i s_i * -log p(y_i | x_i, w), its gradient, and per-sequence figures.
 
-    With a prior, what it is given are the differences v = w - prior, and |w|^2 is |v|^2.
+    With a prior, the arguments are the differences v = w - prior, and |w|^2 is |v|^2.
     """
 
     def __init__(self, corpus: Corpus, features: FeatureMap, n_jobs: int = 1, prior: Floats | None = None) -> None:
@@ -76,7 +76,7 @@ class Likelihood:
         self.weight_bounds = np.linspace(0, features.n_state, self.n_jobs + 1).astype(np.int64)
         self.pool = ThreadPoolExecutor(self.n_jobs - 1, "fastcrf") if self.n_jobs > 1 else None
         self.lanes = (0,) * self.layout.width
-        self.shape = features.n_labels, self.lanes  # what kernels ask for last
+        self.shape = features.n_labels, self.lanes  # the last arguments of kernels
         longest = max(BLOCK, int(np.diff(corpus.starts).max(initial=0)))
         self.tree, self.edge_rows = tree_of(self.layout), self.layout.rows_of(features)
         lattice = self.tree, longest, features.n_labels, self.layout.padded
@@ -86,40 +86,40 @@ class Likelihood:
         self._room: Room | None = None
 
     def value(self, weights: Floats) -> float:
-        """The loss alone: forward recursions only."""
+        """Return the loss alone: forward recursions only."""
         log_z = self.log_partitions(weights)
         total = log_z @ self.corpus.weights if len(self.corpus.weights) else log_z.sum()
         return float(total) - dot(self.absolute(weights), self.counts)
 
     def absolute(self, weights: Floats) -> Floats:
-        """The weights of the model: these, or the prior and these."""
+        """Return the weights of the model: these, or the prior plus these."""
         return weights if self.prior is None else self.prior + weights
 
     def gradient(self, weights: Floats, ridge: float = 0.0) -> tuple[float, Floats, float]:
-        """Loss, gradient of loss + ridge/2 |w|^2, and |w|^2 (which comes free)."""
+        """Return loss, gradient of loss + ridge/2 |w|^2, and |w|^2 (at no extra cost)."""
         return self.gradient_by(self.expect_shard, weights, self.counts, ridge)
 
     def subset_gradient(self, weights: Floats, sequences: Longs) -> tuple[float, Floats]:
-        """Loss and gradient of some sequences alone, in any order and as often as they are named."""
+        """Return loss and gradient of some sequences, in any order and with repetitions."""
         counts = count_gold(reorder(self.corpus, sequences), self.features)
         return self.gradient_by(self.expecting(sequences), weights, counts, 0.0)[:2]
 
     def expected_counts(self, weights: Floats, sequences: Longs | None = None) -> tuple[float, Floats]:
-        """Sum of log Z, and how often the model expects each feature; in some sequences alone, if they are given."""
+        """Return the sum of log Z and the expected count of each feature, of all sequences or of the given ones."""
         expect_shard = self.expect_shard if sequences is None else self.expecting(sequences)
         return self.gradient_by(expect_shard, weights, self.no_counts, 0.0)[:2]
 
     @cached_property
     def no_counts(self) -> Floats:
-        """Where nothing is to be taken off, expected counts lose no digit."""
+        """Return zeros: without a subtraction, expected counts lose no digits."""
         return np.zeros(self.features.n_weights)
 
     def expect_shard(self, k: int, edges: AnyEdges, expected: Expected) -> float:
-        """The share of thread k in all sequences."""
+        """Compute the share of thread k in all sequences."""
         return expect(self.sequences(edges), *self.shard(k), self.lattices[k], expected, *self.shape)
 
     def expecting(self, chosen: Longs) -> ExpectShard:
-        """The shares of threads in some sequences."""
+        """Return the function that computes the shares of threads in some sequences."""
 
         def expect_share(k: int, edges: AnyEdges, expected: Expected) -> float:
             share = len(chosen) * k // self.n_jobs, len(chosen) * (k + 1) // self.n_jobs
@@ -128,7 +128,7 @@ class Likelihood:
         return expect_share
 
     def gradient_by(self, expect_shard: ExpectShard, weights: Floats, counts: Floats, ridge: float) -> Evaluation:
-        """Loss, gradient and |w|^2 from the log Z and the expected counts that `expect_shard(k, ...)` sums up."""
+        """Return loss, gradient and |w|^2 from the log Z and the expected counts of `expect_shard(k, ...)`."""
         absolute = self.absolute(weights)
         self.on_weights(lambda first, last: expand_weights(absolute, self.layout.place, first, last, self.flat))
         log_z, edge_counts = self.sum_up(expect_shard, self.edges(absolute))
@@ -137,7 +137,7 @@ class Likelihood:
         return log_z - gold, gradient, square
 
     def sum_up(self, expect_shard: ExpectShard, edges: AnyEdges) -> tuple[float, Floats]:
-        """log Z and counts of transitions, summed over the threads, whose tables are left for `collect`."""
+        """Return log Z and counts of transitions, summed over the threads; their tables remain for `collect`."""
         room = self.room()
 
         def expect_alone(k: int) -> float:
@@ -149,7 +149,7 @@ class Likelihood:
         return log_z, edge_counts if self.tree is None else and_for_shorter(edge_counts, self.tree)
 
     def collect(self, edge_counts: Floats, counts: Floats, vector: Floats, ridge: float) -> tuple[Floats, float, float]:
-        """What the threads have summed - counts + ridge * vector, vector . counts, and |vector|^2."""
+        """Return the threads' sums - counts + ridge * vector, vector . counts, and |vector|^2."""
         tables, place, gradient = self.room().tables, self.layout.place, np.empty(self.features.n_weights)
 
         def collect_range(first: int, last: int) -> tuple[float, float]:
@@ -163,13 +163,13 @@ class Likelihood:
         return gradient, float(gold), float(square + vector[state:] @ vector[state:])
 
     def room(self) -> Room:
-        """Where the threads sum up, made when first needed."""
+        """Return the sums of the threads, allocated on first use."""
         if self._room is None:
             self._room = make_room(self.layout, self.n_jobs)
         return self._room
 
     def log_partitions(self, weights: Floats) -> Floats:
-        """log Z of each sequence, [N]."""
+        """Return log Z of each sequence, [N]."""
         log_z = np.empty(self.corpus.n_sequences)
         sequences = self._load(self.absolute(weights))
 
@@ -180,7 +180,7 @@ class Likelihood:
         return log_z
 
     def sequence_figures(self, weights: Floats) -> Floats:
-        """(log Z, expected score, gold score) of each sequence, [N, 3]."""
+        """Return (log Z, expected score, gold score) of each sequence, [N, 3]."""
         figures = np.empty((self.corpus.n_sequences, 3))
         sequences = self._load(self.absolute(weights))
 
@@ -196,7 +196,7 @@ class Likelihood:
         return self.sequences(self.edges(weights))
 
     def sequences(self, edges: AnyEdges) -> Sequences:
-        """All sequences, at the point whose state weights the table holds."""
+        """Return all sequences at the point whose state weights the table holds."""
         return Sequences(self.positions, self.corpus.weights, self.table, edges)
 
     def edges(self, weights: Floats) -> AnyEdges:
@@ -209,13 +209,13 @@ class Likelihood:
         return int(self.weight_bounds[k]), int(self.weight_bounds[k + 1])
 
     def on_weights(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """work(first, last) for stretches of the state weights, on threads unless they are few."""
+        """Run work(first, last) on slices of the state weights, on threads unless there are few."""
         if self.features.n_state < FEW:
             return [work(0, self.features.n_state)]
         return self.on_threads(lambda k: work(*self.weight_range(k)))
 
     def on_threads(self, work: Callable[[int], Any]) -> list[Any]:
-        """work(k) for each shard k, the first one here and the others in the pool."""
+        """Run work(k) for each shard k, the first one in this thread and the others in the pool."""
         if self.pool is None:
             return [work(0)]
         others = [self.pool.submit(work, k) for k in range(1, self.n_jobs)]
@@ -223,10 +223,10 @@ class Likelihood:
 
 
 def balanced_shards(positions: Positions, layout: Layout, n_jobs: int) -> np.ndarray:
-    """First sequence of each shard, [shards + 1]: contiguous, about equal cost, none empty."""
+    """Return the first sequence of each shard, [shards + 1]: contiguous, about equal cost, none empty."""
     starts, Kp = positions.starts, layout.padded
     rows = positions.row_starts[starts[1:]] - positions.row_starts[starts[:-1]]
-    # Relative costs, from a profile: recursions K Kp a position, exponentials and shifts Kp, a row Kp, a cell.
+    # Relative costs, from a profile: recursions K Kp per position, exponentials and shifts Kp, a row Kp, a cell.
     cost = np.diff(starts) * (3 * layout.n_histories + 60) * Kp + 12 * rows * Kp + 12 * np.diff(positions.cell_starts)
     reached = np.concatenate(([0], np.cumsum(cost, dtype=np.float64)))
     targets = np.linspace(0, reached[-1], max(1, min(n_jobs, len(cost))) + 1)

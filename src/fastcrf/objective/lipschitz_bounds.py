@@ -1,13 +1,13 @@
-"""Lipschitz constants of the sequences' gradients that hold everywhere, known from the data alone.
+"""Global Lipschitz constants of the sequences' gradients, computed from the data alone.
 
-The Hessian of sequence i is s_i times the covariance of its feature counts, so its largest eigenvalue is at most a
-quarter of the squared length of the largest difference of two counts:
+The Hessian of sequence i is s_i times the covariance of its feature counts, so its largest eigenvalue is at most 1/4 of
+the squared length of the largest difference of two counts:
 
     L_i <= s_i / 2 (sum_a C_a^2 + (T - 1)^2),   C_a = sum over the positions of |value of attribute a|
 
-because the counts of an attribute by label, sums of C_a units, differ by at most sqrt(2) C_a, and those of the T - 1
-label bigrams likewise (in a chain of higher order, those of the T - 2 triples and of longer grams come on top). Where
-only one label, or bigram, has a weight, they differ by at most C_a: half of the term.
+The counts of an attribute by label, sums of C_a units, differ by at most sqrt(2) C_a, and so do those of the T - 1
+label bigrams (a chain of higher order adds those of the T - 2 trigrams and of longer n-grams). If only one label, or
+bigram, has a weight, they differ by at most C_a: half of the term.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from fastcrf.core.types import Corpus, Diverged, FeatureMap, Floats
 from fastcrf.data.corpus.reordering import order_of_blocks
 from fastcrf.features.histories import lengths_of
 
-SHARES = np.array([0.0, 0.25, 0.5])  # of C^2, where none, one or more of the labels have a weight
+SHARES = np.array([0.0, 0.25, 0.5])  # of C^2, if none, one or more of the labels have a weight
 
 
 def lipschitz_bounds(corpus: Corpus, features: FeatureMap) -> Floats:
-    """A bound on L_i for each sequence, [N]; of the loss alone, sequence weights included."""
+    """Return a bound on L_i for each sequence, [N]; of the loss alone, sequence weights included."""
     return np.concatenate([bounds_of_stretch(stretch, features) for stretch in corpus.stretches()])
 
 
@@ -47,10 +47,10 @@ def share(n_weights: np.ndarray | int) -> np.ndarray:
 
 
 def bounds_of_blocks(corpus: Corpus, features: FeatureMap, n_blocks: int, seed: int) -> Floats:
-    """The same for the mean over each of the blocks that `seed` makes (objective/movable.py), [n_blocks]."""
+    """Return a bound for the mean over each of the blocks that `seed` defines (objective/movable.py), [n_blocks]."""
     bounds, n = lipschitz_bounds(corpus, features), corpus.n_sequences
     if not np.isfinite(bounds).all():
-        raise Diverged("The Lipschitz constants of these data are not finite: some attribute has too large a value.")
+        raise Diverged("The Lipschitz constants of these data are not finite; scale the attribute values down.")
     if n_blocks == n:
         return bounds
     order, edges = order_of_blocks(n, n_blocks, seed)

@@ -1,4 +1,4 @@
-"""The problem in which attributes that always go together are one (`merging.py`), for solvers as any other."""
+"""The problem with merged duplicate attributes (`merging.py`), for any solver."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from fastcrf.simd.vectors import dot
 
 
 class MergedProblem(Penalized):
-    """Minimize  F(v) = sum_i s_i * -log p(y_i | x_i, roots * v) + c1 |roots * v|_1 + c2 |v|^2,   c2 > 0.
+    """Minimize F(v) = sum_i s_i * -log p(y_i | x_i, roots * v) + c1 |roots * v|_1 + c2 |v|^2, c2 > 0.
 
     whole: the features of the model that v stands for.
 
-    `corpus` is what solvers that draw see: sqrt(k) is part of its values. Evaluations multiply the weights instead, so
-    that their kernels need not read values.
+    `corpus` is for stochastic solvers: sqrt(k) is part of its values. Evaluations multiply the weights instead, so that
+    their kernels need not read values.
     """
 
     provides = frozenset({"gradient", "rough", "sequences"})
@@ -55,23 +55,23 @@ class MergedProblem(Penalized):
         return self.merging.valued()
 
     def value(self, weights: Floats) -> float:
-        """F(v). One pass, forward recursions only."""
+        """Return F(v). One pass, forward recursions only."""
         penalty = sparsity(weights, self.c1, self.c1_factors) + self.c2 * dot(weights, weights)
         return self.likelihood.value(self.merging.roots * weights) + penalty
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """The smooth part, loss + c2 |v|^2, and its gradient (a fresh array). One pass."""
+        """Return the smooth part, loss + c2 |v|^2, and its gradient (a new array). One pass."""
         loss, gradient, _ = self.likelihood.gradient(self.merging.roots * weights)
         gradient *= self.merging.roots
         gradient += 2.0 * self.c2 * weights
         return loss + self.c2 * dot(weights, weights), gradient
 
     def roughly(self) -> Self:
-        """The same problem with gradients in single precision, where that is possible."""
+        """Return the same problem with gradients in single precision, if that is possible."""
         return roughly(self)
 
     def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart:
-        """The sequences one by one, for a solver that draws: all features occur."""
+        """Return the sequences one by one, for a stochastic solver: all features occur."""
         if n_blocks is not None:
             raise ValueError("A problem of merged attributes has no blocks of several sequences; use `Problem`.")
         return self._part
@@ -88,7 +88,7 @@ class MergedProblem(Penalized):
 
     @property
     def model_features(self) -> FeatureMap:
-        """Those of the data as they are."""
+        """Return the features of the original data."""
         return self.whole
 
     def model_weights(self, weights: Floats) -> Floats:
@@ -99,7 +99,7 @@ class MergedProblem(Penalized):
 
 
 def times_roots(positions: Positions, layout: Layout, roots: Floats) -> Positions:
-    """The positions with the roots of their weights as part of the values."""
+    """Return the positions with the roots of their weights as part of the values."""
     corner, place = layout.n_row_slots, layout.place
     in_row, of_row, of_cell = place < corner, np.ones(layout.n_rows), np.ones(layout.n_cells)
     of_row[place[in_row] // layout.padded] = roots[: len(place)][in_row]

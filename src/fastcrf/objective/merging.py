@@ -1,15 +1,15 @@
-"""Attributes that always go together, as one: a smaller problem with the same optimum.
+"""Merge duplicate attributes: a smaller problem with the same optimum.
 
-Attributes that occur at the same positions, with the same values, cannot be told apart by the data: a rare word, its
-lower-case form, its prefixes and its suffixes. There are many of them: half of all attributes and more where items
-hold what is usual for names. Under an L2 penalty k of them have the same weight at the optimum, u, so one attribute
-with the weight W = k u does as well, and costs c2 W^2 / k. In terms of v = W / sqrt(k) the penalty is c2 v^2 again:
+The data cannot distinguish attributes that occur at the same positions with the same values: a rare word, its lower
+case form, its prefixes and suffixes. They are common: half of all attributes or more, with typical features of names.
+Under an L2 penalty k of them have the same weight at the optimum, u, so one attribute with the weight W = k u replaces
+them and costs c2 W^2 / k. In terms of v = W / sqrt(k) the penalty is c2 v^2 again:
 
     loss(.., u, .., u, ..) + c2 k u^2  =  loss'(.., sqrt(k) v, ..) + c2 v^2,        v = sqrt(k) u
 
-Lengths and gaps stay what they are: |v|^2 is the sum of the squares, and the gradient's norm is the same, too. With an
-L1 penalty besides, c1 k |u| = c1 sqrt(k) |v|: c1 counts sqrt(k) times. With an L1 penalty alone the weights of a group
-need not be equal, so such problems are left as they are.
+Norms and gaps do not change: |v|^2 is the sum of the squares, and the gradient's norm is the same. With an additional
+L1 penalty, c1 k |u| = c1 sqrt(k) |v|: the factor of c1 is sqrt(k). With an L1 penalty alone the weights of a group need
+not be equal, so such problems are not merged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fastcrf.core.types import STRETCH, Corpus, FeatureMap, Floats, Longs
 from fastcrf.data.corpus.occurrences import with_attributes
 from fastcrf.system.mapped_arrays import empty_beside
 
-WORTH_WHILE = 0.95  # of the weights: if more are left, it is not worth another form of the problem
+WORTH_WHILE = 0.95  # of the weights: if more remain, merging does not pay
 
 
 class Merging(NamedTuple):
@@ -30,25 +30,25 @@ class Merging(NamedTuple):
 
     corpus: Corpus
     features: FeatureMap
-    sizes: Longs  # [groups] k, how many attributes are one
-    places: Longs  # [weights of the whole] which weight of `features` stands for each
+    sizes: Longs  # [groups] k, the number of merged attributes
+    places: Longs  # [weights of the whole] the weight of `features` for each
     roots: Floats  # [weights] sqrt(k), and 1 for transitions
 
     def join(self, whole: Floats) -> Floats:
-        """v for the weights of the whole; those of a group may differ, and their sum counts."""
+        """Return v for the weights of the whole; weights of a group are summed, and may differ."""
         return np.bincount(self.places, whole, len(self.roots)) / self.roots
 
     def spread(self, joined: Floats) -> Floats:
-        """The weights of the whole for v."""
+        """Return the weights of the whole for v."""
         return (joined / self.roots)[self.places]
 
     def valued(self) -> Corpus:
-        """The corpus with sqrt(k) as part of the values, for whom v are weights like others."""
+        """Return the corpus with sqrt(k) as part of the values, for code that treats v as plain weights."""
         return self.corpus._replace(values=gathered(np.sqrt(self.sizes), self.corpus.attributes, self.corpus.values))
 
 
 def gathered(factors: Floats, places: np.ndarray, times: Floats) -> Floats:
-    """factors[places], times what is given; of mapped places it is mapped, too."""
+    """Return factors[places] * times; memory-mapped if places is."""
     found = empty_beside(places, len(places), np.float64)
     for first in range(0, len(places), STRETCH):
         some = slice(first, first + STRETCH)
@@ -59,7 +59,7 @@ def gathered(factors: Floats, places: np.ndarray, times: Floats) -> Floats:
 
 
 def merge_equal(corpus: Corpus, features: FeatureMap) -> Merging | None:
-    """The smaller problem; None if it would hardly be smaller."""
+    """Return the smaller problem; None if it would hardly be smaller."""
     groups, representatives = equal_attributes(corpus, features.n_attributes)
     sizes = np.diff(features.offsets)
     n_state = int(sizes[representatives].sum())
@@ -71,7 +71,7 @@ def merge_equal(corpus: Corpus, features: FeatureMap) -> Merging | None:
     labels = np.empty(n_state, features.labels.dtype)
     labels[places] = features.labels
     if not np.array_equal(labels[places], features.labels):
-        return None  # not the features of these data alone
+        return None  # the features are not those of these data alone
     n_transitions, members = len(features.sources), np.bincount(groups)
     is_first = np.zeros(features.n_attributes, np.bool_)
     is_first[representatives] = True
@@ -85,11 +85,11 @@ def merge_equal(corpus: Corpus, features: FeatureMap) -> Merging | None:
 
 
 def equal_attributes(corpus: Corpus, n_attributes: int) -> tuple[Longs, Longs]:
-    """(group of each attribute, first attribute of each group), both in the order of the attributes.
+    """Return (group of each attribute, first attribute of each group), both in the order of the attributes.
 
-    Each attribute is the sum of random numbers over its positions, two of them. Attributes that go together add up the
-    same numbers in the same order, so that their sums are equal to the last bit; those of others differ in at least
-    one of some hundred bits, whatever the data are, as nobody knows the numbers beforehand.
+    The hash of an attribute is the sum of random numbers over its positions, two of them. Duplicate attributes add the
+    same numbers in the same order, so their sums are equal to the last bit. Those of other attributes differ in at
+    least one of some hundred bits, whatever the data are, because the numbers are unpredictable.
     """
     random, sums = np.random.default_rng(), np.zeros((n_attributes, 2))
     for stretch in corpus.stretches():

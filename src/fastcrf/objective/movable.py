@@ -1,10 +1,10 @@
-"""The features that a corpus can move, for solvers that draw sequences.
+"""The features that a corpus can change, for stochastic solvers.
 
-A model may have features of attributes that do not occur in the corpus at hand (it was warm-started from a larger one).
-Their gradient is that of the penalty alone; weights that start at 0 stay there. Solvers that draw leave them out, so
-that what they do between two epochs costs what the corpus costs, not what the model costs.
+A model may have features of attributes that do not occur in the current corpus (after a warm start from a larger one).
+Their gradient is that of the penalty alone, and weights that start at 0 stay there. Stochastic solvers leave them out,
+so that the work between two epochs depends on the corpus, not on the model.
 
-Solvers that draw several sequences at once divide the corpus into blocks, at random but once and for all.
+Stochastic solvers with a batch divide the corpus into blocks, at random but once per run.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class MovablePart(NamedTuple):
     prior: Floats = NO_PRIOR  # of these features, if there is one
 
     def with_prior(self, whole: Floats) -> MovablePart:
-        """The same with a prior, given for all features of the problem."""
+        """Return the same part with a prior, given for all features of the problem."""
         prior, blocks = self.take(whole), self.blocks
         support = with_prior(blocks.support, blocks.layout, self.features, prior)
         return self._replace(prior=prior, blocks=blocks._replace(support=support))
 
     def along_prior(self, slopes: Floats) -> float:
-        """prior . slopes, those of this part."""
+        """Return prior . slopes, those of this part."""
         return dot(self.prior, slopes) if len(self.prior) else 0.0
 
     def take(self, whole: Floats) -> Floats:
-        """The weights of this part: `whole` itself when that is all, else a copy."""
+        """Return the weights of this part: `whole` itself if the part has all features, else a copy."""
         return whole[self.places] if len(self.places) else whole
 
     def put(self, weights: Floats, whole: Floats) -> None:
@@ -51,5 +51,5 @@ class MovablePart(NamedTuple):
 
 
 def slice_size(corpus: Corpus) -> int:
-    """Draws that take well under a second: epochs hand control back after so many, for Ctrl-C."""
+    """Return a number of samples that takes well under a second: epochs yield control after so many, for Ctrl-C."""
     return max(1, SLICE_OF_POSITIONS * corpus.n_sequences // corpus.n_positions)

@@ -1,4 +1,4 @@
-"""What problems have in common, whoever evaluates their sequences: penalty, weights, certificate."""
+"""The common part of problems: penalty, weights, certificate."""
 
 from __future__ import annotations
 
@@ -38,35 +38,37 @@ class Penalized(ABC):
 
     @property
     def model_features(self) -> FeatureMap:
-        """The features of the model that is trained."""
+        """Return the features of the trained model."""
         return self.features
 
     def with_penalty(self, c1: float, c2: float) -> Self:
-        """The same data with another penalty; whatever has been made of the data is shared."""
+        """Return the same data with another penalty; everything derived from the data is shared."""
         other = copy.copy(self)
         other.regularizer = make_regularizer(c1, c2)
         return other
 
     def model_weights(self, weights: Floats) -> Floats:
-        """The weights of the model that a solver's weights stand for: others, where a problem has changed variables."""
+        """Return the model's weights for a solver's weights; they differ if a problem has changed variables."""
         return weights
 
     def solver_weights(self, weights: Floats) -> Floats:
-        """The weights of a solver that stand for those of a model."""
+        """Return a solver's weights for the model's weights."""
         return weights
 
     @abstractmethod
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
+        """Return the smooth part, loss + c2 |w|^2, and its gradient (a new array). One pass."""
 
     @abstractmethod
     def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
-        """A lower bound on F* where c2 = 0 < c1 (`certificate.sparse_bound`). One pass."""
+        """Return a lower bound on F* for c2 = 0 < c1 (`certificate.sparse_bound`). One pass."""
 
     def certificate(
         self, weights: Floats, objective: float | None = None, gradient: Floats | None = None
     ) -> Certificate:
-        """An upper bound on F(w) - F*; `objective` is F(w), `gradient` that of the smooth part, if they are known."""
+        """Return an upper bound on F(w) - F*; `objective` is F(w), `gradient` that of the smooth part, if they are
+        known.
+        """
         if gradient is None or objective is None:
             smooth, gradient = self.gradient(weights)
             objective = smooth + sparsity(weights, self.c1, self.c1_factors)
@@ -75,4 +77,4 @@ class Penalized(ABC):
             return Certificate(objective, objective - gap)
         if self.c1 > 0:
             return Certificate(objective, self.sparse_bound(weights, float(np.abs(gradient).max())))
-        return Certificate(objective, -math.inf)
+        return Certificate(objective, -math.inf, penalized=False)

@@ -1,4 +1,4 @@
-"""The problem that solvers see: objective, gradient, certificate, and what else they may ask for."""
+"""The problem that solvers minimize: objective, gradient, certificate and all other capabilities."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from fastcrf.simd.vectors import dot
 
 
 class Problem(Penalized):
-    """Minimize  F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2.
+    """Minimize F(w) = sum_i s_i * -log p(y_i | x_i, w) + c1 |w|_1 + c2 |w|^2.
 
-    `value`, `gradient` and a product with the Hessian count as one effective pass over the data each, those of some
+    `value`, `gradient` and a Hessian-vector product count as one effective pass over the data each, those of some
     sequences as their share of all.
 
-    prior: the mean of the penalty, c2 |w - prior|^2. Solvers, certificates and all else then work on the differences
-    v = w - prior and know nothing of it; `model_weights` adds it, and so do all scores.
+    prior: the mean of the penalty, c2 |w - prior|^2. Solvers, certificates and all other code then work on the
+        differences v = w - prior; only `model_weights` and the scores add the prior.
     """
 
     provides: frozenset[str] = frozenset(CAPABILITIES)
@@ -62,7 +62,7 @@ class Problem(Penalized):
         self.features = features
         self._mass_groups: MassGroups | None = None
         self._parts: dict[tuple[bool, tuple[int, int] | None], MovablePart] = {}
-        self.asked_to_stop: Callable[[], bool] = lambda: False  # set by whoever runs the solver; long epochs look here
+        self.asked_to_stop: Callable[[], bool] = lambda: False  # set by the caller of the solver; long epochs check it
 
     @property
     def n_sequences(self) -> int:
@@ -77,11 +77,12 @@ class Problem(Penalized):
         return slice_size(self.corpus)
 
     def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart:
-        """What a solver that draws can move when it starts from `weights`: the features that occur in the corpus.
+        """Return the part that a stochastic solver can change when it starts from `weights`: the features in the
+        corpus.
 
-        All features if `whole`, or if one that does not occur has a weight: the penalty shrinks it. n_blocks: how many
-        blocks of sequences there are to draw, at random by `seed`; each sequence by itself when not given. Made when
-        first asked for, and kept until another one is.
+        It has all features if `whole`, or if one that does not occur has a weight: the penalty shrinks it. n_blocks:
+        the number of blocks to sample, at random by `seed`; one block per sequence if None. The part is cached until
+        another one is requested.
         """
         occurring = self._occurring
         if occurring is None or np.count_nonzero(weights) > np.count_nonzero(weights[occurring[1]]):
@@ -108,29 +109,29 @@ class Problem(Penalized):
         return occurring_features(self.corpus, self.features)
 
     def value(self, weights: Floats) -> float:
-        """F(w), all penalties included. One pass, forward recursions only."""
+        """Return F(w), all penalties included. One pass, forward recursions only."""
         return self.likelihood.value(weights) + self.regularizer.value(weights)
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
+        """Return the smooth part, loss + c2 |w|^2, and its gradient (a new array). One pass."""
         loss, gradient, square = self.likelihood.gradient(weights, ridge=2.0 * self.c2)
         return loss + self.c2 * square, gradient
 
     def roughly(self) -> Self:
-        """The same problem with gradients in single precision, where that is possible."""
+        """Return the same problem with gradients in single precision, if that is possible."""
         return roughly(self)
 
     def observed_counts(self) -> Floats:
-        """How often each feature occurs with the gold labels."""
+        """Return how often each feature occurs with the gold labels."""
         return self.likelihood.counts
 
     def expected_counts(self, weights: Floats) -> tuple[float, Floats]:
-        """The loss, and how often the model expects each feature (a fresh array). One pass."""
+        """Return the loss, and the expected count of each feature (a new array). One pass."""
         log_z, counts = self.likelihood.expected_counts(weights)
         return log_z - dot(self.model_weights(weights), self.observed_counts()), counts
 
     def feature_masses(self) -> Floats:
-        """The largest sum of all features that any labeling of each sequence has, [N]. No feature may be negative."""
+        """Return the largest feature sum over the label sequences of each sequence, [N]. No feature may be negative."""
         return self._masses
 
     @cached_property
@@ -138,7 +139,7 @@ class Problem(Penalized):
         return feature_masses(self.corpus, self.features)
 
     def expected_counts_by_mass(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:
-        """The loss and expected counts by groups of sequences of about the same mass. One pass."""
+        """Return the loss and expected counts by groups of sequences with similar feature sums. One pass."""
         if self._mass_groups is None or self._mass_groups.n_groups != n_groups:
             self._mass_groups = MassGroups(self.likelihood, self.feature_masses(), n_groups)
         log_z, counts = self._mass_groups.expected_counts(weights)
@@ -151,31 +152,31 @@ class Problem(Penalized):
         return weights if self.prior is None else weights - self.prior
 
     def subset_gradient(self, weights: Floats, sequences: Longs) -> tuple[float, Floats]:
-        """Loss and gradient of some sequences, without the penalty. Their share of a pass."""
+        """Return loss and gradient of some sequences, without the penalty. Their share of a pass."""
         return self.likelihood.subset_gradient(weights, sequences)
 
     def curvature(self, kept: int | None = None) -> Curvature | RecomputedCurvature:
-        """The smooth part, with gradients that leave behind what products with the Hessian need (in order 1)."""
+        """Return the smooth part, with gradients that cache inference for Hessian-vector products (in order 1)."""
         if isinstance(self._products, HistoryProducts):
             return RecomputedCurvature(self.likelihood, self._products.product, self.c2)
         return Curvature(self._products, self.c2, kept)
 
     def differentiated_curvature(self) -> RecomputedCurvature:
-        """The same by algorithmic differentiation: nothing is left behind, and products repeat inference."""
+        """Return the same by algorithmic differentiation: there is no cache, and products repeat inference."""
         if isinstance(self._products, HistoryProducts):
             return RecomputedCurvature(self.likelihood, self._products.product, self.c2)
         return RecomputedCurvature(self.likelihood, self._products.differentiated_product, self.c2)
 
     def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
-        """The Hessian of the smooth part at `weights`, times `direction` (a fresh array). One pass."""
+        """Return the Hessian of the smooth part at `weights`, times `direction` (a new array). One pass."""
         return self._products.product(weights, direction, ridge=2.0 * self.c2)
 
     def sequence_hessian_product(self, weights: Floats, direction: Floats, sequences: Longs) -> Floats:
-        """The same for the loss of some sequences, without the penalty. Their share of a pass."""
+        """Return the product for the loss of some sequences, without the penalty. Their share of a pass."""
         return self._products.product_of_some(weights, direction, sequences)
 
     def variance_bounds(self, weights: Floats, gradient: Floats) -> Floats:
-        """About how much each feature's count varies, from the gradient of the smooth part alone: no pass."""
+        """Estimate the variance of each feature's count from the gradient of the smooth part alone: no pass."""
         expected = gradient - 2.0 * self.c2 * weights + self.likelihood.counts
         return variance_bounds(expected, *self._moments) + 2.0 * self.c2
 
@@ -188,12 +189,12 @@ class Problem(Penalized):
         return HessianProducts(self.likelihood) if self.features.order == 1 else HistoryProducts(self.likelihood)
 
     def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
-        """A lower bound on F* where c2 = 0 < c1. One pass."""
+        """Return a lower bound on F* for c2 = 0 < c1. One pass."""
         return sparse_bound(self.likelihood.sequence_figures(weights), self.corpus.weights, largest_slope, self.c1)
 
 
 def check_weights(weights: Floats, features: FeatureMap) -> None:
-    """Raise one sentence unless these are finite numbers, one for each feature."""
+    """Raise `ValueError` unless these are finite numbers, one for each feature."""
     if weights.shape != (features.n_weights,):
         raise ValueError(f"The prior has the shape {weights.shape}, but there are {features.n_weights} weights.")
     if not np.isfinite(weights).all():

@@ -1,7 +1,7 @@
 """The gradient of a likelihood in single precision, for steps far from the optimum.
 
-It is right to five or six digits and takes half to four fifths of the time, the more labels the less. Nothing is proved
-by it: whoever wants a certificate evaluates in double precision.
+It has five or six correct digits and takes 50-80 % of the time, less with more labels. It certifies nothing:
+certificates need an evaluation in double precision.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fastcrf.objective.likelihood import Evaluation, Likelihood, split
 from fastcrf.simd.vectors import dot
 from fastcrf.simd.widths import SINGLE_LANE, aligned_zeros, single_width
 
-LARGEST_VALUE = 1e3  # of an attribute: a score that is a multiple of a larger one has too few digits left
+LARGEST_VALUE = 1e3  # of an attribute: scores that are multiples of a larger one have too few digits left
 
 
 class EvaluatedProblem(Protocol):
@@ -35,7 +35,7 @@ Given = TypeVar("Given", bound=EvaluatedProblem)
 
 
 def roughly(problem: Given) -> Given:
-    """The same problem, with gradients in single precision where the chain is of order 1 and no value is large."""
+    """Return the problem with gradients in single precision if the chain has order 1 and no value is large."""
     values = problem.likelihood.corpus.values
     if problem.features.order > 1 or np.abs(values).max(initial=0.0) > LARGEST_VALUE:
         return problem
@@ -45,7 +45,7 @@ def roughly(problem: Given) -> Given:
 
 
 class RoughLikelihood:
-    """`Likelihood.gradient` in single precision. Shares all that it can with the exact one."""
+    """`Likelihood.gradient` in single precision. Shares most arrays with the exact one."""
 
     def __init__(self, exact: Likelihood) -> None:
         self.exact = exact
@@ -55,7 +55,7 @@ class RoughLikelihood:
         self.lattices = [make_lattice(n_positions, K, layout.padded, np.float32) for _ in range(exact.n_jobs)]
         self.rows = [aligned_zeros(layout.n_rows, layout.padded, np.float32) for _ in range(exact.n_jobs)]
         self.flat = aligned_zeros(1, layout.table_size, np.float32)[0]
-        self.transition_counts = exact.counts.copy()  # residuals have the others in them
+        self.transition_counts = exact.counts.copy()  # residuals already contain the others
         self.transition_counts[: exact.features.n_state] = 0.0
 
     @property
@@ -63,7 +63,7 @@ class RoughLikelihood:
         return self.exact.n_jobs
 
     def gradient(self, weights: Floats, ridge: float = 0.0) -> Evaluation:
-        """As `Likelihood.gradient`; in double precision where transitions are too wide for singles."""
+        """Return as `Likelihood.gradient`; in double precision if transitions have too large a spread for singles."""
         exact, absolute = self.exact, self.exact.absolute(weights)
         edges = make_edges(transition_matrix(exact.features, absolute), exact.layout.padded, np.float32)
         if not edges.spread <= WIDEST_SINGLE_SPREAD:

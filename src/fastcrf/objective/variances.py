@@ -1,9 +1,9 @@
-"""About how much the count of each feature varies under the model: a diagonal for solvers that want one for nothing.
+"""Estimate the variance of each feature's count under the model: a free diagonal for solvers.
 
-Were positions independent, the Hessian's diagonal would be sum_t x_t^2 p_t (1 - p_t). Only the sum of x_t p_t is known,
-the expected count in the gradient; with p the mean probability, p (1 - p) times the sum of x_t^2 is the most that the
-variances of a feature can sum up to if its values are all alike, and about that if they have one sign. Where values
-have both signs, p is taken for 1/2.
+If positions were independent, the Hessian's diagonal would be sum_t x_t^2 p_t (1 - p_t). Only the sum of x_t p_t is
+known, the expected count in the gradient. With p the mean probability, p (1 - p) times the sum of x_t^2 is the maximum
+of the summed variances of a feature if its values are all alike, and an estimate of it if they have one sign. If values
+have both signs, p is taken as 1/2.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from fastcrf.jit.kernel import noalloc_kernel
 
 
 def feature_moments(corpus: Corpus, features: FeatureMap) -> tuple[Floats, Floats]:
-    """(sum of the values, sum of their squares) at the places where each feature could fire, by sequence weight.
+    """Return (sum of the values, sum of their squares) at the places where each feature could occur, by sequence
+    weight.
 
-    The first is NaN where values have both signs.
+    The first is NaN if values have both signs.
     """
     n, lengths = features.n_attributes, np.diff(corpus.starts)
     of_position = np.repeat(corpus.weights, lengths) if len(corpus.weights) else np.ones(corpus.n_positions)
@@ -40,7 +41,7 @@ def feature_moments(corpus: Corpus, features: FeatureMap) -> tuple[Floats, Float
 
 @noalloc_kernel
 def bound_variances(expected: Floats, sums: Floats, squares: Floats, bounds: Floats) -> None:
-    """What `variance_bounds` says. Writes: bounds."""
+    """Implement `variance_bounds`. Writes: bounds."""
     for f in range(len(bounds)):
         p = expected[f] / sums[f]
         p = 0.5 if math.isnan(p) else min(max(p, 0.0), 1.0)
@@ -48,8 +49,8 @@ def bound_variances(expected: Floats, sums: Floats, squares: Floats, bounds: Flo
 
 
 def variance_bounds(expected: Floats, sums: Floats, squares: Floats) -> Floats:
-    """squares p (1 - p), with p = expected / sums where that says something."""
+    """Return squares p (1 - p), with p = expected / sums if that is defined."""
     bounds = np.empty(len(squares))
-    with np.errstate(divide="ignore", invalid="ignore"):  # where there is no compiler
+    with np.errstate(divide="ignore", invalid="ignore"):  # for the mode without a compiler
         bound_variances(expected, sums, squares, bounds)
     return bounds

@@ -1,6 +1,6 @@
-"""The geometry of c1 |w|_1: steepest descent at a kink, and steps that stay in one orthant.
+"""The orthants of c1 |w|_1: steepest descent at a kink, and steps that stay in one orthant.
 
-The pseudo-gradient is the shortest sub-gradient of smooth + c1 |w|_1: it is zero exactly at an optimum. Inside an
+The pseudo-gradient is the minimum-norm subgradient of smooth + c1 |w|_1: it is zero exactly at an optimum. Inside an
 orthant |w|_1 is linear, so a step that never crosses zero meets no kink; weights that would change sign are set to
 exactly zero.
 """
@@ -15,7 +15,7 @@ from fastcrf.jit.kernel import kernel
 
 @kernel
 def pseudo_gradient(weights: Floats, gradient: Floats, c1: float) -> Floats:
-    """The shortest sub-gradient; plain `gradient` where c1 = 0. A fresh array."""
+    """Return the pseudo-gradient in a new array; it equals `gradient` if c1 = 0."""
     shortest = np.empty_like(gradient)
     for f in range(len(gradient)):
         if weights[f] > 0.0:
@@ -32,7 +32,7 @@ def pseudo_gradient(weights: Floats, gradient: Floats, c1: float) -> Floats:
 
 
 def shortest_subgradient(weights: Floats, gradient: Floats, c1: float, factors: Floats) -> Floats:
-    """The pseudo-gradient where c1 counts `factors` times for each weight, if there are any. A fresh array."""
+    """Return the pseudo-gradient in a new array, with c1 multiplied by each weight's factor, if there are factors."""
     if not len(factors):
         return pseudo_gradient(weights, gradient, c1)
     return factors * pseudo_gradient(weights, gradient / factors, c1)
@@ -40,7 +40,7 @@ def shortest_subgradient(weights: Floats, gradient: Floats, c1: float, factors: 
 
 @kernel
 def keep_descending(direction: Floats, steepest: Floats) -> None:
-    """Zero what does not go down along `steepest`, a pseudo-gradient. Writes: direction."""
+    """Zero the components that do not descend along `steepest`, a pseudo-gradient. Writes: direction."""
     for f in range(len(direction)):
         if direction[f] * steepest[f] >= 0.0:
             direction[f] = 0.0
@@ -48,7 +48,7 @@ def keep_descending(direction: Floats, steepest: Floats) -> None:
 
 @kernel
 def step_within_orthant(weights: Floats, direction: Floats, step: float) -> Floats:
-    """weights + step * direction, with exactly zero where a weight would change its sign. A fresh array."""
+    """Return weights + step * direction in a new array, with exactly zero where a weight would change its sign."""
     moved = np.empty_like(weights)
     for f in range(len(weights)):
         moved[f] = weights[f] + step * direction[f]

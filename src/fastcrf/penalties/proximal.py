@@ -1,4 +1,4 @@
-"""The proximal step of c1 |w|_1: a gradient step, then every weight moves towards zero and stops there."""
+"""The proximal step of c1 |w|_1: a gradient step, then soft thresholding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastcrf.jit.kernel import kernel
 
 @kernel
 def soft(number, threshold):
-    """`number`, moved towards zero by `threshold`; exactly zero where it would pass it."""
+    """Move `number` towards zero by `threshold`; return exactly zero if it would cross zero."""
     if number > threshold:
         return number - threshold
     if number < -threshold:
@@ -20,7 +20,7 @@ def soft(number, threshold):
 
 @kernel
 def proximal_step(weights: Floats, gradient: Floats, step: float, c1: float) -> Floats:
-    """argmin_v  gradient . v + |v - weights|^2 / (2 step) + c1 |v|_1, with exact zeros. A fresh array."""
+    """Return argmin_v gradient . v + |v - weights|^2 / (2 step) + c1 |v|_1 in a new array, with exact zeros."""
     moved, threshold = np.empty_like(weights), step * c1
     for f in range(len(weights)):
         moved[f] = soft(weights[f] - step * gradient[f], threshold)

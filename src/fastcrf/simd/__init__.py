@@ -1,1 +1,1 @@
-"""Vector lanes, padded rows, exp, log and sums over long vectors. Knows no labels and no sequences."""
+"""Vector lanes, padded rows, exp, log and sums over long vectors; independent of labels and sequences."""

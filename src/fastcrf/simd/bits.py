@@ -1,4 +1,4 @@
-"""Numbers as the bits that they are made of, for kernels that compute with exponents or compare without branches."""
+"""Read and write the bits of floating-point numbers, for kernels that use exponents or compare without branches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastcrf.simd.lanes import DOUBLE, INT32, INT64, SINGLE, instruction
 
 @instruction
 def float_from_bits(typing_context, bits):
-    """The double whose IEEE-754 bit pattern is the given int64."""
+    """Return the double whose IEEE-754 bit pattern is the given int64."""
 
     def generate(context, builder, signature, args):
         return builder.bitcast(args[0], DOUBLE)
@@ -21,7 +21,7 @@ def float_from_bits(typing_context, bits):
 
 @instruction
 def bits_of_float(typing_context, number):
-    """The IEEE-754 bit pattern of a double, as int64."""
+    """Return the IEEE-754 bit pattern of a double as int64."""
 
     def generate(context, builder, signature, args):
         return builder.bitcast(args[0], INT64)
@@ -31,7 +31,7 @@ def bits_of_float(typing_context, number):
 
 @instruction
 def single_from_bits(typing_context, bits):
-    """The single whose IEEE-754 bit pattern is the given int32."""
+    """Return the single whose IEEE-754 bit pattern is the given int32."""
 
     def generate(context, builder, signature, args):
         return builder.bitcast(args[0], SINGLE)
@@ -41,7 +41,7 @@ def single_from_bits(typing_context, bits):
 
 @instruction
 def bits_of_single(typing_context, number):
-    """The IEEE-754 bit pattern of a single, as int32."""
+    """Return the IEEE-754 bit pattern of a single as int32."""
 
     def generate(context, builder, signature, args):
         return builder.bitcast(args[0], INT32)

@@ -1,7 +1,7 @@
-"""exp over a stretch of numbers, written so that the compiler turns the loop into vector code.
+"""Compute exp over an array in a loop that the compiler vectorizes.
 
 exp(v) = 2^k exp(r), k = round(v / ln 2), |r| <= ln(2)/2, and exp(r) is a polynomial; 2^k is added to the exponent bits.
-As vector code it is several times as fast as one number at a time.
+The vector code is several times as fast as a scalar loop.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from fastcrf.jit.generic import generic
 from fastcrf.jit.kernel import strict_kernel
 from fastcrf.simd.bits import bits_of_float, bits_of_single, float_from_bits, single_from_bits
 
-LOWEST = -700.0  # exp(-700) is 1e-304, still a normal number; callers never depend on anything smaller
+LOWEST = -700.0  # exp(-700) is 1e-304, still a normal number; no caller needs a smaller one
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125  # Cody & Waite: ln 2 in two parts, so that x - k ln 2 keeps full precision
 LN2_LOW = 1.42860682030941723212e-6
 
-# The same in single precision. Products of two numbers that are not below exp(-50) are normal numbers, too.
+# The same in single precision. A product of two numbers of at least exp(-50) is also a normal number.
 LOWEST_SINGLE = np.float32(-50.0)
 LOG2_E_SINGLE, HALF, ONE = np.float32(LOG2_E), np.float32(0.5), np.float32(1.0)
 LN2_HIGH_SINGLE, LN2_LOW_SINGLE = np.float32(0.693359375), np.float32(-2.12194440e-4)
-# exp(r) - 1 - r over r^2, interpolated where Chebyshev's polynomial of degree 5 is zero: 1e-8 off at the most
+# exp(r) - 1 - r over r^2, interpolated at the zeros of Chebyshev's polynomial of degree 5: error at most 1e-8
 A0, A1, A2, A3, A4 = np.array([0.5, 0.16666577, 0.0416665547, 0.00836317307, 0.00139261761], np.float32)
 
 
 @generic
 def exponentiate(x):  # type: ignore[no-untyped-def]
-    """x <- exp(x) for arguments up to 0 or a little above; what is lower than LOWEST counts as that. Writes: x."""
+    """Set x <- exp(x) for arguments up to 0 or slightly above; arguments below LOWEST count as LOWEST. Writes: x."""
 
 
 @exponentiate.register(np.float64)
 @strict_kernel
 def exponentiate_doubles(x):
-    """By the Taylor polynomial of degree 12: 2e-16 relative. Writes: x."""
-    for i in range(len(x)):  # from 0: with an unknown first index, tests for negative ones would forbid vector code
+    """Set x <- exp(x) by the Taylor polynomial of degree 12: relative error 2e-16. Writes: x."""
+    for i in range(len(x)):  # from 0: an unknown first index needs tests for negative values, which prevent vector code
         v = max(x[i], LOWEST)
         k = np.floor(v * LOG2_E + 0.5)
         r = (v - k * LN2_HIGH) - k * LN2_LOW
@@ -57,7 +57,7 @@ def exponentiate_doubles(x):
 @exponentiate.register(np.float32)
 @strict_kernel
 def exponentiate_singles(x):
-    """By a polynomial of degree 6: 1e-7 relative, and no more often above than below. Writes: x."""
+    """Set x <- exp(x) by a polynomial of degree 6: relative error 1e-7, without bias. Writes: x."""
     for i in range(len(x)):
         v = max(x[i], LOWEST_SINGLE)
         k = np.floor(v * LOG2_E_SINGLE + HALF)

@@ -1,17 +1,17 @@
-"""A vector type for kernels: W numbers that live in registers, W known when the kernel is compiled.
+"""A vector type for kernels: W numbers that live in registers, with W known at compile time.
 
 Numba vectorizes simple loops by itself, but not the pattern that a CRF needs: short rows (as wide as the label set),
-summed into an accumulator that stays in registers. In a prototype of the batch gradient, spelling
-that out was 1.6 times as fast as the same layout with plain loops.
+summed into an accumulator that stays in registers. In a prototype of the batch gradient, explicit lanes were 1.6 times
+as fast as the same layout with plain loops.
 
-W is the length of the dummy tuple `lanes`, which every kernel hands down; a new width is a new compilation, and so is
-another precision: lanes are doubles, or singles where the tuple is one of singles. A value is an LLVM array of W/8
-vectors of 8 numbers (W/4 of 4 where W is not a multiple of 8); the target splits or joins those as its registers need.
-Arrays in memory may be of either precision: `load` and `store` convert. Numbers by themselves are always doubles. With
-NUMBA_DISABLE_JIT=1 the same names are plain NumPy (plain_lanes.py), which is also their meaning.
+W is the length of the dummy tuple `lanes`, which every kernel passes on. A new width is a new compilation, and so is
+another precision: lanes are doubles, or singles if the tuple is one of singles. A value is an LLVM array of W/8 vectors
+of 8 numbers (W/4 of 4 if W is not a multiple of 8); the target splits or joins these as its registers require. Arrays
+in memory may have either precision: `load` and `store` convert. Scalars are always doubles. With NUMBA_DISABLE_JIT=1
+the same names are plain NumPy (plain_lanes.py), which is also their specification.
 
-All of it is documented API of Numba and llvmlite. Lanes are read and written by address, so Numba does not check their
-bounds: with NUMBA_BOUNDSCHECK=1, `check_bounds` does.
+This module uses only documented API of Numba and llvmlite. Lanes are read and written by address, so Numba does not
+check their bounds: with NUMBA_BOUNDSCHECK=1, `check_bounds` does.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CHECKED = bool(numba.config.BOUNDSCHECK)  # type: ignore[attr-defined]
 
 
 class Lanes(types.Type):
-    """Numba's name for W numbers in registers."""
+    """Numba's type of W numbers in registers."""
 
     def __init__(self, width: int, number: ir.Type) -> None:
         self.width, self.number = width, number
@@ -49,12 +49,12 @@ class Lanes(types.Type):
 
 
 def lanes_type(lanes: Any) -> Lanes:
-    """What the dummy tuple `lanes` stands for."""
+    """Return the lanes type that the dummy tuple `lanes` stands for."""
     return Lanes(len(lanes), SINGLE if lanes.dtype == types.float32 else DOUBLE)
 
 
 def item_size(lanes: Any) -> int:
-    """Bytes of one of the lanes that the dummy tuple stands for."""
+    """Return the bytes of one lane of the dummy tuple."""
     return 4 if lanes.dtype == types.float32 else 8
 
 
@@ -69,7 +69,7 @@ class LanesModel(models.PrimitiveModel):
 
 
 def converted(builder: Any, value: Any, wanted: ir.Type) -> Any:
-    """A number, or a part, in the precision of `wanted`."""
+    """Convert a number, or a part, to the precision of `wanted`."""
     if value.type == wanted:
         return value
     number = getattr(wanted, "element", wanted)
@@ -94,7 +94,7 @@ def splat(builder: Any, number: Any, part: ir.VectorType) -> Any:
 
 
 def array_at(context: Any, builder: Any, array_type: Any, value: Any = None) -> Any:
-    """The fields of an array by name; of a new array, to be filled in, without a value."""
+    """Return the fields of an array by name; without a value, those of a new array to fill in."""
     return create_struct_proxy(array_type)(context, builder, value=value)
 
 
@@ -103,7 +103,7 @@ def number_type(array_type: Any) -> ir.Type:
 
 
 def pointers(context: Any, builder: Any, array_type: Any, args: Any, width: int) -> list[Any]:
-    """Addresses of the parts of array[row, column : column + width]."""
+    """Return the addresses of the parts of array[row, column : column + width]."""
     array, row, column = array_at(context, builder, array_type, args[0]), args[1], args[2]
     rows, columns = unpack(builder, array.shape)
     check_bounds(context, builder, row, builder.add(row, INT64(1)), rows)
@@ -144,13 +144,13 @@ def reduce_parts(builder: Any, value: Any, operation: Any) -> Any:
 
 
 def instruction(define: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that Numba compiles by what `define` says; its first argument is Numba's own."""
+    """Define a function that Numba compiles to the instructions of `define`; its first argument is Numba's own."""
     return intrinsic(define)
 
 
 @instruction
 def load(typing_context, array, row, column, lanes):
-    """array[row, column : column + W] of a C-contiguous matrix."""
+    """Load array[row, column : column + W] of a C-contiguous matrix."""
 
     def generate(context, builder, signature, args):
         places = pointers(context, builder, array, args, len(lanes))
@@ -163,7 +163,7 @@ def load(typing_context, array, row, column, lanes):
 
 @instruction
 def store(typing_context, array, row, column, value):
-    """array[row, column : column + W] = value."""
+    """Store array[row, column : column + W] = value."""
 
     def generate(context, builder, signature, args):
         places, wanted = (
@@ -179,7 +179,7 @@ def store(typing_context, array, row, column, value):
 
 @instruction
 def add_to(typing_context, array, row, column, value):
-    """array[row, column : column + W] += value, in the precision of the array."""
+    """Add array[row, column : column + W] += value, in the precision of the array."""
 
     def generate(context, builder, signature, args):
         places, align = pointers(context, builder, array, args, value.width), array.dtype.bitwidth // 8
@@ -193,7 +193,9 @@ def add_to(typing_context, array, row, column, value):
 
 @instruction
 def flat_rows(typing_context, matrix, first, last):
-    """matrix[first:last] of a C-contiguous matrix as one row of numbers. (Slices and reshape are slow to compile.)"""
+    """Return matrix[first:last] of a C-contiguous matrix as one row of numbers. (Slices and reshape are slow to
+    compile.)
+    """
 
     def generate(context, builder, signature, args):
         array = array_at(context, builder, signature.args[0], args[0])
@@ -215,7 +217,7 @@ def flat_rows(typing_context, matrix, first, last):
 
 @instruction
 def zeros(typing_context, lanes):
-    """W times 0.0."""
+    """Return W times 0.0."""
 
     def generate(context, builder, signature, args):
         part = kind.part
@@ -227,7 +229,7 @@ def zeros(typing_context, lanes):
 
 @instruction
 def panel_of(typing_context, lanes):
-    """The lanes, or as few of them as four accumulators fit into registers."""
+    """Return the lanes, or as few of them as let four accumulators fit into registers."""
     panel = types.UniTuple(lanes.dtype, panel_width(len(lanes), item_size(lanes)))
 
     def generate(context, builder, signature, args):
@@ -238,7 +240,7 @@ def panel_of(typing_context, lanes):
 
 @instruction
 def size_of(typing_context, lanes):
-    """Bytes that lanes take, known to the compiler."""
+    """Return the bytes that lanes take, known to the compiler."""
 
     def generate(context, builder, signature, args):
         return INT64(len(lanes) * item_size(lanes))
@@ -248,7 +250,7 @@ def size_of(typing_context, lanes):
 
 @instruction
 def add(typing_context, x, y):
-    """x + y."""
+    """Return x + y."""
 
     def generate(context, builder, signature, args):
         pairs = zip(unpack(builder, args[0]), unpack(builder, args[1]), strict=True)
@@ -259,7 +261,7 @@ def add(typing_context, x, y):
 
 @instruction
 def multiply(typing_context, x, y):
-    """x * y, lane by lane."""
+    """Return x * y, lane by lane."""
 
     def generate(context, builder, signature, args):
         pairs = zip(unpack(builder, args[0]), unpack(builder, args[1]), strict=True)
@@ -270,7 +272,7 @@ def multiply(typing_context, x, y):
 
 @instruction
 def scale(typing_context, number, x):
-    """number * x."""
+    """Return number * x."""
 
     def generate(context, builder, signature, args):
         factor = splat(builder, converted(builder, args[0], x.number), x.part)
@@ -281,7 +283,7 @@ def scale(typing_context, number, x):
 
 @instruction
 def shift(typing_context, x, number):
-    """x + number."""
+    """Return x + number."""
 
     def generate(context, builder, signature, args):
         amount = splat(builder, converted(builder, args[1], x.number), x.part)
@@ -292,7 +294,7 @@ def shift(typing_context, x, number):
 
 @instruction
 def add_scaled(typing_context, number, x, y):
-    """number * x + y, fused where the machine can."""
+    """Return number * x + y, fused if the machine supports it."""
 
     def generate(context, builder, signature, args):
         factor = splat(builder, converted(builder, args[0], x.number), x.part)
@@ -305,7 +307,7 @@ def add_scaled(typing_context, number, x, y):
 
 @instruction
 def larger(typing_context, x, y):
-    """max(x, y), lane by lane."""
+    """Return max(x, y), lane by lane."""
 
     def generate(context, builder, signature, args):
         pairs = zip(unpack(builder, args[0]), unpack(builder, args[1]), strict=True)
@@ -316,7 +318,7 @@ def larger(typing_context, x, y):
 
 @instruction
 def keep(typing_context, bits, x):
-    """x where the bit of the lane is set (lane 0 is the lowest bit of the uint64), 0 elsewhere."""
+    """Return x where the bit of the lane is set (lane 0 is the lowest bit of the uint64), 0 elsewhere."""
 
     def generate(context, builder, signature, args):
         part = x.part
@@ -333,7 +335,7 @@ def keep(typing_context, bits, x):
 
 @instruction
 def total(typing_context, x):
-    """Sum of the lanes."""
+    """Return the sum of the lanes."""
 
     def generate(context, builder, signature, args):
         return reduce_parts(builder, args[0], lambda a, b: builder.fadd(a, b, flags=FLAGS))
@@ -343,7 +345,7 @@ def total(typing_context, x):
 
 @instruction
 def largest(typing_context, x):
-    """Maximum of the lanes."""
+    """Return the maximum of the lanes."""
 
     def generate(context, builder, signature, args):
         return reduce_parts(builder, args[0], lambda a, b: larger_of(builder, a, b))

@@ -1,4 +1,4 @@
-"""log over a stretch of numbers, written so that the compiler turns the loop into vector code."""
+"""Compute log over an array in a loop that the compiler vectorizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT_OF_HALF = 0x3FE6A09E667F3BCD  # its bits
 
 @strict_kernel
 def take_logarithms(x):
-    """x <- log(x) for normal positive numbers.
+    """Set x <- log(x) for normal positive numbers.
 
     log(v) = k ln 2 + log(m), v = 2^k m with m between the roots of 1/2 and 2, and log(m) = 2 artanh(s), where s = (m -
     1) / (m + 1), by its series in s^2 <= 0.0295 (error 1e-16 relative).

@@ -1,4 +1,4 @@
-"""The verbs of lanes.py without a compiler: their meaning in NumPy, and coverage for the kernels."""
+"""The functions of lanes.py in NumPy: their specification, and their implementation without a compiler."""
 
 from __future__ import annotations
 

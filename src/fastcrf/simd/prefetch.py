@@ -1,4 +1,4 @@
-"""Asking for memory before it is needed, for loops that know where they will look next and would wait there."""
+"""Prefetch memory for loops that know their next addresses and would otherwise wait for them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numba import types
 from fastcrf.simd.lanes import INT32, array_at, instruction, unpack
 
 NAME = "llvm.prefetch.p0"
-TO_READ, SOON, DATA = 0, 3, 1  # what LLVM calls rw, locality and cache type
+TO_READ, SOON, DATA = 0, 3, 1  # LLVM's rw, locality and cache type
 
 
 @instruction
 def prefetch(typing_context, matrix, row, column):
-    """Ask for the cache line of matrix[row, column], which is C-contiguous."""
+    """Prefetch the cache line of matrix[row, column], which is C-contiguous."""
 
     def generate(context, builder, signature, args):
         array = array_at(context, builder, signature.args[0], args[0])
@@ -30,7 +30,7 @@ def prefetch(typing_context, matrix, row, column):
 
 
 def ask_for_nothing(matrix, row, column):
-    """Python has no way to ask."""
+    """Do nothing: Python cannot prefetch."""
 
 
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]

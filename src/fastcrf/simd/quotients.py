@@ -1,6 +1,6 @@
-"""Quotients and inverse roots of lanes, for kernels whose step sizes differ from weight to weight.
+"""Quotients and inverse roots of lanes, for kernels with a step size per weight.
 
-They are few: in a file of their own, they leave the machine code of all others as it is.
+A separate file leaves the machine code of all other kernels as it is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NEWTON_STEPS = 4
 
 @instruction
 def divide(typing_context, x, y):
-    """x / y, lane by lane."""
+    """Return x / y, lane by lane."""
 
     def generate(context, builder, signature, args):
         pairs = zip(unpack(builder, args[0]), unpack(builder, args[1]), strict=True)
@@ -29,7 +29,7 @@ def divide(typing_context, x, y):
 
 @instruction
 def divide_unless_zero(typing_context, x, y, otherwise):
-    """x / y, lane by lane; `otherwise` where y is 0."""
+    """Return x / y, lane by lane; `otherwise` where y is 0."""
 
     def generate(context, builder, signature, args):
         parts = []
@@ -44,7 +44,7 @@ def divide_unless_zero(typing_context, x, y, otherwise):
 
 @instruction
 def inverse_root(typing_context, x):
-    """x^-1/2, lane by lane, to two units in the last place; something finite where x is 0.
+    """Return x^-1/2, lane by lane, to two units in the last place; something finite where x is 0.
 
     Newton's y <- y (3/2 - x/2 y^2), from half the exponent: the error is 3.5 % at first, then 1.8e-3, 4.7e-6, 3.3e-11.
     A processor takes the root and the quotient of eight lanes in some 45 cycles, and these thirteen products in 10.

@@ -1,4 +1,4 @@
-"""Rows of label scores, padded to whole vectors: cleared, copied, added."""
+"""Clear, copy and add rows of label scores, padded to whole vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastcrf.simd.lanes import add, load, store, zeros
 
 @noalloc_kernel
 def clear_rows(target, n_rows, lanes):
-    """target[:n_rows] = 0. Writes: target."""
+    """Set target[:n_rows] = 0. Writes: target."""
     for r in range(n_rows):
         for b in range(0, target.shape[1], len(lanes)):
             store(target, r, b, zeros(lanes))
@@ -16,7 +16,7 @@ def clear_rows(target, n_rows, lanes):
 
 @noalloc_kernel
 def copy_rows(source, target, n_rows, lanes):
-    """target[:n_rows] = source[:n_rows]. Writes: target."""
+    """Set target[:n_rows] = source[:n_rows]. Writes: target."""
     for r in range(n_rows):
         for b in range(0, source.shape[1], len(lanes)):
             store(target, r, b, load(source, r, b, lanes))
@@ -24,7 +24,7 @@ def copy_rows(source, target, n_rows, lanes):
 
 @noalloc_kernel
 def add_rows(source, target, n_rows, lanes):
-    """target[:n_rows] += source[:n_rows]. Writes: target."""
+    """Add target[:n_rows] += source[:n_rows]. Writes: target."""
     for r in range(n_rows):
         for b in range(0, source.shape[1], len(lanes)):
             store(target, r, b, add(load(target, r, b, lanes), load(source, r, b, lanes)))

@@ -1,7 +1,7 @@
 """Sums over long vectors without BLAS.
 
-The idle threads of a multi-threaded BLAS spin for milliseconds after each call and steal the cores from the threads of
-the next gradient: with two cores that doubled the time of a whole L-BFGS run, for dot products that take 0.2 ms.
+The idle threads of a multi-threaded BLAS spin for milliseconds after each call and take the cores from the threads of
+the next gradient. With two cores that doubled the time of an entire L-BFGS run, for dot products that take 0.2 ms.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fastcrf.jit.kernel import kernel
 
 @kernel
 def dot(a: Floats, b: Floats) -> float:
-    """a . b"""
+    """Return a . b."""
     total = 0.0
     for f in range(len(a)):
         total += a[f] * b[f]
@@ -23,11 +23,11 @@ def dot(a: Floats, b: Floats) -> float:
 
 @kernel
 def add_scaled(scale: float, row: Floats, total: Floats) -> None:
-    """total += scale * row. Writes: total."""
+    """Add total += scale * row. Writes: total."""
     for f in range(len(row)):
         total[f] += scale * row[f]
 
 
 def norm(a: Floats) -> float:
-    """The Euclidean length."""
+    """Return the Euclidean norm."""
     return math.sqrt(dot(a, a))

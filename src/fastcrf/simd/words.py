@@ -1,6 +1,6 @@
-"""Reading and writing the bytes of arrays eight at a time, at any byte: words of 64 bits.
+"""Read and write the bytes of arrays eight at a time, at any byte: words of 64 bits.
 
-Nothing here checks a bound. Callers leave spare bytes behind what they read and write.
+No function here checks bounds. Callers leave spare bytes after the data that they read and write.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def place_of(context, builder, array_type, array, at):
 
 @instruction
 def load_word(typing_context, array, at):
-    """The eight bytes of an array from byte `at` on, as uint64."""
+    """Return the eight bytes of an array from byte `at` on as uint64."""
 
     def generate(context, builder, signature, args):
         place = place_of(context, builder, signature.args[0], *args)
@@ -34,7 +34,7 @@ def load_word(typing_context, array, at):
 
 @instruction
 def store_word(typing_context, array, at, word):
-    """Write the eight bytes of a uint64 to byte `at` and those behind it."""
+    """Write the eight bytes of a uint64 to byte `at` and the following ones."""
 
     def generate(context, builder, signature, args):
         place = place_of(context, builder, signature.args[0], *args[:2])
@@ -46,7 +46,7 @@ def store_word(typing_context, array, at, word):
 
 @instruction
 def load_byte(typing_context, array, at):
-    """Byte `at` of an array, as int64."""
+    """Return byte `at` of an array as int64."""
 
     def generate(context, builder, signature, args):
         return builder.zext(builder.load(place_of(context, builder, signature.args[0], *args)), INT64)
@@ -56,13 +56,13 @@ def load_byte(typing_context, array, at):
 
 @instruction
 def double_of_word(typing_context, word):
-    """The double whose bits are those of a uint64."""
+    """Return the double with the bits of a uint64."""
     return types.float64(types.uint64), lambda context, builder, signature, args: builder.bitcast(args[0], DOUBLE)
 
 
 @instruction
 def prefetch_byte(typing_context, array, at):
-    """Ask for the cache line of byte `at` of an array."""
+    """Prefetch the cache line of byte `at` of an array."""
 
     def generate(context, builder, signature, args):
         place = place_of(context, builder, signature.args[0], *args)

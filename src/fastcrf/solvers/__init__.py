@@ -2,9 +2,9 @@
 
     from fastcrf.solvers import LBFGS, SAGNUSStar
 
-gives solver objects with options for `CRF`, such as `CRF(LBFGS(pairs=20))`; `help(LBFGS)` explains the options.
-`make(name, **options)` does the same by name, and `names()` lists the names. Importing this package imports no Numba:
-a class loads when its name is first used. Modules of the package import solvers from their own modules.
+imports solver objects with options for `CRF`, such as `CRF(LBFGS(pairs=20))`; `help(LBFGS)` explains the options.
+`make(name, **options)` creates a solver by name, and `names()` lists the names. Importing this package imports no
+Numba: a class loads when its name is first used. Modules of the package import solvers from their own modules.
 """
 
 from __future__ import annotations

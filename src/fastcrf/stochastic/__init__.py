@@ -1,1 +1,1 @@
-"""What the stochastic solver families share: sampling, stored gradients, slices of an epoch."""
+"""The shared parts of stochastic solvers: sampling, stored gradients, slices of an epoch."""

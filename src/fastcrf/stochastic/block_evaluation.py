@@ -1,4 +1,4 @@
-"""One block of sequences at the weights of a lazy vector: gather, score, infer."""
+"""Evaluate one block of sequences at the weights of a lazy vector: gather, score, infer."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from fastcrf.lazy_vectors.lazy_vector import gather
 from fastcrf.objective.blocks import infer_block
 from fastcrf.simd.rows import copy_rows
 
-LOSS, ENTROPY = range(2)  # columns of what is known of each block
+LOSS, ENTROPY = range(2)  # columns of the figures of each block
 
 
 @noalloc_kernel
 def score_current(blocks, i, vector, space, lanes):
-    """Label scores of block i at the current weights, and its edges. Writes: vector, space."""
+    """Compute the label scores of block i at the current weights, and its edges. Writes: vector, space."""
     K, bounds = blocks.layout.n_labels, blocks.chains.bounds
     gather(vector, blocks.support, i, space.weights, space.edges.scores, lanes)
     bias, scores = space.lattice.bias, space.lattice.scores
@@ -24,10 +24,10 @@ def score_current(blocks, i, vector, space, lanes):
 
 @outlined_kernel
 def infer_current(blocks, i, edges, space, scores, lanes):
-    """(loss, entropy) of the scored block i; its label scores are kept in `scores`. Writes: space, scores.
+    """Return (loss, entropy) of the scored block i; copy its label scores to `scores`. Writes: space, scores.
 
-    The entropy of the model's distribution over labelings is loss - w . gradient: its part of a lower bound on the
-    objective (certificates/certificate.py). By position, w . gradient is the sum of residuals times scores.
+    The entropy of the model's distribution over label sequences is loss - w . gradient: its part of a lower bound on
+    the objective (certificates/certificate.py). By position, w . gradient is the sum of residuals times scores.
     """
     chains, K, slope = blocks.chains, blocks.layout.n_labels, 0.0
     length = chains.starts[chains.bounds[i + 1]] - chains.starts[chains.bounds[i]]

@@ -1,7 +1,7 @@
-"""The four forms to keep gradients, their sizes for a corpus, and the smallest of them: schmidt2015, section 4.
+"""The four formats of stored gradients, their sizes for a corpus, and the smallest (Schmidt et al. 2015, section 4).
 
-With B blocks of P positions, K labels and rows of Kp numbers (K, padded for vector instructions), and H histories (K,
-or in a chain of order 2 K + K K), the forms keep
+With B blocks of P positions, K labels and rows of Kp numbers (K, padded for vector instructions), and H label contexts
+(K, or in a chain of order 2 K + K K), the formats store
 
     mixed       P Kp + B H Kp             label residuals by position, bigram residuals summed over the block
     marginals   P Kp + (P - N) K Kp       label residuals by position, bigram residuals by transition
@@ -27,16 +27,16 @@ from fastcrf.stochastic.stored_gradients import ByAttribute, Marginals, Mixed
 from fastcrf.system.memory_budget import physical_memory
 
 FORMS = ("mixed", "marginals", "sparse", "naive")
-WORTHWHILE = 1e6  # bytes to be saved before "auto" leaves `mixed`, because each form takes the compiler its time once
+WORTHWHILE = 1e6  # bytes to save before "auto" leaves `mixed`, because each format adds compile time once
 PRECISIONS = {"double": np.float64, "single": np.float32}
-STORED = ("nodes", "rows", "cells", "edges")  # what is kept between two draws; other fields are room to work
+STORED = ("nodes", "rows", "cells", "edges")  # stored between two samples; other fields are work arrays
 GIGABYTE = 1e9
 
 StoredGradients = Mixed | Marginals | ByAttribute
 
 
 def stored_shapes(blocks: Blocks) -> dict[str, dict[str, tuple[int, ...]]]:
-    """The shapes of the arrays that each form stores, by their names."""
+    """Return the shapes of the arrays that each format stores, by their names."""
     support, layout = blocks.support, blocks.layout
     H, Kp = layout.n_histories, layout.padded
     P, N, B = len(blocks.chains.labels), len(blocks.chains.starts) - 1, len(blocks.chains.bounds) - 1
@@ -50,30 +50,31 @@ def stored_shapes(blocks: Blocks) -> dict[str, dict[str, tuple[int, ...]]]:
 
 
 def bytes_by_form(blocks: Blocks, precision: str = "double") -> dict[str, int]:
-    """What each form would need for these sequences."""
+    """Return the bytes that each format would need for these sequences."""
     item = np.dtype(PRECISIONS[precision]).itemsize
     shapes = stored_shapes(blocks)
     return {form: item * sum(math.prod(shape) for shape in shapes[form].values()) for form in FORMS}
 
 
 def forms_of(blocks: Blocks) -> tuple[str, ...]:
-    """Those that there are for the order of the chain: triples are not kept by transition, which takes K^3 numbers."""
+    """Return the formats for the order of the chain: trigrams by transition would take K^3 numbers."""
     return FORMS if blocks.layout.order == 1 else tuple(form for form in FORMS if form != "marginals")
 
 
 def choose_form(blocks: Blocks) -> str:
-    """The smallest, or `mixed` if that is hardly larger."""
+    """Return the smallest format, or `mixed` if that is hardly larger."""
     sizes = bytes_by_form(blocks)
     smallest = min(forms_of(blocks), key=sizes.__getitem__)
     return smallest if sizes["mixed"] - sizes[smallest] >= WORTHWHILE else "mixed"
 
 
 def make_gradients(blocks: Blocks, form: str, precision: str) -> StoredGradients:
-    """Gradients of zero; `form` may be "auto": see `choose_form`."""
+    """Return gradients of zero; `form` may be "auto": see `choose_form`."""
     if form == "auto":
         form = choose_form(blocks)
     if form not in forms_of(blocks):
-        raise ValueError(f"storage={form!r} is for chains of order 1; use {', '.join(forms_of(blocks))}, or order=1.")
+        forms = ", ".join(forms_of(blocks))
+        raise ValueError(f"storage={form!r} requires a chain of order 1; use {forms}, or order=1.")
     stored = make_stored(blocks, form, precision)
     n_rows, n_cells, longest = blocks.widest
     Kp = blocks.layout.padded
@@ -87,7 +88,7 @@ def make_gradients(blocks: Blocks, form: str, precision: str) -> StoredGradients
 
 
 def make_stored(blocks: Blocks, form: str, precision: str) -> dict[str, np.ndarray]:
-    """Zeros for what is kept, or a sentence if that is more than the machine has (systems would promise it first)."""
+    """Allocate zeros for the stored gradients; raise `ValueError` if that exceeds the memory (systems overcommit)."""
     shapes, dtype = stored_shapes(blocks)[form], PRECISIONS[precision]
     try:
         if bytes_by_form(blocks, precision)[form] > physical_memory():
@@ -101,32 +102,32 @@ def make_stored(blocks: Blocks, form: str, precision: str) -> dict[str, np.ndarr
 
 
 def stored_arrays(gradients: Any) -> dict[str, np.ndarray]:
-    """What is kept of the gradients, by name; the arrays themselves."""
+    """Return the stored arrays of the gradients by name; the arrays themselves."""
     return {name: getattr(gradients, name) for name in STORED if name in gradients._fields}
 
 
 def restore_gradients(gradients: Any, saved: Mapping[str, Any]) -> None:
-    """Take what was kept from the arrays of a saved run. Writes: gradients."""
+    """Restore stored gradients from the arrays of a saved run. Writes: gradients."""
     for name, array in stored_arrays(gradients).items():
         kept = saved.get(name, np.empty(0))
         if (kept.shape, kept.dtype) != (array.shape, array.dtype):
             raise ValueError(
-                "The run to be continued kept its gradients in another form; continue it with its own options "
-                "`storage` and `precision`, or start afresh."
+                "The run to resume stored its gradients in another format; use its options `storage` and "
+                "`precision`, or start over."
             )
         array[:] = kept
 
 
 def too_large(blocks: Blocks, form: str, precision: str) -> str:
-    """The sentence that says so, with the remedy."""
+    """Return the message for stored gradients that exceed the memory, with the remedy."""
     sizes, best = bytes_by_form(blocks, precision), choose_form(blocks)
     if form != best:
-        remedy = f"storage={best!r} needs {sizes[best] / GIGABYTE:.3g} GB"
+        remedy = f"use storage={best!r}, which needs {sizes[best] / GIGABYTE:.3g} GB"
     elif precision == "double":
-        remedy = "precision='single' needs half of it"
+        remedy = "use precision='single', which needs half of it"
     else:
         remedy = "use a solver that stores none, such as lbfgs"
     return (
         f"The stored gradients of these data would take {sizes[form] / GIGABYTE:.3g} GB with storage={form!r}, "
-        f"more than this machine has; {remedy}."
+        f"more than the memory of this machine; {remedy}."
     )

@@ -1,4 +1,4 @@
-"""The local table of a draw as a vector of features: without what is no feature, its length, its product with w."""
+"""The local table of a sample as a vector of features: masking, norm, product with w."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastcrf.simd.lanes import add, keep, load, multiply, store, total, zeros
 
 @outlined_kernel
 def mask_change(support, i, change, edge_change, n_histories, lanes):
-    """Clear the slots that are not features; return the squared norm of the rest. Writes: change, edge_change."""
+    """Clear the slots that are not features; return the squared norm of the others. Writes: change, edge_change."""
     Kp, W = edge_change.shape[1], len(lanes)
     squares = zeros(lanes)
     first = support.row_starts[i]
@@ -31,7 +31,7 @@ def mask_change(support, i, change, edge_change, n_histories, lanes):
 
 @outlined_kernel
 def dot_change(support, i, change, edge_change, weights, edge_scores, n_histories, lanes):
-    """change . w, both local tables of block i with their transitions."""
+    """Return change . w, both local tables of block i with their transitions."""
     Kp, W = edge_change.shape[1], len(lanes)
     products = zeros(lanes)
     for r in range(support.row_starts[i + 1] - support.row_starts[i]):

@@ -1,4 +1,4 @@
-"""The features of the gold labels of one sequence, for solvers that ask for more than expected minus observed."""
+"""Count the features of the gold labels of one sequence, for solvers that need more than expected minus observed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fastcrf.simd.widths import aligned_zeros
 class Observed(NamedTuple):
     """Features of the gold labels of one sequence."""
 
-    counting: int  # whether anyone asks for them
+    counting: int  # whether the solver needs them
     nodes: np.ndarray  # [T, Kp]
     edges: np.ndarray  # [H, Kp]
     table: Table  # local: by attribute
@@ -33,7 +33,7 @@ def make_observed(blocks: Blocks, counting: bool) -> Observed:
 
 @outlined_kernel
 def count_gold(blocks, i, edges, observed, lanes):
-    """Writes: observed. `edges` say by their type what a transition is."""
+    """Count the gold features of block i; the type of `edges` defines the transitions. Writes: observed."""
     starts, gold = blocks.chains.starts, blocks.chains.labels
     clear_rows(observed.nodes, starts[i + 1] - starts[i], lanes)
     clear_rows(observed.edges, blocks.layout.n_histories, lanes)

@@ -1,7 +1,7 @@
-"""Predict, then learn: how many positions a solver that draws gets wrong before it learns them, at no cost.
+"""Count the wrong positions of each sample before the update (progressive validation), at no cost.
 
-What is predicted is the most probable label of each position by itself, from the posteriors of the gradient; it is not
-the best labeling, for which Viterbi's algorithm would have to run besides.
+The prediction is the most probable label of each position, from the posteriors of the gradient. It is not the best
+label sequence, which would require Viterbi's algorithm.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fastcrf.simd.lanes import larger, largest, load
 
 @outlined_kernel
 def count_wrong(chains, i, residuals, lanes):
-    """Positions of block i where another label is as probable as the gold one.
+    """Return the number of positions of block i where another label is at least as probable as the gold one.
 
     Residuals are posterior - gold, weighted: that of the gold label is at most 0, those of the others are posteriors.
     """

@@ -1,7 +1,8 @@
-"""Gradients that are not stored: schmidt2015, section 7, for methods whose g_i are all of one point, the snapshot w~.
+"""Recomputed gradients (Schmidt et al. 2015, section 7), for methods whose g_i all belong to one point, the snapshot
+w~.
 
-An exchange evaluates the block at w~ once more: two recursions a draw in place of one, and memory for one vector of
-weights instead of a table of gradients. While a snapshot is taken, the old g_i count as zero: d begins anew.
+An exchange evaluates the block at w~ again: two recursions per sample instead of one, and memory for one vector of
+weights instead of a table of gradients. While a snapshot is computed, the old g_i count as zero: d starts over.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from fastcrf.stochastic.stored_gradients import exchange, recursions
 
 
 class Recomputed(NamedTuple):
-    """The weights w~, and room to evaluate a block there."""
+    """The weights w~, and work arrays to evaluate a block there."""
 
     snapshot: ScaledVector
     space: Workspace
@@ -34,7 +35,7 @@ class Recomputed(NamedTuple):
 
 
 def make_recomputed(part: MovablePart) -> Recomputed:
-    """With a snapshot of zeros; `take_snapshot` moves it."""
+    """Allocate with a snapshot of zeros; `take_snapshot` changes it."""
     blocks = part.blocks
     n_rows, n_cells, longest = blocks.widest
     layout, Kp = blocks.layout, blocks.layout.padded
@@ -48,7 +49,7 @@ def make_recomputed(part: MovablePart) -> Recomputed:
 
 
 def take_snapshot(gradients: Recomputed, part: MovablePart, weights: Floats) -> None:
-    """w~ <- weights, those of all features. Writes: gradients."""
+    """Set w~ <- weights, those of all features. Writes: gradients."""
     load_scaled(gradients.snapshot, part.blocks.layout, part.features, part.take(weights))
 
 
@@ -73,7 +74,7 @@ def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
 
 @outlined_kernel
 def evaluate_snapshot(gradients, blocks, i, lanes):
-    """Residuals of block i at w~. Writes: gradients.space."""
+    """Compute the residuals of block i at w~. Writes: gradients.space."""
     bounds, K, space = blocks.chains.bounds, blocks.layout.n_labels, gradients.space
     gather_scaled(
         gradients.snapshot, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_histories, lanes
@@ -85,7 +86,7 @@ def evaluate_snapshot(gradients, blocks, i, lanes):
 
 @noalloc_kernel
 def subtract_rows(source, target, n_rows, lanes):
-    """target[:n_rows] -= source[:n_rows]. Writes: target."""
+    """Subtract target[:n_rows] -= source[:n_rows]. Writes: target."""
     for r in range(n_rows):
         for b in range(0, source.shape[1], len(lanes)):
             store(target, r, b, add_scaled(-1.0, load(source, r, b, lanes), load(target, r, b, lanes)))

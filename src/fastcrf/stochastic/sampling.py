@@ -1,8 +1,8 @@
-"""Which sequence comes next. Kernels draw nothing themselves: each epoch receives uniforms made from (seed, epoch).
+"""Sample the next sequence. Kernels generate no random numbers: each epoch receives uniforms made from (seed, epoch).
 
 A `SumTree` holds non-negative numbers as the leaves of a binary tree whose inner nodes are sums (or maxima). An inner
-node is always computed from its two children, never by adding a difference, so the tree is a function of its leaves
-alone: rebuilt from them, it continues bit for bit.
+node is always computed from its two children, never by adding a difference. The tree is therefore a function of its
+leaves alone: rebuilt from them, it continues bit for bit.
 """
 
 from __future__ import annotations
@@ -14,38 +14,40 @@ from fastcrf.jit.kernel import noalloc_kernel
 
 
 def epoch_uniforms(seed: int, epoch: int, n: int) -> Floats:
-    """n uniforms in [0, 1) that depend on nothing but the seed and the number of the epoch."""
+    """Return n uniforms in [0, 1) that depend only on the seed and the number of the epoch."""
     return np.random.default_rng([seed, epoch]).random(n)
 
 
 def epoch_permutation(seed: int, epoch: int, n: int) -> np.ndarray:
-    """A random order of 0..n-1 that depends on nothing but the seed and the number of the epoch."""
+    """Return a random order of 0..n-1 that depends only on the seed and the number of the epoch."""
     return np.random.default_rng([seed, epoch]).permutation(n)
 
 
 def first_order(seed: int, n: int) -> np.ndarray:
-    """A random order of 0..n-1 that depends on the seed alone and has nothing to do with the epochs' randomness."""
+    """Return a random order of 0..n-1 that depends on the seed alone and is independent of the epochs' randomness."""
     return np.random.default_rng([seed, 0, 1]).permutation(n)
 
 
 def leaves_of(n: int) -> int:
-    """Number of leaves of a tree over n numbers: the next power of two."""
+    """Return the number of leaves of a tree over n numbers: the next power of two."""
     return 1 << max(n - 1, 0).bit_length()
 
 
 def build_trees(numbers: Floats, sums: Floats, maxima: Floats) -> None:
-    """Trees over `numbers`, both of length 2 * leaves; node 1 is the root, leaf i is node leaves + i. Writes: both."""
+    """Build trees over `numbers`, both of length 2 * leaves; node 1 is the root, leaf i is node leaves + i. Writes:
+    both.
+    """
     build_sums(numbers, sums)
     build(numbers, maxima, np.maximum)
 
 
 def build_sums(numbers: Floats, sums: Floats) -> None:
-    """The tree of sums alone. Writes: sums."""
+    """Build the tree of sums alone. Writes: sums."""
     build(numbers, sums, np.add)
 
 
 def build(numbers: Floats, tree: Floats, of_two: np.ufunc) -> None:
-    """Level by level, in NumPy: it happens once a run, and a kernel costs the first fit a third of a second."""
+    """Build level by level, in NumPy: it runs once, and a kernel adds 0.3 s to the first fit."""
     leaves = len(tree) // 2
     tree[:] = 0.0
     tree[leaves : leaves + len(numbers)] = numbers
@@ -57,7 +59,7 @@ def build(numbers: Floats, tree: Floats, of_two: np.ufunc) -> None:
 
 @noalloc_kernel
 def set_leaf(i, number, sums, maxima):
-    """Number i changes; O(log n). Writes: sums, maxima."""
+    """Set number i; O(log n). Writes: sums, maxima."""
     set_sum(i, number, sums)
     node = len(maxima) // 2 + i
     maxima[node] = number
@@ -69,7 +71,7 @@ def set_leaf(i, number, sums, maxima):
 
 @noalloc_kernel
 def set_sum(i, number, sums):
-    """Number i changes, in the tree of sums alone. Writes: sums."""
+    """Set number i in the tree of sums alone. Writes: sums."""
     node = len(sums) // 2 + i
     sums[node] = number
     node >>= 1
@@ -80,7 +82,9 @@ def set_sum(i, number, sums):
 
 @noalloc_kernel
 def find_leaf(target, sums):
-    """The leaf i with sum of leaves before i <= target < sum up to and including i: target/total uniform gives P(i)."""
+    """Return the leaf i with sum of leaves before i <= target < sum up to and including i: target/total uniform gives
+    P(i).
+    """
     leaves = len(sums) // 2
     node = 1
     while node < leaves:
@@ -93,13 +97,15 @@ def find_leaf(target, sums):
 
 @noalloc_kernel
 def draw_uniform(u, n):
-    """0..n-1 with equal probability."""
+    """Sample from 0..n-1 with equal probability."""
     return min(np.int64(u * n), n - 1)
 
 
 @noalloc_kernel
 def draw_mixture(u, share, n, sums):
-    """With probability `share` uniformly from 0..n-1, else in proportion to the tree's leaves (if there are any)."""
+    """Sample uniformly from 0..n-1 with probability `share`, else in proportion to the tree's leaves (if there are
+    any).
+    """
     if u < share:
         return draw_uniform(u / share, n)
     rest = (u - share) / (1.0 - share)
@@ -108,19 +114,19 @@ def draw_mixture(u, share, n, sums):
 
 @noalloc_kernel
 def mixture_probability(i, share, n, sums):
-    """The probability with which `draw_mixture` gives i."""
+    """Return the probability with which `draw_mixture` gives i."""
     if not sums[1] > 0.0:
         return 1.0 / n
-    leaf = sums[len(sums) // 2 + i] if len(sums) // 2 >= n else 0.0  # one shared number is no weight of i
+    leaf = sums[len(sums) // 2 + i] if len(sums) // 2 >= n else 0.0  # a single shared number is not the weight of i
     return share / n + (1.0 - share) * leaf / sums[1]
 
 
 @noalloc_kernel
 def draw_unseen_first(u, order, n_seen, share, sums):
-    """With probability (unseen / all) the next of `order` that was not seen yet, else one of those seen:
+    """Sample, with probability (unseen / all), the next unseen sequence of `order`, else one of the seen ones.
 
-    with probability `share` uniformly, else in proportion to the leaves. `order` is a random order of all sequences, of
-    which the first `n_seen` have been drawn (schmidt2013, section 5.5).
+    A seen one is sampled uniformly with probability `share`, else in proportion to the leaves. `order` is a random
+    order of all sequences, of which the first `n_seen` have been sampled (Schmidt et al. 2013, section 5.5).
     """
     unseen = (len(order) - n_seen) / len(order)
     if u < unseen:
@@ -133,7 +139,7 @@ def draw_unseen_first(u, order, n_seen, share, sums):
 
 @noalloc_kernel
 def unseen_first_probability(i, order, n_seen, seen, share, sums):
-    """The probability with which `draw_unseen_first` gives i, which was `seen` or not, over all orders."""
+    """Return the probability with which `draw_unseen_first` gives i, which was `seen` or not, over all orders."""
     if not seen:
         return 1.0 / len(order)
     return (share + (1.0 - share) * n_seen * sums[len(sums) // 2 + i] / sums[1]) / len(order)

@@ -1,4 +1,4 @@
-"""Work that is counted and may be broken off: the draws of an epoch, the sequences of a snapshot."""
+"""Countable work that may be interrupted: the samples of an epoch, the sequences of a snapshot."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Protocol
 
 
 class Interruptible(Protocol):
-    """A problem: whoever runs the solver sets what long work asks."""
+    """A problem whose flag for long work is set by the caller of the solver."""
 
     asked_to_stop: Callable[[], bool]
 
 
 class Slices:
-    """`n` pieces of work, handed out in slices that take well under a second; `done` of them are.
+    """`n` pieces of work in slices that take well under a second; `done` of them are done.
 
-    size:  of a slice; unit: what sizes are multiples of (the sequences of an update);
-    stops: how often a Step is due while they are worked through.
-    Going through the slices ends where a Step is due, or, after a slice, when `problem` says that it is asked to stop.
+    size: of a slice; unit: divisor of the sizes (the sequences of an update);
+    stops: number of Steps while they are processed.
+
+    The iteration ends when a Step is due or, after a slice, when `problem` asks to stop.
     """
 
     def __init__(self, problem: Interruptible, n: int, size: int, stops: int = 1, unit: int = 1, done: int = 0) -> None:

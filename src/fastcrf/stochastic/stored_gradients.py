@@ -1,9 +1,9 @@
-"""What is kept of the gradient of each block between two visits: schmidt2015, section 4.
+"""The stored gradient of each block between two visits (Schmidt et al. 2015, section 4).
 
-A stored gradient is all zeros at first, so that the first visit of a block needs no special case. What is stored are
+A stored gradient is all zeros at first, so that the first visit of a block needs no special case. It consists of
 residuals, expected minus observed, by position (from which the gradient follows) or summed by attribute (which is the
-gradient). Either may be rounded to single precision: the rounding then counts as a part of the change, so that the d
-of the solvers stays the sum of what is stored. Which kind is the smallest says stochastic/gradient_storage.py.
+gradient). Either may be rounded to single precision. The rounding then counts as a part of the change, so that the d of
+the solvers stays the sum of the stored gradients. stochastic/gradient_storage.py determines the smallest format.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from fastcrf.simd.rows import add_rows, clear_rows
 
 @generic
 def exchange(gradients, blocks, i, growth, space, lanes):  # type: ignore[no-untyped-def]
-    """gradients.change (by attribute) and .edge_change: how the new gradient of block i differs from the stored one.
+    """Compute gradients.change (by attribute) and .edge_change: the new gradient of block i minus the stored one.
 
-    The new one is in `space`, where `infer_block` left its residuals. Of the change, `growth` is stored: 1 replaces the
-    old gradient by the new one, 0 keeps it. Writes: gradients.
+    The new one is in `space`, where `infer_block` wrote its residuals. The fraction `growth` of the change is stored: 1
+    replaces the old gradient by the new one, 0 keeps it. Writes: gradients.
 
     Implemented in recomputed_gradients.py and stored_gradients.py.
     """
@@ -34,7 +34,7 @@ def exchange(gradients, blocks, i, growth, space, lanes):  # type: ignore[no-unt
 
 @generic
 def recursions(gradients):  # type: ignore[no-untyped-def]
-    """Forward-backward recursions that an exchange without growth costs beyond the one of the new gradient.
+    """Return the forward-backward recursions that an exchange without growth costs in addition to the new gradient's.
 
     Implemented in recomputed_gradients.py and stored_gradients.py.
     """
@@ -56,15 +56,16 @@ class Marginals(NamedTuple):
     nodes: np.ndarray  # [P, Kp]
     edges: np.ndarray  # [(P - N) K, Kp] of the transition to position p of sequence c in K rows from (p - c - 1) K
     node_change: np.ndarray  # [T, Kp] new minus old, by position
-    bigrams: np.ndarray  # [Kp, Kp] room for those of one transition
+    bigrams: np.ndarray  # [Kp, Kp] work array for one transition
     change: Table  # local: node_change by attribute
     edge_change: np.ndarray  # [H, Kp]
 
 
 class ByAttribute(NamedTuple):
-    """The gradients themselves, transitions apart: for each block all rows and cells (naive), or only its own (sparse).
+    """The gradients themselves, transitions separate: for each block all rows and cells (naive), or only its own
+    (sparse).
 
-    Row r of the support is stored in row r if only the support is, else in that of its number.
+    Row r of the support is stored in row r if only the support is stored, else in the row of its number.
     """
 
     rows: np.ndarray  # [distinct rows of all blocks, or B n_rows, Kp]
@@ -100,7 +101,7 @@ def exchange_marginals(gradients, blocks, i, growth, space, lanes):
         for p in range(starts[c] + 1, starts[c + 1]):
             transition = p - c - 1
             expect_step(space.edges, space.lattice, p - base, gradients.bigrams, K, lanes)
-            if transition == base - bounds[i]:  # of the log domain only a sum is known: it goes to the block's first
+            if transition == base - bounds[i]:  # the log domain has only a sum: it goes to the block's first
                 add_rows(space.wide_edges, gradients.bigrams, K, lanes)
             gradients.bigrams[chains.labels[p - 1], chains.labels[p]] -= weight
             exchange_rows(gradients.bigrams, gradients.edges, transition * K, K, growth, gradients.bigrams, lanes)
@@ -125,7 +126,7 @@ def exchange_by_attribute(gradients, blocks, i, growth, space, lanes):
 
 @noalloc_kernel
 def exchange_nodes(gradients, blocks, i, growth, space, lanes):
-    """The part of label residuals, by position. Writes: gradients.nodes, .node_change, .change."""
+    """Exchange label residuals, by position. Writes: gradients.nodes, .node_change, .change."""
     starts, bounds = blocks.chains.starts, blocks.chains.bounds
     first, last = starts[bounds[i]], starts[bounds[i + 1]]
     exchange_rows(space.lattice.scores, gradients.nodes, first, last - first, growth, gradients.node_change, lanes)
@@ -134,21 +135,23 @@ def exchange_nodes(gradients, blocks, i, growth, space, lanes):
 
 @noalloc_kernel
 def exchange_edges(gradients, blocks, i, growth, space, lanes):
-    """The part of bigram residuals, summed over the block. Writes: gradients.edges, .edge_change."""
+    """Exchange bigram residuals, summed over the block. Writes: gradients.edges, .edge_change."""
     H = blocks.layout.n_histories
     exchange_rows(space.edge_sums, gradients.edges, i * H, H, growth, gradients.edge_change, lanes)
 
 
 @outlined_kernel
 def exchange_rows(new, stored, first, n_rows, growth, change, lanes):
-    """change = new - stored[first:], stored[first:] += growth * change, over n_rows rows. Writes: stored, change."""
+    """Set change = new - stored[first:], stored[first:] += growth * change, over n_rows rows. Writes: stored,
+    change.
+    """
     for r in range(n_rows):
         exchange_row(new, r, stored, first + r, growth, change, lanes)
 
 
 @noalloc_kernel
 def exchange_row(new, r, stored, place, growth, change, lanes):
-    """change[r] = new[r] - stored[place], stored[place] += growth * change[r]. Writes: stored, change."""
+    """Set change[r] = new[r] - stored[place], stored[place] += growth * change[r]. Writes: stored, change."""
     for b in range(0, new.shape[1], len(lanes)):
         old = load(stored, place, b, lanes)
         difference = add_scaled(-1.0, old, load(new, r, b, lanes))
@@ -160,7 +163,7 @@ def exchange_row(new, r, stored, place, growth, change, lanes):
 
 @noalloc_kernel
 def exchange_number(new, stored, place, growth):
-    """The same for one number; returns the change. Writes: stored."""
+    """Exchange one number; return the change. Writes: stored."""
     difference = new - stored[place]
     wanted = stored[place] + growth * difference
     stored[place] = wanted

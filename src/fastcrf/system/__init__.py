@@ -1,1 +1,3 @@
-"""Memory budget, memory-mapped arrays, threads, the cache folder and atomic writes. Knows no corpus and no model."""
+"""Memory budget, memory-mapped arrays, threads, the cache folder and atomic writes; independent of corpora and
+models.
+"""

@@ -1,4 +1,4 @@
-"""Writing a file so that no fault leaves half of one: complete and on disk beside the old one, then moved in place."""
+"""Write files atomically: complete a temporary file on disk in the same folder, then move it into place."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ PathLike = str | os.PathLike[str]
 
 
 def replace_file(path: PathLike, content: bytes) -> None:
-    """Write `content` to `path`; an older file of this name stays whole until the new one is complete."""
+    """Write `content` to `path`; an existing file stays intact until the new one is complete."""
     with naming(path), new_file(path) as file:
         file.write(content)
 
 
 @contextmanager
 def new_file(path: PathLike) -> Iterator[BinaryIO]:
-    """A file beside `path` to write to, which takes the place of `path` at the end; after an exception it is gone."""
-    target = Path(os.path.realpath(path))  # a link stays a link
+    """Yield a temporary file in the folder of `path` that replaces `path` at the end, or is removed after an
+    exception.
+    """
+    target = Path(os.path.realpath(path))  # a symbolic link stays a link
     with naming(path):
         remove_orphans(target)
         file, part = open_part(target)
@@ -47,7 +49,7 @@ def new_file(path: PathLike) -> Iterator[BinaryIO]:
 
 @contextmanager
 def naming(path: PathLike) -> Iterator[None]:
-    """Let faults name the file that was asked for, not the one beside it."""
+    """Make errors name the requested file, not the temporary one."""
     try:
         yield
     except OSError as error:
@@ -55,7 +57,7 @@ def naming(path: PathLike) -> Iterator[None]:
 
 
 def check_replaceable(path: PathLike) -> None:
-    """Raise, before the work is done rather than after it, if no file can be made beside `path`."""
+    """Raise before the work begins if no file can be created in the folder of `path`."""
     target = Path(path).absolute()
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "This is a folder, pipe or device and cannot be replaced by a file", str(target))

@@ -1,4 +1,4 @@
-"""Folders of files that outlive a process: compiled kernels, the secret of checkpoints, rows of experiments."""
+"""Folders of files that outlive a process: compiled kernels, the checkpoint secret, records of experiments."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-KEPT_VERSIONS = 8  # of a module's machine code: older ones are deleted when a new one is made
+KEPT_VERSIONS = 8  # per module, of machine code: a new version deletes older ones
 
 
 def user_cache_folder() -> Path:
-    """This user's folder for cached files of fastcrf, by the convention of the operating system."""
+    """Return this user's folder for cached files of fastcrf, by the convention of the operating system."""
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return Path(local or Path.home() / "AppData" / "Local") / "fastcrf" / "Cache"
@@ -24,7 +24,7 @@ def user_cache_folder() -> Path:
 
 
 def kernel_cache_folder() -> Path | None:
-    """A writable folder for compiled kernels, or None. NUMBA_CACHE_DIR comes first."""
+    """Return a writable folder for compiled kernels, or None. NUMBA_CACHE_DIR takes precedence."""
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or user_cache_folder())
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,13 +35,15 @@ def kernel_cache_folder() -> Path | None:
 
 
 def lab_folder() -> Path:
-    """Where runs are kept unless somebody says where. NUMBA_CACHE_DIR does not move it."""
+    """Return the default folder of experiments. NUMBA_CACHE_DIR does not change it."""
     return user_cache_folder() / "lab"
 
 
 @functools.cache
 def version_folder(base: Path, module: str, version: str) -> Path:
-    """Where the machine code of a version of a module is kept. Code that checks bounds has a folder of its own."""
+    """Return the folder for the machine code of one version of a module. Code with bounds checks has a separate
+    folder.
+    """
     checks_bounds = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
     folder = base / module / (f"{version}-checked" if checks_bounds else version)
     with suppress(OSError):

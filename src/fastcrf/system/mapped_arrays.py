@@ -1,11 +1,10 @@
-"""Arrays that lie in files and are mapped into memory: the system keeps of them what it has room for.
+"""Memory-mapped arrays: the operating system pages them in as memory allows.
 
-What is made of a mapped array, and is as large, is mapped, too: `empty_beside` makes it in a scratch file in the same
-folder, which has no name and is gone when the last array over it is. So no corpus is ever in memory as a whole only
-because one function needs it in another form.
+`empty_beside` creates an array derived from a memory-mapped one as a memory-mapped scratch file in the same folder. The
+file has no name and is deleted with the last array that uses it. No function therefore loads an entire corpus into
+memory only to convert it.
 
-A mapped file is writable memory, because kernels are compiled for writable arrays alone; what is written there never
-reaches the file.
+Kernels are compiled for writable arrays only, so the mapping is writable; writes never reach the file.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-SMALL = 1 << 20  # bytes; smaller arrays are made in memory
+SMALL = 1 << 20  # bytes; smaller arrays are allocated in memory
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)  # a file may exceed the memory
 
 
 class MappedFile(mmap.mmap):
-    """A mapping that knows in which folder its file lies."""
+    """A memory mapping that records the folder of its file."""
 
     folder: Path
 
 
 def map_file(path: str | os.PathLike[str]) -> NDArray[np.uint8]:
-    """The bytes of a file; writing to them changes memory, not the file."""
+    """Map the bytes of a file; writing to them changes memory, not the file."""
     with open(path, "rb") as file:
         if not os.fstat(file.fileno()).st_size:
             return np.empty(0, np.uint8)
@@ -46,7 +45,7 @@ def map_file(path: str | os.PathLike[str]) -> NDArray[np.uint8]:
 
 
 def folder_of(array: NDArray[Any]) -> Path | None:
-    """Where the file of a mapped array lies; None for an array in memory."""
+    """Return the folder of the file of a memory-mapped array; None for an array in memory."""
     owner: Any = array
     while isinstance(owner, np.ndarray | memoryview):
         owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
@@ -54,7 +53,7 @@ def folder_of(array: NDArray[Any]) -> Path | None:
 
 
 def empty_beside(home: NDArray[Any], n: int, dtype: DTypeLike) -> NDArray[Any]:
-    """A new array of length n: in memory, or mapped if `home` is and if it is not small."""
+    """Return a new array of length n: memory-mapped if `home` is and if it is large, else in memory."""
     folder, size = folder_of(home), int(n) * np.dtype(dtype).itemsize
     if folder is None or size < max(SMALL, 1):
         return np.empty(n, dtype)
@@ -66,7 +65,7 @@ def empty_beside(home: NDArray[Any], n: int, dtype: DTypeLike) -> NDArray[Any]:
 
 
 def scratch_file(folder: Path) -> BinaryIO:
-    """A file without a name in a folder or, where one may not write there, in the system's folder for such files."""
+    """Open a file without a name in `folder` or, without write permission there, in the system's temporary folder."""
     try:
         return tempfile.TemporaryFile(dir=folder)  # type: ignore[return-value]
     except OSError:
@@ -74,7 +73,9 @@ def scratch_file(folder: Path) -> BinaryIO:
 
 
 def take_room(file: BinaryIO, size: int) -> None:
-    """Let a file have its size now: a disk that is full is an error here, and not a crash when a page is written."""
+    """Allocate the full size of a file now, so that a full disk raises here instead of crashing when a page is
+    written.
+    """
     try:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
@@ -84,5 +85,5 @@ def take_room(file: BinaryIO, size: int) -> None:
         if error.errno == errno.EOPNOTSUPP:
             file.truncate(size)
             return
-        words = f"{error.strerror}: scratch space of {size / 1e9:,.1f} GB for a mapped corpus"
+        words = f"{error.strerror}: scratch space of {size / 1e9:,.1f} GB for a memory-mapped corpus"
         raise OSError(error.errno, words) from None

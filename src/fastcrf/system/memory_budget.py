@@ -1,6 +1,6 @@
-"""Memory is estimated before it is asked for: a small file must not be able to fill a machine.
+"""Check memory needs before allocation, so that a small file cannot exhaust the memory of a machine.
 
-Asking the system costs some microseconds, so requests that any machine can meet are not looked at.
+Querying the system takes some microseconds, so small requests are granted without a query.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 
-SMALL = 1 << 28  # bytes that are granted without a look
+SMALL = 1 << 28  # bytes that are granted without a query
 SHARE = 0.5  # of the free memory that one request may take
 
 MEMINFO = "/proc/meminfo"
@@ -16,11 +16,11 @@ CGROUP_LIMIT, CGROUP_USED = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.
 
 
 class TooLarge(ValueError):
-    """Work that would need more memory than there is; the message is one sentence."""
+    """Raised when work would need more memory than is available."""
 
 
 def require_room(n_bytes: int, what: str, remedy: str) -> None:
-    """Raise if `what` would take more than its share of the free memory."""
+    """Raise `TooLarge` if `what` would take more than its share of the free memory."""
     if n_bytes <= SMALL:
         return
     free = free_memory()
@@ -29,7 +29,7 @@ def require_room(n_bytes: int, what: str, remedy: str) -> None:
 
 
 def free_memory() -> int | None:
-    """Bytes that are free here, within the limits of a container; None where nobody can tell."""
+    """Return the free memory in bytes, within the limits of a container; None where the system does not report it."""
     found = [size for size in (free_in_machine(), free_in_container()) if size is not None]
     return min(found, default=None)
 
@@ -64,6 +64,6 @@ def in_words(n_bytes: int) -> str:
 
 
 def physical_memory() -> float:
-    """Bytes of this machine; infinite where the system does not tell."""
+    """Return the memory of this machine in bytes; infinite where the system does not report it."""
     known = hasattr(os, "sysconf") and {"SC_PAGE_SIZE", "SC_PHYS_PAGES"} <= set(os.sysconf_names)
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if known else math.inf

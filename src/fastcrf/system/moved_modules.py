@@ -1,4 +1,4 @@
-"""Modules that pickles of development versions name and that have moved: an import of one says what to do."""
+"""Raise a helpful error for modules that have moved and that pickles of development versions still name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def advice(name: str) -> str:
 
 
 class MovedModules:
-    """The last finder to be asked: it finds nothing, and raises for a module that has moved."""
+    """A meta path finder, the last one: it finds no module, and raises for a module that has moved."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:

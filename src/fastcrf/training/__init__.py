@@ -1,1 +1,1 @@
-"""The driver: clock, trace, stopping rules, checkpoints, display, warm-up."""
+"""The driver: clock, trace, stopping criteria, checkpoints, display and warm-up."""

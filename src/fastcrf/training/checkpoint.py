@@ -1,11 +1,11 @@
-"""Checkpoints: a run that was killed goes on as if nothing had happened.
+"""Checkpoints: save a run and resume it bit for bit after the process was killed.
 
-A checkpoint holds the solver's memory at one Step and what the driver knew there (rows, clock, best weights), in one
-safetensors file that is replaced atomically. It is written by time, not at every Step, because the memory of some
-solvers is large; whatever was done since the last one is done again, and comes out the same bit for bit.
+A checkpoint holds the solver state at one Step and the driver's own state (rows, clock, best weights), in one
+safetensors file that is replaced atomically. It is written at time intervals, not at every Step, because some solver
+states are large. A resumed run repeats the work since the last checkpoint with identical results.
 
-It also holds a fingerprint of everything that the continuation depends on. If one part differs, the run does not go on
-from the wrong state: one sentence says which part.
+A checkpoint also holds a fingerprint of everything that the continuation depends on. If one part differs, the run
+raises `CheckpointError`, which names the part.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from fastcrf.solvers import registry
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.renamed import renamed_options, renamed_state
 from fastcrf.system.atomic_write import replace_file
-from fastcrf.training.checkpoint_file import read_sealed, to_bytes
+from fastcrf.training.checkpoint_file import read_signed, to_bytes
 from fastcrf.training.checkpoint_validation import check_first_step, check_restored
 
 logger = logging.getLogger("fastcrf")
 
 REMEDIES = {
-    "version": "install that version, or start afresh without it",
-    "corpus": "use the data that it was made with, or start afresh without it",
-    "features": "use the same options for features, or start afresh without it",
-    "penalty": "use the same c1 and c2, or start afresh without it",
-    "prior": "use the same prior, or start afresh without it",
-    "solver": "use the same algorithm with the same options, or start afresh without it",
-    "number of threads": "use the same number of threads, or start afresh without it",
-    "start": "start from the same weights, or start afresh without it",
-    "held-out set": "use the same held-out data, or start afresh without it",
+    "version": "install that version, or start over without it",
+    "corpus": "use the data that it was made with, or start over without it",
+    "features": "use the same options for features, or start over without it",
+    "penalty": "use the same c1 and c2, or start over without it",
+    "prior": "use the same prior, or start over without it",
+    "solver": "use the same algorithm with the same options, or start over without it",
+    "number of threads": "use the same number of threads, or start over without it",
+    "start": "start from the same weights, or start over without it",
+    "held-out set": "use the same held-out data, or start over without it",
 }
 
 
@@ -60,30 +60,31 @@ class Saved(NamedTuple):
 
 
 class Checkpoint:
-    """Where and how often a run is saved, and whether an existing file is continued.
+    """The file of a run's state: its path, its interval, and whether an existing file is resumed.
 
-    A file that cannot be written (the disk is full, say) is no reason to lose the run: one warning says so, and it is
-    tried again when the next checkpoint is due.
+    A write error, such as a full disk, does not end the run: the first one logs a warning, and the next due checkpoint
+    tries again.
 
-    every: seconds between two checkpoints; resume: go on from the file if it is there; held_out: a fingerprint of the
-    data that the run is watched on, if there are any.
+    every: seconds between two checkpoints.
+    resume: resume from the file if it exists.
+    held_out: a fingerprint of the held-out data, if there is any.
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float = 30.0, resume: bool = False) -> None:
         self.path, self.every, self.resume = Path(path), at_least("checkpoint_every", every, 0.0), resume
         self.held_out: str | None = None
         self.fingerprint: dict[str, Any] = {}
-        self.written = 0.0  # by the clock of time.monotonic
+        self.written = 0.0  # a time of time.monotonic
         self.warned = False
 
     def open(self, problem: SavedProblem, solver: Solver, start: Floats) -> Saved | None:
-        """Remember what the run depends on, and return the saved state if there is one to continue."""
+        """Record what the run depends on, and return the saved state if there is one to resume."""
         solver = registry.with_seed(solver, 0)
         self.fingerprint = {**fingerprint(problem, solver, start), "held-out set": self.held_out}
         self.written = time.monotonic()
         if not self.resume or not self.path.exists():
             return None
-        arrays, header, ours = read_sealed(self.path)
+        arrays, header, ours = read_signed(self.path)
         for part, value in self.fingerprint.items():
             saved_value = header["fingerprint"].get(part)
             if saved_value != value and not (part == "solver" and describes(saved_value, solver)):
@@ -96,29 +97,29 @@ class Checkpoint:
         return saved if ours else self._without_claims(saved)
 
     def _without_claims(self, saved: Saved) -> Saved:
-        """The state without what was proved of the optimum, which nobody can check as it stands."""
+        """Return the state without its certified bounds, which cannot be verified."""
         logger.warning(
-            "The checkpoint %s was made by someone else or on another machine, so what it claims to have proved is not "
-            "believed: the run proves it again, and may stop later than it would have.",
+            "The checkpoint %s is not signed by this user on this machine, so its lower bound is discarded: the run "
+            "computes the bound again and may stop later.",
             self.path,
         )
-        return saved._replace(numbers={**saved.numbers, "certifier": {"believing": False}})  # kept from now on
+        return saved._replace(numbers={**saved.numbers, "certifier": {"believing": False}})  # from now on
 
     def check(
         self, problem: RunProblem, step: Step, weights: Floats, objective: float | None, lower_bound: float
     ) -> None:
-        """Whether the first Step of a continued run is the saved one."""
+        """Raise unless the first Step of a resumed run is the saved one."""
         with self.refusing():
             check_first_step(problem, step, weights, objective, lower_bound)
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
-        """Whatever does not fit within is told of this file."""
+        """Convert a `StateMismatch` within into a `CheckpointError` that names this file."""
         try:
             yield
         except StateMismatch as mismatch:
             raise CheckpointError(
-                f"The checkpoint {self.path} cannot be continued: {mismatch.fault}; start afresh without it."
+                f"The checkpoint {self.path} cannot be resumed: {mismatch.fault}; start over without it."
             ) from None
 
     def is_due(self) -> bool:
@@ -135,7 +136,7 @@ class Checkpoint:
         except OSError as error:
             if not self.warned:
                 logger.warning(
-                    "The checkpoint %s cannot be written (%s); training continues, and the next one may succeed.",
+                    "The checkpoint %s cannot be written (%s); training continues and tries again later.",
                     self.path,
                     error.strerror or error,
                 )
@@ -144,7 +145,7 @@ class Checkpoint:
 
 
 def fingerprint(problem: SavedProblem, solver: Solver, start: Floats) -> dict[str, Any]:
-    """What the continuation of a run depends on, each part as a short text."""
+    """Return everything that the continuation of a run depends on, each part as a short text."""
     prior: Floats | None = getattr(problem, "prior", None)
     options: dict[str, Any] = dataclasses.asdict(solver)  # type: ignore[call-overload]
     return {
@@ -160,7 +161,7 @@ def fingerprint(problem: SavedProblem, solver: Solver, start: Floats) -> dict[st
 
 
 def describes(text: Any, solver: Solver) -> bool:
-    """Whether the text in a fingerprint stands for this solver, its options under their names of today."""
+    """Return whether the text in a fingerprint describes this solver, with options under their present names."""
     try:
         name, options = json.loads(text)
         return name == solver.name and registry.make(name, **renamed_options(name, options)) == solver
@@ -169,7 +170,7 @@ def describes(text: Any, solver: Solver) -> bool:
 
 
 def digest(parts: Any) -> str:
-    """Hash of arrays and numbers."""
+    """Return a hash of arrays and numbers."""
     total = hashlib.sha256()
     for part in parts:
         array = np.ascontiguousarray(part)

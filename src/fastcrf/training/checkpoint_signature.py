@@ -1,9 +1,9 @@
-"""Whether a file was written by this user: a seal that only they can make, with a secret of theirs.
+"""Sign checkpoints with this user's secret (HMAC), and verify the signature.
 
-What a checkpoint says of its weights is checked by one evaluation. What it says of all weights, that no objective is
-below a bound, cannot be checked so cheaply: it is believed where the seal is ours, and proved again where it is not.
+One evaluation verifies what a checkpoint says of its own weights. Its lower bound on the objective of all weights has
+no such cheap check: the run trusts it if the signature is valid, and otherwise computes it again.
 
-The secret is in the folder of the kernel cache, which is trusted with more than that: its code is executed.
+The secret lies in the folder of the kernel cache. That folder is trusted already, because its code is executed.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from fastcrf.system import cache_folder
 NAME, SIZE = "checkpoint-secret", 32
 
 
-def seal_of(text: str) -> str:
-    """The seal of a text; empty where no secret can be kept."""
+def signature_of(text: str) -> str:
+    """Return the signature of a text, or "" where no secret can be stored."""
     key = secret()
     return "" if key is None else hmac.new(key, text.encode(), "sha256").hexdigest()
 
 
-def is_ours(text: str, seal: str) -> bool:
-    """Whether `seal` is the one that we would make."""
-    ours = seal_of(text)
-    return bool(ours) and hmac.compare_digest(ours.encode(), seal.encode())
+def is_ours(text: str, signature: str) -> bool:
+    """Return whether `signature` is the one that this user would make."""
+    ours = signature_of(text)
+    return bool(ours) and hmac.compare_digest(ours.encode(), signature.encode())
 
 
 def secret() -> bytes | None:
-    """This user's secret, made when first needed; None where it cannot be kept."""
+    """Return this user's secret, creating it on first use, or None where it cannot be stored."""
     if cache_folder.CACHE_FOLDER is None:
         return None
     path = cache_folder.CACHE_FOLDER / NAME
@@ -45,7 +45,7 @@ def secret() -> bytes | None:
 
 
 def make_secret(path: Path) -> None:
-    """A new secret, which appears whole; that of somebody who was quicker stays."""
+    """Create a new secret atomically; a secret that another process has just created stays."""
     part = path.with_name(f".{NAME}.{secrets.token_hex(8)}.part")
     file = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:

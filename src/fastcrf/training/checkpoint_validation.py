@@ -1,8 +1,8 @@
-"""Whether a saved state can be continued: looked at before a solver sees it, and once more at its first Step.
+"""Validate a saved state, before a solver uses it and again at the solver's first Step.
 
-A file with a right checksum may still hold anything. So shapes, types and ranges are checked first, against what the
-solver declares in `state_fields`; then the solver's first Step must be the one that was saved, and its objective and
-gradient must be those of its weights.
+A file with a correct checksum may still hold anything. Shapes, types and ranges are checked first, against the solver's
+`state_fields`. Then the solver's first Step must equal the saved one, and its objective and gradient must be those of
+its weights.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from fastcrf.objective.evaluation import evaluate
 from fastcrf.solvers.contract import Solver
 from fastcrf.training.trace import COLUMNS
 
-CLOSE = 1e-7  # of the size of a number: two ways of evaluating it may differ by less
+CLOSE = 1e-7  # relative tolerance: two ways of evaluating a number differ by less
 
-RUN = "the run"  # that a state is of, beside that of its solver
+RUN = "the run"  # the other part of a saved state, next to the solver's
 TIME = StateField(low=0.0)
 ARRAYS = {"weights": WEIGHTS, "best_weights": WEIGHTS, **certifier.ARRAYS}
 NUMBERS = {"passes": TIME, "seconds": TIME, "wall": TIME, "best_score": StateField(infinite=True)}
@@ -32,14 +32,14 @@ NUMBERS = {"passes": TIME, "seconds": TIME, "wall": TIME, "best_score": StateFie
 def check_restored(
     state: Mapping[str, Any], arrays: Mapping[str, Any], numbers: Mapping[str, Any], problem: RunProblem, solver: Solver
 ) -> None:
-    """Raise a `StateMismatch` where the solver's memory or what the driver knew cannot be of this problem."""
+    """Raise `StateMismatch` if the state of the solver or of the driver is not valid for this problem."""
     check_state(solver.name, solver.state_fields, state, problem.n_weights)
     check_state(RUN, ARRAYS, arrays, problem.n_weights)
     check_numbers(numbers)
 
 
 def check_numbers(numbers: Mapping[str, Any]) -> None:
-    """What the driver counted, and the rows so far."""
+    """Check the driver's counters and the rows so far."""
     trace, proved = numbers.get("trace"), numbers.get("certifier")
     if not isinstance(trace, list) or not trace:
         raise StateMismatch(RUN, "it has no rows")
@@ -48,34 +48,34 @@ def check_numbers(numbers: Mapping[str, Any]) -> None:
     check_state(RUN, {**NUMBERS, "best_step": best_step}, counted, 0)
     if proved is not None:
         if not isinstance(proved, Mapping):
-            raise StateMismatch(RUN, f"what was proved is {proved!r}")
+            raise StateMismatch(RUN, f"its certificate is {proved!r}")
         check_state(RUN, certifier.NUMBERS, proved, 0)
     for i, row in enumerate(trace):
         if not isinstance(row, dict) or row.get("step") != i or not all(is_number(row.get(n, "")) for n in COLUMNS):
-            raise StateMismatch(RUN, f"row {i} is not one that a run writes")
+            raise StateMismatch(RUN, f"row {i} is not valid")
 
 
 def is_number(value: Any) -> bool:
-    """A number, infinite ones included, or None for what nobody asked for."""
+    """Return whether `value` is a number (infinite ones included), or None for what was not evaluated."""
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def check_first_step(
     problem: RunProblem, step: Step, weights: Floats, objective: float | None, lower_bound: float
 ) -> None:
-    """Raise unless this Step is the saved one: its weights, and objective and gradient as one evaluation has them.
+    """Raise unless this Step is the saved one, with the objective and gradient of an evaluation.
 
-    lower_bound: what the run says to have proved; no objective can be below it.
+    lower_bound: the bound that the run claims; no objective can be below it.
     """
     if not np.array_equal(step.weights, weights):
-        raise StateMismatch(RUN, "its weights are not those that its solver goes on from")
+        raise StateMismatch(RUN, "its weights are not those of its solver")
     value, gradient = evaluate(problem, weights)
     for claimed in (objective, step.objective):
         if claimed is not None and not math.isclose(claimed, value, rel_tol=CLOSE, abs_tol=CLOSE):
-            raise StateMismatch(RUN, f"it says that the objective is {claimed:.10g}, and it is {value:.10g}")
+            raise StateMismatch(RUN, f"its objective is {claimed:.10g}, but evaluating its weights gives {value:.10g}")
     for bound in (lower_bound, -math.inf if step.lower_bound is None else step.lower_bound):
         if bound > value + CLOSE * max(1.0, abs(value)):
-            raise StateMismatch(RUN, f"it says that no objective is below {bound:.10g}, and here it is {value:.10g}")
+            raise StateMismatch(RUN, f"its lower bound is {bound:.10g}, above the objective {value:.10g}")
     if step.gradient is not None:
         error = np.abs(step.gradient - gradient).max(initial=0.0)
         if not error <= CLOSE * max(1.0, np.abs(gradient).max(initial=0.0), abs(value)):

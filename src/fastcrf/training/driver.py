@@ -1,7 +1,7 @@
-"""The one loop that runs every solver.
+"""Run a solver: the loop that every training shares.
 
-`minimize` owns what solvers must not know: the clock (it runs only inside `next(steps)`), the trace, stopping rules,
-watched scores, callbacks, the display and Ctrl-C.
+`minimize` owns everything that solvers do not handle: the clock (it runs only inside `next(steps)`), the trace,
+stopping criteria, watched scores, callbacks, the display and Ctrl-C.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ Callback = Callable[[Row], bool | None]
 
 @dataclass(frozen=True)
 class Result:
-    """Where a run ended. The arrays are the caller's own.
+    """The outcome of a run. The caller owns the arrays.
 
-    status: `converged` (a rule that measures the optimum was met), `stopped` (a limit), `requested` (a callback, or a
-    held-out score that no longer improves), `finished` (the solver has nothing left to gain), `interrupted` (Ctrl-C) or
-    `diverged` (weights are the last finite ones).
+    status: `converged` (a criterion of optimality was met), `stopped` (a limit), `requested` (a callback, or a held-out
+        score that no longer improves), `finished` (the solver cannot improve further), `interrupted` (Ctrl-C) or
+        `diverged` (weights are the last finite ones).
     """
 
     weights: Floats
     trace: Trace  # row 0 is the start, the last row is `weights`
     status: str
-    reason: str  # a sentence
+    reason: str  # a full sentence
     certificate: Certificate  # of `weights`; not applicable if the solver minimizes something else
-    n_steps: int  # steps after the start
-    state: Mapping[str, Any] = field(repr=False)  # to go on exactly after the last step
+    n_steps: int  # iterations after the start
+    state: Mapping[str, Any] = field(repr=False)  # to resume exactly after the last step
 
 
 def minimize(
@@ -67,14 +67,14 @@ def minimize(
 ) -> Result:
     """Run `solver` on `problem` from `weights` (default: zeros) or from the `state` of an earlier run.
 
-    watch:     scores of the weights, by the name of their column in the trace (higher is better where a rule compares);
-    best:      name of a watched score; the weights with its highest value are returned instead of the last ones;
+    watch: scores of the weights, by the name of their column in the trace (higher is better if a criterion compares);
+    best: name of a watched score; the weights with its highest value are returned instead of the last ones;
     callbacks: each is called with every row; one that returns True ends the run;
-    checkpoint: where the state of the run is saved from time to time, and from where it goes on if asked to;
-    measure:   evaluate the objective at every step, outside the solver's clock, whether a rule asks for it or not.
+    checkpoint: the file where the state is saved at intervals, and from which the run resumes if asked to;
+    measure: evaluate the objective at every step, outside the solver's clock, even if no criterion reads it.
     """
     check(problem, solver)
-    able = cast(AnyProblem, problem)  # it has what this solver needs, and a checkpoint is of data
+    able = cast(AnyProblem, problem)  # `check` has verified the needs, and a checkpoint holds data only
     start = np.zeros(problem.n_weights) if weights is None else np.array(weights, dtype=np.float64)
     if start.shape != (problem.n_weights,):
         raise ValueError(
@@ -114,14 +114,14 @@ def listening(problem: RunProblem, interrupt: Interrupt) -> Iterator[None]:
 
 
 class Ending(NamedTuple):
-    """Why a run ends."""
+    """The status and the reason with which a run ends."""
 
     status: str
     reason: str
 
 
 class Run:
-    """What the loop knows while it runs."""
+    """The state of the loop."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Run:
         if best is not None and best not in watch:
             raise ValueError(f"best={best!r} is not a watched score; watched are: {', '.join(watch) or 'none'}.")
         self.problem, self.watch, self.best, self.callbacks = problem, watch, best, tuple(callbacks)
-        self.rules = sorted(stop, key=lambda rule: rule.status != "converged")  # the better news first
+        self.rules = sorted(stop, key=lambda rule: rule.status != "converged")  # before limits
         self.trace: Trace = []
         self.weights = start  # a copy of the newest finite weights
         self.best_weights, self.best_step, self.best_score = start, 0, -math.inf
@@ -150,10 +150,10 @@ class Run:
         self.passes = self.seconds = 0.0
         self.began = time.perf_counter()
         self.checkpoint: Checkpoint | None = None
-        self.taken_up: Row | None = None  # the row at which a continued run goes on
+        self.taken_up: Row | None = None  # the row at which a resumed run continues
 
     def follow(self, steps: Steps, interrupt: Interrupt, display: Display) -> Ending:
-        """Take steps until something ends the run, and say what."""
+        """Take steps until a criterion, a callback, the solver or the user ends the run, and return the ending."""
         while True:
             step = self._next(steps)
             if isinstance(step, Ending):
@@ -175,13 +175,13 @@ class Run:
                 return ending
 
     def _next(self, steps: Steps) -> Step | Ending:
-        """The solver's next step. Its clock runs here and nowhere else."""
+        """Return the solver's next step. The solver's clock runs only here."""
         began = time.perf_counter()
         try:
             with self.checkpoint.refusing() if self.checkpoint and self.taken_up else nullcontext():
                 return next(steps)
         except StopIteration as end:
-            return Ending("finished", end.value or "The solver has nothing left to gain.")
+            return Ending("finished", end.value or "The solver cannot improve further.")
         except Diverged as failure:
             return Ending("diverged", str(failure))
         finally:
@@ -200,7 +200,7 @@ class Run:
         return point
 
     def _judge(self, point: Point) -> Ending | None:
-        """Score the point and ask the rules; whatever they had to evaluate must be finite, too."""
+        """Score the point and check the criteria; values that they evaluated must be finite as well."""
         ending = None
         if point.is_finite:
             if point.is_evaluated:
@@ -209,11 +209,11 @@ class Run:
             reasons = ((rule, rule.reason(point, self.trace)) for rule in self.rules)
             ending = next((Ending(rule.status, reason) for rule, reason in reasons if reason), None)
         if not point.is_finite:
-            return Ending("diverged", f"The objective or a weight is not finite at step {point.number}.")
+            return Ending("diverged", f"The objective or a weight is not finite at iteration {point.number}.")
         return ending
 
     def _record(self, point: Point) -> Row:
-        """Copy what may be returned, and add the row."""
+        """Copy the weights that may be returned, and add the row."""
         np.copyto(self.weights, point.weights)
         if self.best is not None and (point.scores[self.best] > self.best_score or not self.trace):
             self.best_weights, self.best_step = point.weights.copy(), point.number
@@ -223,7 +223,7 @@ class Run:
         return self.trace[-1]
 
     def _save(self, step: Step, at_the_end: bool) -> None:
-        """Write a checkpoint when it is time. Outside the solver's clock."""
+        """Write a checkpoint if one is due, outside the solver's clock."""
         if self.checkpoint is None or not (at_the_end or self.checkpoint.is_due()):
             return
         numbers = {"passes": self.passes, "seconds": self.seconds, "wall": time.perf_counter() - self.began}
@@ -233,7 +233,7 @@ class Run:
         self.checkpoint.write(Saved(step.state, arrays, {**numbers, **best, **more}))
 
     def take_up(self, saved: Saved) -> None:
-        """Go on from a checkpoint: the solver's first Step will be that of the last row, which is set aside for it."""
+        """Resume from a checkpoint: the solver's first Step will be that of the last row, which is set aside for it."""
         numbers = saved.numbers
         *self.trace, self.taken_up = numbers["trace"]
         self.passes, self.seconds = numbers["passes"], numbers["seconds"]
@@ -243,7 +243,7 @@ class Run:
         self.certifier.restore(saved.arrays, numbers.get("certifier"))
 
     def shown(self, row: Row) -> Row:
-        """What a display gets of a row: without what the solver tells of itself, which nobody watches live."""
+        """Return the columns of a row that a display shows, without those that the solver reports of itself."""
         return {name: row[name] for name in (*COLUMNS, ESTIMATE, *self.watch) if name in row}
 
     def _asked_to_stop(self, row: Row, interrupt: Interrupt) -> Ending | None:
@@ -253,7 +253,7 @@ class Run:
         return Ending("requested", f"A callback returned True at iteration {row['step']}.") if asking else None
 
     def conclude(self) -> Certificate:
-        """Settle which weights are returned, complete their row (the last), and certify them. Outside the clock."""
+        """Choose the weights to return, complete their row (the last), and certify them, outside the clock."""
         if not self.trace:  # the solver diverged before its first step
             self.trace.append(self._place(Step(self.weights, passes=0.0)).row())
         elif self.best is not None and self.best_step < len(self.trace) - 1:
@@ -267,7 +267,7 @@ class Run:
         return certificate
 
     def _restore_best(self) -> None:
-        """Return to the best weights: a last row that repeats theirs, at the cost of the whole run."""
+        """Return to the best weights: add a last row with their values and the cost of the entire run."""
         spent = {name: self.trace[-1][name] for name in SPENT}
         self.trace.append(self.trace[self.best_step] | spent | {"restored_step": self.best_step})
         self.weights, self.last = self.best_weights, None

@@ -1,4 +1,4 @@
-"""Ctrl-C: the first asks the run to end after the current step, the second interrupts it at once."""
+"""Handle Ctrl-C: the first asks the run to end after the current step, the second interrupts it at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import FrameType
 
 
 class Interrupt:
-    """Whether Ctrl-C was pressed."""
+    """A flag that records Ctrl-C."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -23,7 +23,7 @@ class Interrupt:
 
 @contextmanager
 def catch_interrupt() -> Iterator[Interrupt]:
-    """Turn the first Ctrl-C within into `asked`. Elsewhere than in the main thread signals are left alone."""
+    """Turn the first Ctrl-C within into `asked`. Outside the main thread, signal handlers stay unchanged."""
     interrupt = Interrupt()
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:

@@ -1,6 +1,6 @@
-"""Showing a run to a person: a live line on a terminal, now and then a plain line elsewhere.
+"""Show the progress of a run: a live line on a terminal, plain lines at intervals elsewhere.
 
-Anything with `start(title)`, `update(row)` and `finish(row, reason)` can take the place of `Progress`.
+Any object with `start(title)`, `update(row)` and `finish(row, reason)` can replace `Progress`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ SPINNER = 4  # columns of a live line before and after its title
 
 
 class Display(Protocol):
-    """Where a run shows how far it is. All calls are outside the solver's clock; `finish` comes in any case."""
+    """An object that shows the progress of a run. All calls are outside the solver's clock; `finish` is always
+    called.
+    """
 
     def start(self, title: str) -> None: ...
 
@@ -25,7 +27,7 @@ class Display(Protocol):
 
 
 class Silent:
-    """Shows nothing."""
+    """Show nothing."""
 
     def start(self, title: str) -> None: ...
 
@@ -35,9 +37,9 @@ class Silent:
 
 
 class Progress:
-    """Shows the newest row with rich, on standard error: live on a terminal, else at most one line per `interval`.
+    """Show the newest row with rich on standard error: live on a terminal, else at most one line per `interval`.
 
-    In the end it says why the run ended, unless `reason` is False because somebody else does.
+    `finish` prints why the run ended, unless `reason` is False because another part of the program prints it.
     """
 
     def __init__(self, console: Any = None, interval: float = 1.0, reason: bool = True) -> None:
@@ -76,12 +78,12 @@ class Progress:
 
 
 def line(row: Row, room: float = math.inf) -> str:
-    """A row in one line of at most `room` characters: what comes first is what everybody reads first."""
+    """Format a row as one line of at most `room` characters, with the most important values first."""
     parts = [f"step {row['step']}"]
     objective = row.get(ESTIMATE) if row["objective"] is None else row["objective"]
     if objective is not None:
         parts.append(f"objective {objective:,.2f}")
-    if row["relative_gap"] is not None and row["relative_gap"] <= 1.0:  # a wider one says nothing
+    if row["relative_gap"] is not None and row["relative_gap"] <= 1.0:  # a larger gap carries no information
         parts.append(f"gap {row['relative_gap']:.1e}")
     parts += [f"{name} {value:.4g}" for name, value in row.items() if name not in (*COLUMNS, ESTIMATE)]
     parts += [f"{row['seconds']:.1f} s", f"passes {row['passes']:.4g}"]

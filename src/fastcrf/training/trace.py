@@ -1,7 +1,7 @@
-"""What a run leaves behind: one row per Step.
+"""The trace of a run: one row per Step.
 
-A `Point` is a Step as stopping rules see it. What the Step carries is free; what it lacks is evaluated when first asked
-for, once, outside the solver's clock. Its row says what is known and None for what nobody asked for.
+A `Point` is a Step as stopping criteria read it. Values that the Step carries are free. Other values are evaluated on
+first access, once, outside the solver's clock. The row has None for values that were not evaluated.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Trace = list[Row]
 
-# Columns of every row; a solver's info and the watched scores add theirs and may not take these names.
+# Columns of every row. Neither a solver's info nor a watched score may use these names.
 SPENT = ("step", "passes", "seconds", "wall")
 EVALUATED = ("objective", "gradient_norm", "gap", "relative_gap")
 COLUMNS = SPENT + EVALUATED
-ESTIMATE = "objective_estimate"  # column of what a solver expects the objective to be; "objective" is always measured
+ESTIMATE = "objective_estimate"  # the objective that a solver expects; "objective" is always measured
 
 
 class Point:
-    """A Step with its place in the run: number, cumulative passes, solver seconds and wall seconds, and the run's
+    """A Step with its place in the run: number, cumulative passes, solver seconds, wall seconds and the run's
     certifier.
     """
 
@@ -55,7 +55,7 @@ class Point:
 
     @property
     def info(self) -> Mapping[str, float]:
-        """What the solver reports of itself."""
+        """Return the values that the solver reports."""
         return self.step.info
 
     @property
@@ -64,22 +64,22 @@ class Point:
 
     @property
     def has_objective(self) -> bool:
-        """Whether the solver reports the objective."""
+        """Return whether the solver reports the objective."""
         return self.step.objective is not None
 
     @property
     def certifies_free(self) -> bool:
-        """Whether a certificate costs nothing once the gradient is known."""
+        """Return whether a certificate costs nothing once the gradient is known."""
         return bool(self.problem.c2 > 0.0)
 
     @property
     def is_evaluated(self) -> bool:
-        """Whether objective and gradient are known."""
+        """Return whether objective and gradient are known."""
         return self._evaluation is not None
 
     @property
     def evaluation(self) -> tuple[float, Floats]:
-        """Objective (penalties included) and gradient of the smooth part."""
+        """Return the objective (penalties included) and the gradient of the smooth part."""
         if self._evaluation is None:
             self._evaluation = evaluate(self.problem, self.weights)
         return self._evaluation
@@ -89,13 +89,13 @@ class Point:
         return self.evaluation[0] if self.step.objective is None else self.step.objective
 
     def may_be_within(self, tol: float) -> bool:
-        """Whether the certified gap may be as small as `tol`: if not, it is not worth an evaluation."""
+        """Return whether the certified gap may be as small as `tol`; if not, the point need not be evaluated."""
         return self.certifier is None or self.certifier.may_be_within(tol, self)
 
     @property
     def estimated_gap(self) -> float | None:
-        """The relative gap by what the solver expects the objective to be, and what the run has proved; None if the
-        solver expects nothing.
+        """Estimate the relative gap from the solver's expected objective and the run's lower bound; None without an
+        expectation.
         """
         expected = self.step.info.get(ESTIMATE)
         if expected is None or self.certifier is None or not expected > 0.0:
@@ -108,12 +108,12 @@ class Point:
 
     @cached_property
     def gradient_norm(self) -> float:
-        """Euclidean norm of the shortest sub-gradient: zero exactly at the optimum."""
+        """Return the Euclidean norm of the minimum-norm subgradient, which is zero exactly at the optimum."""
         return norm(self._shortest_gradient())
 
     @cached_property
     def largest_slope(self) -> float:
-        """The largest component of the shortest sub-gradient, in size."""
+        """Return the largest absolute component of the minimum-norm subgradient."""
         return float(np.abs(self._shortest_gradient()).max(initial=0.0))
 
     def _shortest_gradient(self) -> Floats:
@@ -124,17 +124,17 @@ class Point:
 
     @cached_property
     def own_certificate(self) -> Certificate:
-        """What this point proves by itself, a `Certificate`. For c2 = 0 it costs a pass over the data."""
+        """Return the certificate of this point alone. For c2 = 0 it costs a pass over the data."""
         return self.problem.certificate(self.weights, *self.evaluation)
 
     @property
     def certificate(self) -> Certificate:
-        """A proven bound on F(w) - F*: what this point proves together with all that its run did."""
+        """Return a certified bound on F(w) - F*, from this point and all earlier evaluations of its run."""
         return self.own_certificate if self.certifier is None else self.certifier.certify(self)
 
     @property
     def is_finite(self) -> bool:
-        """Whether the weights, and objective and gradient where they are known, are numbers."""
+        """Return whether the weights, and objective and gradient if known, are finite."""
         known = [self._length]
         if self.step.objective is not None:
             known.append(self.step.objective)
@@ -143,7 +143,7 @@ class Point:
         return all(map(math.isfinite, known))
 
     def row(self) -> Row:
-        """What is known of this point, without evaluating anything over the data."""
+        """Return the known values of this point; evaluate nothing over the data."""
         evaluated = self.is_evaluated
         certified = "own_certificate" in self.__dict__ or (evaluated and self.problem.c2 > 0.0)
         return {

@@ -1,6 +1,6 @@
-"""Kernels are compiled, or loaded from the cache, before the clock runs.
+"""Compile kernels, or load them from the cache, before the clock runs.
 
-Without a warm-up the first run of a process would show the compiler's seconds as the solver's.
+Without a warm-up, the first run of a process would count compile time as solver time.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from fastcrf.stopping import MaxIterations
 from fastcrf.training import driver
 from fastcrf.training.driver import Score
 
-WARM: set[tuple[object, ...]] = set()  # what this process has warmed up: each has kernels of its own
+WARM: set[tuple[object, ...]] = set()  # keys warmed up in this process: each has kernels of its own
 STEPS = 2
 SEQUENCES = 2
 
 
 def warm_up(problem: Problem | MergedProblem, solver: Solver) -> None:
-    """Run briefly on the first two sequences, once in a process for each solver, its options that are words (they
-    choose kernels, numbers do not), whether there is an L1 penalty (which has kernels of its own), lane width and
-    order of the chain.
+    """Run briefly on the first two sequences, to compile the kernels that the solver needs.
+
+    A process does this once for each key: the solver, its options that are strings (they choose kernels, numbers do
+    not), whether there is an L1 penalty (which has kernels of its own), the lane width and the order of the chain.
     """
-    if isinstance(solver, Policy):  # on a few sequences it must go the way of the real run
+    if isinstance(solver, Policy):  # a few sequences must lead to the same choices as the real run
         solver = solver.decided(problem)
     words = (value for value in dataclasses.astuple(solver) if isinstance(value, str))  # type: ignore[call-overload]
     key = solver.name, *words, problem.c1 > 0.0, problem.likelihood.layout.width, problem.features.order
@@ -40,9 +41,9 @@ def warm_up(problem: Problem | MergedProblem, solver: Solver) -> None:
 
 
 def run_briefly(problem: Problem, solver: Solver, watch: Mapping[str, Score] = NOTHING) -> None:
-    """Take two steps, with the scores that the real run will be watched by.
+    """Take two steps, with the scores that the real run watches.
 
-    What goes wrong here goes wrong in the run, where it is reported. Ctrl-C means the run, so it is passed on.
+    Errors are suppressed here, because the real run raises and reports them again. Ctrl-C is passed on.
     """
     with suppress(Exception):
         rules = [MaxIterations(STEPS)]
@@ -51,12 +52,14 @@ def run_briefly(problem: Problem, solver: Solver, watch: Mapping[str, Score] = N
 
 
 def of_any_corpus(solver: Solver) -> Solver:
-    """The solver with the defaults of options that hold a number for each sequence: they would not fit two."""
+    """Return the solver with default values for options that hold one number per sequence: they would not fit two
+    sequences.
+    """
     fields = dataclasses.fields(solver)  # type: ignore[arg-type]
     defaults = {field.name: field.default for field in fields if isinstance(getattr(solver, field.name), tuple)}
     return changed(solver, **defaults)
 
 
 def first_sequences(corpus: Corpus, n: int) -> Corpus:
-    """The first n sequences of a corpus, or all if it has fewer."""
+    """Return the first n sequences of a corpus, or all if it has fewer."""
     return corpus.stretch(0, min(n, corpus.n_sequences))

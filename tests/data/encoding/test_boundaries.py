@@ -85,7 +85,7 @@ def test_boundaries_stay_where_their_weights_go():
     assert pruned.offsets.tolist() == [0, 0, 0, 1]
     assert weights.tolist() == [2.0]
     model = Model(["A"], kept, pruned, weights)
-    assert model.encode([[["b"], ["a"]]]).attributes.tolist() == [0, 2, -1, 1]
+    assert Encoder(model.attributes).encode([[["b"], ["a"]]]).attributes.tolist() == [0, 2, -1, 1]
 
 
 def test_no_attribute_has_the_name_of_a_boundary():

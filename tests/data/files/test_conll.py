@@ -72,6 +72,27 @@ def test_only_spaces_and_tabs_separate_columns(write):
     assert rows(write(f"{odd} X\n")) == [[[odd, "X"]]]
 
 
+def test_in_a_tab_separated_file_tokens_and_labels_may_contain_spaces(write):
+    assert rows(write("New York\tCITY NAME\nis\tO\n")) == [[["New York", "CITY NAME"], ["is", "O"]]]
+    assert rows(write("# id = 1\n\n \nNew York \t X\n \na b\tY\n")) == [[["New York", "X"]], [["a b", "Y"]]]
+
+
+def test_a_separator_can_be_named(write):
+    assert rows(write("a b,X\nc,Y\n"), separator=",") == [[["a b", "X"], ["c", "Y"]]]
+    assert rows(write("New York\nParis\n"), separator="\t") == [[["New York"], ["Paris"]]]
+    assert rows(write("a\tb X\nc d Y\n"), separator=" ") == [[["a", "b", "X"], ["c", "d", "Y"]]]
+
+
+def test_a_line_without_tabs_in_a_tab_separated_file_gets_a_hint(write):
+    path = write("a\tX\nb Y\n")
+    with pytest.raises(DataError) as caught:
+        rows(path)
+    assert str(caught.value) == (
+        f"{path}:2: found 1 column instead of 2; tabs separate the columns of this file; if spaces do too, add "
+        "--separator space."
+    )
+
+
 def test_sentences_are_read_one_by_one(write):
     sentences = read_columns(write(TEXT + "\nbroken\n"))
     assert next(sentences).rows == ROWS[0]

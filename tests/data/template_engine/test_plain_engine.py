@@ -24,7 +24,7 @@ TEMPLATES = {
 TAG_ONE = """
 import sys
 import fastcrf
-print(fastcrf.load(sys.argv[1]).tag_one([["the", "N"], ["b", "V"]]))
+print(fastcrf.load(sys.argv[1]).predict_single([["the", "N"], ["b", "V"]]))
 print(*sorted({name.split(".")[0] for name in sys.modules} & {"numba", "scipy", "sklearn"}))
 """
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.sgd.calibration import POWERS_OF_TEN, RECIPES, TSUBOI, bottou, calibrate
+from fastcrf.solvers.sgd.calibration import POWERS_OF_TEN, RECIPES, TSUBOI, calibrate
 from fastcrf.solvers.sgd.run import Run
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from fastcrf.solvers.sgd.schedules import Bottou
@@ -86,9 +86,3 @@ def test_every_evaluation_counts(problem):
     run = Run("sgd", problem, None, ScaledDescent(problem, np.zeros(problem.n_weights), 1, shrink_first=False))
     calibrate(run, "tsuboi", lambda eta: Bottou(eta, LAMBDA), 6)
     assert run.step().passes == pytest.approx(4 * 6 / N)
-
-
-def test_where_no_trial_lowers_the_objective_bottous_search_halves_the_one_that_it_begins_with():
-    """In crfsgd the best step size so far is 1 before the first trial."""
-    assert bottou(lambda eta: 2.0, start=1.0) == 0.5
-    assert bottou(lambda eta: 0.9 if eta == 0.1 else 2.0, start=1.0) == 0.05

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fastcrf.cli.command_errors import refuse
-from fastcrf.cli.options.shared_options import ALGORITHM, DATA, PENALTY, STOPPING, Items, NJobs
+from fastcrf.cli.options.shared_options import ALGORITHM, DATA, PENALTY, STOPPING, Items, NJobs, Separator
 
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import TrainingFiles
@@ -58,11 +59,12 @@ def compare(
         ),
     ] = None,
     items: Items = False,
+    separator: Separator = None,
     tol: Annotated[
         float, typer.Option(help="Stop at this certified relative gap to the optimum.", rich_help_panel=STOPPING)
     ] = 1e-6,
     max_passes: Annotated[
-        float, typer.Option(help="Stop after this many effective passes over the data.", rich_help_panel=STOPPING)
+        float, typer.Option(help="Start no iteration after this many passes over the data.", rich_help_panel=STOPPING)
     ] = 50.0,
     max_seconds: Annotated[
         float | None,
@@ -124,16 +126,17 @@ def compare(
     penalty = Penalty(c1, c2)
     chosen = dict(map(read_solver, listed_solvers(solvers, *penalty)))
     limits = Limits(tol, max_passes, max_seconds)
-    limits.rules()  # wrong limits are told before anything is read
+    limits.rules()  # which checks them before anything is read
+    folder = usable_cache(cache)
     experiment = Experiment(
-        [find_dataset(name, dev, training_files(template, None, items)) for name in data],
+        [find_dataset(name, dev, training_files(template, None, items, separator=separator)) for name in data],
         [penalty],
         chosen,
         range(repeat),
         limits,
         usable_jobs(n_jobs),
     )
-    found = run(experiment, cache, watcher(quiet))
+    found = run(experiment, folder, watcher(quiet))
     comparisons = compare_rows(found)
     if as_json:
         typer.echo(json.dumps(comparisons_as_json(comparisons), indent=2))
@@ -174,16 +177,30 @@ def find_dataset(name: str, dev: str | None, inputs: TrainingFiles) -> Dataset:
     )
 
 
-def run(experiment: Experiment, cache: str | None, watcher: Watcher) -> Rows:
-    """The rows of the experiment; what Ctrl-C breaks off is kept."""
+def usable_cache(folder: str | None) -> str:
+    """Return the folder of runs. Raise OSError, before anything is read or compiled, if no file can be made there."""
+    from fastcrf.system.cache_folder import lab_folder
+
+    chosen = Path(folder or lab_folder())
+    try:
+        chosen.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=chosen):
+            return str(chosen)
+    except OSError as error:
+        raise OSError(
+            error.errno, f"Cannot save runs in {chosen}: {error.strerror}. Name a writable folder with --cache FOLDER."
+        ) from None
+
+
+def run(experiment: Experiment, cache: str, watcher: Watcher) -> Rows:
+    """Return the rows of the experiment; finished runs are kept after Ctrl-C."""
     from fastcrf.jit.compile_notice import announce_compilation
     from fastcrf.lab.runner import run_experiment
     from fastcrf.lab.store import Store
-    from fastcrf.system.cache_folder import lab_folder
 
     try:
         with announce_compilation():
-            return run_experiment(experiment, Store(cache or lab_folder()), watcher)
+            return run_experiment(experiment, Store(cache), watcher)
     except KeyboardInterrupt:
         typer.echo("What has been measured is kept; run the same command again to continue.", err=True)
         raise

@@ -56,7 +56,7 @@ def demo(
     fit = fit_model(chosen.X_train, chosen.y_train, plan, n_jobs=usable_jobs(), progress=Progress(reason=False))
     save(fit, chosen.input, path)
     console.print(outcome_in_words({**outcome_of(fit, plan), "model": path}), soft_wrap=True)
-    predicted = fit.model.tag(chosen.X_test)
+    predicted = fit.model.predict(chosen.X_test)
     console.print(f"\n{chosen.held_out}", style="bold")
     console.print(scores_in_words(scores_of(chosen.y_test, predicted)), soft_wrap=True)
     console.print()

@@ -11,6 +11,7 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.text import Text
 
+from fastcrf.cli.program_name import program_name
 from fastcrf.data.datasets.addresses import LABELS, make_addresses
 from fastcrf.data.datasets.digits import SIDE, make_digits
 from fastcrf.data.encoding.column_attributes import column_items
@@ -60,7 +61,7 @@ def addresses(seed: int, n: int = 4000) -> DemoTask:
         show=show,
         input={"kind": "columns", "n_columns": 1},
         advice="Now try your own: a file with one token per line and a blank line between addresses, or",
-        command=lambda path: f"echo '{EXAMPLE}' | tr ' ' '\\n' | fastcrf tag - -m {shlex.quote(path)}",
+        command=lambda path: f"echo '{EXAMPLE}' | tr ' ' '\\n' | {program_name()} tag - -m {shlex.quote(path)}",
     )
 
 
@@ -93,7 +94,7 @@ def digits(seed: int) -> DemoTask:
         show=show,
         input={"kind": "items"},
         advice="Now try your own in Python, with dicts of pixels as fastcrf.data.datasets.digits makes them:",
-        command=lambda path: f"import fastcrf; fastcrf.load({path!r}).tag(X)",
+        command=lambda path: f"import fastcrf; fastcrf.load({path!r}).predict(X)",
     )
 
 

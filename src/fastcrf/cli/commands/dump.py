@@ -31,4 +31,4 @@ def dump(
 
     check_apart({"the model": model}, {"the output": output})
     with whole_output(output) as text:
-        text.writelines(f"{line}\n" for line in dump_lines(Model.load(model).to_crfsuite()))
+        text.writelines(f"{line}\n" for line in dump_lines(Model.load(model).to_bytes("crfsuite")))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fastcrf.cli.options.shared_options import DATA, Items
+from fastcrf.cli.options.shared_options import DATA, Items, Separator
 
 
 def evaluate(
@@ -21,6 +21,7 @@ def evaluate(
         typer.Option("--model", "-m", metavar="FILE", help="Score this model, of any format.", rich_help_panel=DATA),
     ],
     items: Items = False,
+    separator: Separator = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Score a model on labeled data.
@@ -42,9 +43,9 @@ def evaluate(
     from fastcrf.model.model import Model
 
     trained = Model.load(model)
-    labeled = read_labeled(files_of(trained, items), data)
+    labeled = read_labeled(files_of(trained, items, separator), data)
     with announce_compilation():
-        predicted = trained.tag(labeled.X)
+        predicted = trained.predict(labeled.X)
     scores = scores_of(list(labeled.y), predicted)
     if as_json:
         import json

@@ -52,9 +52,9 @@ def summary_of(model: Model, top: int) -> dict[str, Any]:
         "attributes": len(model.attributes),
         "weights": weights_by_size(model),
         "order": model.features.order,
-        "transitions": largest(model.transition_weights(), top),
-        "grams": largest(model.gram_weights(), top),
-        "states": largest(model.state_weights(), top),
+        "transitions": largest(model.transition_features_, top),
+        "grams": largest(model.ngram_features_, top),
+        "states": largest(model.state_features_, top),
         "parameters": model.options.get("parameters", {}),
         "training": model.options.get("training", {}),
     }

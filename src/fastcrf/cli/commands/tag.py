@@ -39,6 +39,15 @@ def tag(
     items: Annotated[
         bool, typer.Option("--items", help="Read DATA as item files in CRFsuite's format.", rich_help_panel="Data")
     ] = False,
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            "--separator",
+            metavar="CHAR",
+            help="Split columns at this: tab, space or a character.  [default: as the file shows]",
+            rich_help_panel="Data",
+        ),
+    ] = None,
     folder: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +102,7 @@ def tag(
 
     if as_json and scores:
         refuse("--scores", "is part of --json; remove it.")
-    tag_format = TagFormat(scores, marginals, as_json, items)
+    tag_format = TagFormat(scores, marginals, as_json, items, separator)
     if folder is not None:
         tag_into(folder, data, model, output, tag_format, resume, n_jobs, engine)
         return
@@ -104,7 +113,7 @@ def tag(
         check_apart({"the data": path, "the model": model}, {"the output": output})
     with announce_compilation(), whole_output(output) as text:
         trained = Model.load(model)
-        files = files_of(trained, items)
+        files = files_of(trained, items, separator)
         for path in data:
             text.writelines(f"{line}\n" for line in result_lines(trained, files, path, tag_format))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -73,7 +74,7 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
     from fastcrf.training.progress import Progress
 
     kind = asked.template, asked.template_kind, asked.items
-    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.engine, asked.boundaries)
+    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.engine, asked.boundaries, asked.separator)
     fit = inputs.fit(
         plan,
         dev=held_out_data(inputs, asked.dev, asked.quiet, bool(asked.engine)),
@@ -85,6 +86,7 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
         progress=None if asked.quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
+        destination=asked.model,
         **({"local_epochs": asked.local_epochs} if asked.engine else {}),
     )
     save(fit, inputs.files.remembered(), asked.model)
@@ -114,15 +116,22 @@ def check_combination(asked: TrainOptions) -> None:
             refuse(option, "requires --online.")
     if asked.cv is not None:
         check_cv(asked)
+    for option, given in (("--order", asked.order > 1), ("--boundaries", asked.boundaries)):
+        if given and asked.model.endswith(".crfsuite"):
+            refuse(option, "cannot be saved in CRFsuite's format; choose a --model that does not end in .crfsuite.")
 
 
 def check_cv(asked: TrainOptions) -> None:
-    """--cv chooses c2, reads the files twice, and works on items and on this machine."""
-    for option in ("c2", "template", "engine", "prior", "online"):
+    """--cv chooses c2, reads the files twice, and trains on this machine."""
+    from fastcrf.data.files.destinations import CORPUS, kind_of
+
+    for option in ("c2", "template_kind", "engine", "prior", "online"):
         if getattr(asked, option) not in (None, False):
-            refuse("--cv", f"cannot be combined with --{option}; remove one of them.")
+            refuse("--cv", f"cannot be combined with --{option.replace('_', '-')}; remove one of them.")
     if "-" in asked.data:
         refuse("--cv", "reads the data twice, which standard input does not allow; give files.")
+    if any(os.path.isfile(path) and kind_of(path) == CORPUS for path in asked.data):
+        refuse("--cv", "cannot use an encoded corpus; give column or item files.")
 
 
 def check_paths(asked: TrainOptions) -> None:
@@ -169,12 +178,25 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
     from fastcrf.cli.data_files import training_files
     from fastcrf.cli.training_data import one_behind_another
     from fastcrf.estimators.crf import CRF
-    from fastcrf.estimators.regularization import CRFCV
+    from fastcrf.estimators.cross_validation import CRFCV
+    from fastcrf.stopping import EarlyStopping
 
-    labeled = one_behind_another(asked.data, training_files(None, None, asked.items).files, quiet=True)
+    inputs = training_files(asked.template, None, asked.items, separator=asked.separator)
+    labeled = one_behind_another(asked.data, inputs.files, quiet=True)
     X, y = map(list, zip(*zip(labeled.X, labeled.y, strict=True), strict=True))
-    base = CRF(c1=asked.c1, tol=given.get("tol", 1e-3), order=asked.order, boundaries=asked.boundaries)
-    search = CRFCV(base, cv=folds, n_jobs=asked.n_jobs, random_state=asked.random_state).choose(X, y)
+    names = (
+        "template",
+        "order",
+        "boundaries",
+        "min_freq",
+        "min_count",
+        "all_possible_states",
+        "all_possible_transitions",
+    )
+    goals = [rule for rule in given["stopping"] if not isinstance(rule, EarlyStopping)]  # held-out data are for the end
+    base = CRF(**(given | {"stopping": goals} | {name: getattr(asked, name) for name in names}))
+    search = CRFCV(base, cv=folds, refit=False, n_jobs=asked.n_jobs, random_state=asked.random_state)
+    search.fit(X, y, sample_weight=labeled.weights or None)
     if not (asked.quiet or asked.as_json):
         score = f"held-out log-likelihood of a token {search.best_score_:.4f} in {folds} folds"
         typer.echo(f"c2={search.c2_:.3g}: {score}.", err=True)

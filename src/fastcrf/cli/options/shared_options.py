@@ -28,6 +28,14 @@ TemplateKind = Annotated[
 Items = Annotated[
     bool, typer.Option("--items", help="Read DATA as item files in CRFsuite's format.", rich_help_panel=DATA)
 ]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHAR",
+        help="Split columns at this: tab, space or a character.  [default: as the file shows]",
+        rich_help_panel=DATA,
+    ),
+]
 Boundaries = Annotated[
     bool,
     typer.Option(

@@ -21,6 +21,7 @@ from fastcrf.cli.options.shared_options import (
     Items,
     NJobs,
     Quiet,
+    Separator,
     Template,
     TemplateKind,
 )
@@ -45,12 +46,13 @@ class TrainOptions:
         ),
     ]
     model: Annotated[str, option(DATA, "--model", "-m", metavar="FILE", help="Save the model to this file.")]
-    dev: Annotated[str | None, option(DATA, metavar="FILE", help="Show the token accuracy on these held-out data.")] = (
-        None
-    )
+    dev: Annotated[
+        str | None, option(DATA, metavar="FILE", help="Show accuracy and segment F1 on these held-out data.")
+    ] = None
     template: Template = None
     template_kind: TemplateKind = None
     items: Items = False
+    separator: Separator = None
 
     order: Annotated[int, option(FEATURES, help="Set how many previous labels a transition feature reads, 1 to 9.")] = 1
     boundaries: Boundaries = False

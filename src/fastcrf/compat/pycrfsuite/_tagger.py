@@ -15,6 +15,7 @@ import numpy as np
 from fastcrf.compat.pycrfsuite._data import label_text
 from fastcrf.compat.pycrfsuite._dumpparser import ParsedDump
 from fastcrf.core.types import Floats
+from fastcrf.data.encoding.encoder import Encoder
 from fastcrf.decoding.decoder_choice import infer_corpus, path_scores, viterbi
 from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.crfsuite_dump import dump_lines, header_lines
@@ -56,6 +57,7 @@ class Tagger:
         except ModelFileError as error:
             raise ValueError(f"{complaint}: {error}") from None
         self._data = data  # for dumps; the model needs it no more
+        self._encoder, self._labels = Encoder(self._model.attributes), list(self._model.labels)
         self._ids = {label: k for k, label in enumerate(self._model.labels)}
         self.set(NO_ITEMS)
         return contextlib.closing(self)
@@ -70,7 +72,8 @@ class Tagger:
 
     def set(self, xseq: Iterable[Any]) -> None:
         """Make a sequence of items the current one."""
-        self._current = self._opened().encoder.encode_one(xseq)
+        self._opened()
+        self._current = self._encoder.encode_one(xseq)
         self._inferred: tuple[Floats, float] | None = None
 
     def tag(self, xseq: Iterable[Any] | None = None) -> list[str]:
@@ -78,15 +81,15 @@ class Tagger:
         model = self._opened()
         if xseq is not None:
             self.set(xseq)
-        return model.names(viterbi(self._current, model.features, model.weights))
+        return [self._labels[k] for k in viterbi(self._current, model.features, model.weights).tolist()]
 
     def tag_all(self, X: Iterable[Any]) -> list[list[str]]:
         """The best labels of many sequences at once. The current sequence stays what it is."""
-        return self._opened().tag(X)
+        return list(self._opened().predict(X))
 
     def marginals_of_all(self, X: Iterable[Any]) -> list[list[dict[str, float]]]:
         """The probability of each label at each position of many sequences."""
-        return self._opened().marginals(X)
+        return self._opened().predict_marginals(X)
 
     def probability(self, yseq: Iterable[str]) -> float:
         """The probability of these labels for the current sequence; 0 where it is empty."""
@@ -123,7 +126,7 @@ class Tagger:
         parsed.header = dict(line.split(": ", 1) for line in header_lines(self._data))
         parsed.labels = {label: str(k) for k, label in enumerate(model.labels)}
         parsed.attributes = {name: str(a) for a, name in enumerate(model.attributes.names())}
-        parsed.transitions, parsed.state_features = model.transition_weights(), model.state_weights()
+        parsed.transitions, parsed.state_features = model.transition_features_, model.state_features_
         return parsed
 
     def _dumped(self) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from fastcrf.compat.pycrfsuite._data import DataSet
 from fastcrf.compat.pycrfsuite._logparser import TrainLogParser
 from fastcrf.compat.pycrfsuite._parameters import ALGORITHMS, ALIASES, Parameters
-from fastcrf.system.atomic_write import replace_file
+from fastcrf.data.model_file.container import write
 
 
 class BaseTrainer:
@@ -58,23 +58,27 @@ class BaseTrainer:
         self._before_train()
         content = train(self._data, self._parameters, holdout, self.message)
         if os.fspath(model):
-            replace_file(model, content)
+            write(model, content)
 
     def params(self) -> list[str]:
         """The names of the parameters of the algorithm."""
         return list(self._parameters.known)
 
     def set_params(self, params: Mapping[str, Any]) -> None:
+        """Set parameters by name."""
         for name, value in params.items():
             self.set(name, value)
 
     def get_params(self) -> dict[str, Any]:
+        """Return all parameters of the algorithm by name."""
         return {name: self.get(name) for name in self.params()}
 
     def set(self, name: str, value: Any) -> None:
+        """Set one parameter."""
         self._parameters.set(name, value)
 
     def get(self, name: str) -> Any:
+        """Return the value of one parameter."""
         return self._parameters.get(name)
 
     def help(self, name: str) -> str:
@@ -113,25 +117,33 @@ class Trainer(BaseTrainer):
             getattr(self, f"on_{event}")(log)
 
     def on_start(self, log: str) -> None:
+        """Handle the line with which the log begins."""
         print(log, end="")
 
     def on_featgen_progress(self, log: str, percent: int) -> None:
+        """Handle progress in generating features."""
         print(log, end="")
 
     def on_featgen_end(self, log: str) -> None:
+        """Handle the end of generating features."""
         print(log, end="")
 
     def on_prepared(self, log: str) -> None:
+        """Handle the line that training is prepared."""
         print(log, end="")
 
     def on_prepare_error(self, log: str) -> None:
+        """Handle an error in preparing training."""
         print(log, end="")
 
     def on_iteration(self, log: str, info: Any) -> None:
+        """Handle the scores of an iteration."""
         print(log, end="")
 
     def on_optimization_end(self, log: str) -> None:
+        """Handle the end of the optimization."""
         print(log, end="")
 
     def on_end(self, log: str) -> None:
+        """Handle the end of the log."""
         print(log, end="")

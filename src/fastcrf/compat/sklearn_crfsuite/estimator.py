@@ -18,6 +18,8 @@ from fastcrf.compat.sklearn_crfsuite.trainer import LinePerIterationTrainer
 from fastcrf.data.encoding.input_shapes import pairs_of
 from fastcrf.metrics import flat_accuracy_score
 
+__all__ = ["CRF"]
+
 OTHER_NAMES = {  # apart from these, a dot of the trainer's name is an underline here
     "feature.minfreq": "min_freq",
     "feature.possible_states": "all_possible_states",
@@ -139,6 +141,7 @@ class CRF(BaseEstimator):
 
     @property
     def num_attributes_(self) -> int | None:
+        """Number of attributes that have a weight."""
         return None if self._info is None else int(self._info.header["num_attrs"])
 
     @property

@@ -6,6 +6,8 @@ from typing import Any
 
 from fastcrf.compat.pycrfsuite import Trainer
 
+__all__ = ["LinePerIterationTrainer"]
+
 COLUMNS = {
     "time": "time={:<5.2f}",
     "loss": "loss={:<8.2f}",

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import TypeVar
 
+__all__ = ["flatten"]
+
 Element = TypeVar("Element")
 
 

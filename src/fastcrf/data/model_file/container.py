@@ -28,6 +28,7 @@ from fastcrf.exceptions import ModelFileError
 
 FORMAT = "fastcrf-model"
 CORPUS_FORMAT = "fastcrf-corpus"  # the neighbor that is taken for it
+ALIGNMENT = 8  # bytes of the arrays in a file
 VERSION = 1  # of the format: raised when an older fastcrf could not read what a newer one writes
 
 DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
@@ -37,7 +38,7 @@ PathLike = str | os.PathLike[str]
 
 
 def to_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> bytes:
-    """The content of a model file."""
+    """Return the content of a model file; the same arrays and header give the same bytes."""
     import safetensors.numpy
 
     text = json.dumps(header, default=plain_number)
@@ -48,7 +49,16 @@ def to_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> b
         "header": text,
         "sha256": checksum(arrays, text),
     }
-    return safetensors.numpy.save(dict(arrays), metadata)
+    return in_order(safetensors.numpy.save(dict(arrays), metadata))
+
+
+def in_order(data: bytes) -> bytes:
+    """Return a safetensors content with its layout sorted by name; safetensors writes metadata in random order."""
+    size = int.from_bytes(data[:8], "little")
+    layout = json.dumps(json.loads(data[8 : 8 + size]), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = layout.encode("utf-8", "surrogatepass")
+    text += b" " * (-len(text) % ALIGNMENT)
+    return len(text).to_bytes(8, "little") + text + data[8 + size :]
 
 
 def from_bytes(data: bytes) -> tuple[Arrays, dict[str, Any]]:
@@ -117,12 +127,20 @@ def plain_number(value: Any) -> Any:
 
 
 def write(path: PathLike, content: bytes) -> None:
-    """Save a model file; an older file of this name stays whole until the new one is complete."""
+    """Save a model file; an older file of this name stays whole until the new one is complete.
+
+    If the file cannot be written, for example because the disk is full, save the model in another folder and raise an
+    OSError that names it.
+    """
     if os.path.exists(path) and not os.path.isfile(path):
         raise ModelFileError(f"cannot save to {os.fspath(path)}, which is not a file; choose another path")
+    from fastcrf.data.model_file.rescue import saved_elsewhere
     from fastcrf.system.atomic_write import replace_file
 
-    replace_file(path, content)
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise saved_elsewhere(path, content, error) from None
 
 
 def read(path: PathLike) -> bytes:

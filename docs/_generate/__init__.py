@@ -1,0 +1,1 @@
+"""What the site takes from the code and the repository when it is built."""
