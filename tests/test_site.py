@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 import pytest
 from _generate import check_site, cli_pages, repository_files, solver_cards
@@ -78,3 +79,12 @@ def test_links_of_the_repository_lead_to_pages_or_to_the_repository():
 def test_a_remote_file_or_a_broken_link_is_a_fault(page, fault, tmp_path):
     (tmp_path / "a.html").write_text(page)
     assert list(check_site.faults(tmp_path)) == ([fault] if fault else [])
+
+
+@for_each("module", ["fastcrf", "fastcrf.stopping", "fastcrf.metrics", "fastcrf.scorers", "fastcrf.exceptions"])
+def test_every_public_name_is_on_the_page_of_the_api(module):
+    page = (DOCS / "reference" / "api.md").read_text()
+    for name in import_module(module).__all__:
+        assert re.search(
+            rf"^(   |\.\. py:data:: |\.\. (py:|current)module:: fastcrf\.){name}$", page, re.MULTILINE
+        ) or (name == "__version__"), name
