@@ -7,11 +7,11 @@ Two experiments: c2 = 0.5, which is lambda = 1/n (owlqn needs an L1 penalty, and
 solvers of sparse models. Killed, it goes on from where it was; repeated, it trains nothing. --check evaluates the saved
 weights of every run anew and compares with its last row. Run it on an otherwise idle machine.
 
-The claims of schmidt2015 on its family of solvers, to a gap of 1e-8, and its dependence on lambda:
+The dependence on lambda:
 
-    python benchmarks/convergence.py --family --sets ocr-letters,conll2000,conll2002-ned,ud-ewt-xpos --penalties l2
-                                     --repeat 3 --tol 1e-8 --passes 400 --no-error --claims
     python benchmarks/convergence.py --lambdas 10,1,0.1,0.01,0.001,0 --solvers lbfgs,sag-nus-star --passes 200
+
+The figures of schmidt2015 are run by `fastcrf papers run schmidt2015`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import os
 import sys
 from dataclasses import replace
 
-import claims
 import corpora
 
 from fastcrf.cli.options.solver_options import read_solver
-from fastcrf.lab.experiment import Experiment, Limits, Penalty
-from fastcrf.lab.figures import check_figure, save_figure
+from fastcrf.lab.drawing.figures import check_figure, save_figure
+from fastcrf.lab.experiment import Experiment, Penalty
+from fastcrf.lab.limits import Limits
 from fastcrf.lab.named_datasets import NAMED_DATASETS
 from fastcrf.lab.runner import Watcher, run_experiment
 from fastcrf.lab.store import Rows, Store, as_lines
@@ -68,8 +68,6 @@ def main() -> None:
         "--lambdas", help="instead of penalties: L2, in the papers' lambda times n, with commas between"
     )
     parser.add_argument("--solvers", default=",".join(SOLVERS), help="names, with options (sgd:batch_size=10)")
-    parser.add_argument("--family", action="store_true", help="instead of --solvers: those that the claims are about")
-    parser.add_argument("--claims", action="store_true", help="what the rows say of schmidt2015's claims")
     parser.add_argument("--passes", type=float, default=50.0, help="limit of effective passes")
     parser.add_argument("--seconds", type=float, help="limit of seconds in a solver")
     parser.add_argument("--tol", type=float, default=1e-6, help="certified relative gap at which a run ends")
@@ -92,7 +90,7 @@ def main() -> None:
     experiment = Experiment(
         [replace(dataset, held_out=None) if arguments.no_error else dataset for dataset in datasets],
         penalties,
-        dict(read_solver(text) for text in (claims.FAMILY if arguments.family else arguments.solvers.split(","))),
+        dict(read_solver(text) for text in arguments.solvers.split(",")),
         range(arguments.repeat),
         Limits(arguments.tol, arguments.passes, arguments.seconds),
         arguments.jobs,
@@ -100,8 +98,6 @@ def main() -> None:
     store = Store(arguments.cache)
     rows = run_experiment(experiment, store, Watcher(say))
     print("\n\n\n".join(in_words(comparison) for comparison in compare(rows)))
-    if arguments.claims:
-        print("\n\n" + claims.in_words(compare(rows)))
     if arguments.rows:
         replace_file(arguments.rows, as_lines(rows).encode())
     if arguments.figure:

@@ -1,7 +1,6 @@
 """One pass over the data: how good is the model, and does a stream learn the same?
 
     python benchmarks/online.py pass                 after one pass, each solver against the converged model
-    python benchmarks/online.py claims               yang2012: F after 0.1, 0.35 and 1 pass
     python benchmarks/online.py variants             gamma 1, 2, 3, batches of 1, 5, 10, 50 and 0.5 |D| / 1000
     python benchmarks/online.py chunks               partial_fit over 20 chunks; and broken off half-way
     python benchmarks/online.py killed               train --online over 20 chunks, killed three times and continued
@@ -107,31 +106,6 @@ def one_pass(tasks: list[Task], seeds: int) -> None:
             rows.append([task.name, name, f"{spent:.2f}", spread(found), f"{np.mean(wrong):.2f}" if wrong else ""])
         rows.append([task.name, "lbfgs, converged", "", f"{task.converged:.2f}", ""])
     print(table(["corpus", "solver", "passes spent", "test F after the first epoch", "progressive error %"], rows))
-
-
-def claims(tasks: list[Task], seeds: int) -> None:
-    rows = []
-    for name in ("staggered-aitken", "psa"):
-        for batch in (1, 5):
-            points: dict[int, list[tuple[float, float]]] = {}
-            for seed in range(seeds):
-                steps = task_steps(tasks[0], name, seed, batch)
-                for k, weights in steps:
-                    test, train = tasks[0].test_score(weights), tasks[0].score(weights, tasks[0].corpus, tasks[0].y)
-                    points.setdefault(k, []).append((test, train))
-            for k, found in points.items():
-                test, train = (float(np.mean(side)) for side in zip(*found, strict=True))
-                said = {2: (90.0, None), 7: (None, 90.0), 20: (93.1, 93.2)}[k]
-                verdicts = [f"{f:.1f} said: {'reached' if got >= f else 'not reached'}" for f, got in
-                            zip(said, (test, train), strict=True) if f is not None]  # fmt: skip
-                rows.append([name, str(batch), f"{k / 20:.2f}", f"{test:.2f}", f"{train:.2f}", "; ".join(verdicts)])
-    print(table(["solver", "batch", "pass", "test F", "training F", "yang2012 (test, training)"], rows))
-
-
-def task_steps(task: Task, name: str, seed: int, batch: int) -> Iterator[tuple[int, Floats]]:
-    for k, (_, weights, _) in enumerate(task.after(name, seed, batch_size=batch, steps_per_epoch=20), 1):
-        if k in (2, 7, 20):
-            yield k, weights
 
 
 def variants(tasks: list[Task], seeds: int) -> None:
@@ -286,7 +260,7 @@ def seconds(tasks: list[Task]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["pass", "claims", "variants", "chunks", "killed", "memory", "time"])
+    parser.add_argument("part", choices=["pass", "variants", "chunks", "killed", "memory", "time"])
     parser.add_argument("corpora", nargs="*", default=CORPORA)
     parser.add_argument("--data", help="folder of the corpora")
     parser.add_argument("--seeds", type=int, default=3)
@@ -304,7 +278,7 @@ def main() -> None:
     if given.part == "time":
         seconds(tasks)
         return
-    {"pass": one_pass, "claims": claims, "variants": variants, "chunks": chunks}[given.part](tasks, given.seeds)
+    {"pass": one_pass, "variants": variants, "chunks": chunks}[given.part](tasks, given.seeds)
 
 
 if __name__ == "__main__":

@@ -59,10 +59,10 @@ def prose_of_page(page):
 
 
 def prose_of_module(module):
-    """The docstrings and messages of a module."""
+    """The docstrings and messages of a module, without code, quotations and titles of papers."""
     values = [node.value for node in ast.walk(ast.parse(module.read_text())) if isinstance(node, ast.Constant)]
     texts = [value for value in values if isinstance(value, str) and " " in value]
-    return "\n".join(re.sub(r"`[^`\n]*`|'[^'\n]*'", "", text) for text in texts)
+    return "\n".join(re.sub(r"`[^`\n]*`|'[^'\n]*'|\"[^\"]*\"", "", text) for text in texts)
 
 
 def retired_words(text):

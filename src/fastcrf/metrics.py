@@ -357,6 +357,7 @@ def marks_are_bare(labels: Iterable[Label]) -> bool:
 
 
 def mark_and_type(label: Label, bare: bool) -> tuple[str, Label]:
+    """The mark of a label (B, I, O ...) and the type of segment that it belongs to."""
     if label == OUTSIDE:
         return OUTSIDE, None
     if bare:

@@ -71,7 +71,7 @@ def test_the_objective_of_a_certificate_is_that_of_the_definition(c1, c2):
 
 @pytest.mark.parametrize("bound", [-1e7, 0.0, 3.0])
 def test_a_bound_that_proves_nothing_is_not_called_a_distance(bound):
-    assert str(Certificate(7.0, bound)) == "objective 7; there is no useful bound on its distance to the optimum yet"
+    assert str(Certificate(7.0, bound)) == "objective 7; its optimality gap has no useful bound yet"
     assert str(Certificate(7.0, 6.93)) == "objective 7 is within 1 % of the optimum"
 
 

@@ -47,6 +47,11 @@ def test_solvers_are_listed_with_paper_penalties_and_options():
     assert "pairs=6" in result.stdout
 
 
+def test_auto_uses_single_precision_if_training_is_long():
+    (auto,) = (each for each in json.loads(run("solvers", "--json").stdout) if each["name"] == "auto")
+    assert auto["options"]["single_precision"] == "if long"
+
+
 def test_solvers_as_json_hold_the_same():
     solvers = json.loads(run("solvers", "--json").stdout)
     assert [solver["name"] for solver in solvers] == list(names())

@@ -74,7 +74,7 @@ def test_the_number_of_workers_changes_nothing(client):
 
 
 def test_solvers_that_draw_are_refused_by_a_sentence(client):
-    with pytest.raises(ValueError, match="sgd needs sequences of the problem, which provides gradient, hessian"):
+    with pytest.raises(ValueError, match="problem that provides sequences; this one provides gradient, hessian"):
         check(spread(client, 2), make("sgd"))
 
 

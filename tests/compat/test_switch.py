@@ -31,7 +31,7 @@ except ModuleNotFoundError as error:
 
 
 def run(*command, folder):
-    return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True)
 
 
 def test_a_program_and_a_pickle_of_theirs_run_unchanged(tmp_path):

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from fastcrf.lab.figures import check_figure, save_figure
-from fastcrf.lab.page import page
+from fastcrf.lab.drawing.figures import check_figure, save_figure
+from fastcrf.lab.drawing.page import page
 from reference.lab_rows import lab_rows
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -68,7 +68,7 @@ def test_a_browser_draws_every_panel_and_reacts(tmp_path):
     path = tmp_path / "page.html"
     path.write_text(page(lab_rows()).replace("</body>", act), encoding="utf-8")
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
-    done = subprocess.run([*command, "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, "--dump-dom", path.as_uri()], capture_output=True, text=True)
     body = re.search(r"<body([^>]*)>", done.stdout)[1]
     assert 'data-panels="8"' in body  # two problems, gap and error, against passes and seconds
     assert 'data-curves="8"' in body  # quick is hidden, steady is on every panel

@@ -8,7 +8,8 @@ import pytest
 
 from fastcrf.lab import optimum
 from fastcrf.lab.dataset import make_dataset
-from fastcrf.lab.experiment import Experiment, Limits, Objective, Penalty
+from fastcrf.lab.experiment import Experiment, Objective, Penalty
+from fastcrf.lab.limits import Limits
 from fastcrf.lab.optimum import Optimum, find_optimum
 from fastcrf.lab.runner import run_experiment
 from fastcrf.lab.store import Store

@@ -16,7 +16,8 @@ from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Diverged, Step
 from fastcrf.lab import resumable_run, runner
 from fastcrf.lab.dataset import make_dataset
-from fastcrf.lab.experiment import Experiment, Limits, Objective, Penalty, PlannedRun
+from fastcrf.lab.experiment import Experiment, Objective, Penalty, PlannedRun
+from fastcrf.lab.limits import Limits
 from fastcrf.lab.runner import Watcher, carry_out, cut, run_experiment
 from fastcrf.lab.store import Store
 from fastcrf.solvers.registry import make, names, solver_class
@@ -46,7 +47,7 @@ def last_rows(rows):
 
 
 def forget_how_long(rows):
-    volatile = ("seconds", "wall", "machine", "peak_mb", "cpu_share")
+    volatile = ("seconds", "cpu_seconds", "wall", "machine", "peak_mb", "cpu_share")
     return [{name: value for name, value in row.items() if name not in volatile} for row in rows]
 
 
@@ -167,14 +168,16 @@ def test_a_killed_run_goes_on_where_it_was_and_ends_the_same(dataset, tmp_path, 
         return 0.0
 
     store, planned = Store(tmp_path / "killed"), next(experiment.planned_runs(next(experiment.objectives())))
-    monkeypatch.setattr(runner, "scores", lambda objective: {"active": die_at_the_seventh_step})
+    monkeypatch.setattr(runner, "make_scores", lambda dataset, names: {"active": die_at_the_seventh_step})
     with pytest.raises(Killed):
         carry_out(planned, experiment.limits, store, None)
     monkeypatch.undo()
     assert store.state(planned.key).exists()
     assert not store.rows(planned.key)
     steps = []
-    monkeypatch.setattr(runner, "scores", lambda objective: {"active": lambda weights: steps.append(1) or 1.0})
+    monkeypatch.setattr(
+        runner, "make_scores", lambda dataset, names: {"active": lambda weights: steps.append(1) or 1.0}
+    )
     carry_out(planned, experiment.limits, store, None)
     assert len(steps) < len(whole)
     assert [row["objective"] for row in store.rows(planned.key)] == [row["objective"] for row in whole]

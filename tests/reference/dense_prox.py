@@ -1,7 +1,8 @@
-"""Proximal SAGA and SVRG with dense vectors and stored gradients, written from the papers.
+"""Proximal SAG, SAGA and SVRG with dense vectors and stored gradients, written from the papers.
 
-They are Defazio, Bach & Lacoste-Julien (2014), equations (1) to (3), and Xiao & Zhang (2014), figure 1, with the L2
-penalty apart from the sequences' losses and the Lipschitz constants of schmidt2015, Algorithm 1 and section 5.
+They are schmidt2015, section 7 (its Algorithm 1 with the proximal step of the L1 norm after line 16), Defazio, Bach &
+Lacoste-Julien (2014), equations (1) to (3), and Xiao & Zhang (2014), figure 1, with the L2 penalty apart from the
+sequences' losses and the Lipschitz constants of schmidt2015, Algorithm 1 and section 5.
 """
 
 from __future__ import annotations
@@ -39,6 +40,20 @@ class OneConstant:
 
 
 RULES = {"uniform": OneConstant, "nus": OwnConstants}
+
+
+def prox_sag(corpus, features, c1, c2, uniforms, sampling="uniform", first_lipschitz=1.0):
+    """Yields (w, d, evaluations so far) after each draw; w moves along d / n, whatever was seen."""
+    loss = SequenceLoss(corpus, features)
+    n, w, evaluations = loss.n, np.zeros(features.n_weights), 0
+    rule, table, lam1, lam2 = RULES[sampling](loss, first_lipschitz), np.zeros((n, len(w))), c1 / n, 2 * c2 / n
+    for u in uniforms:
+        i, _ = rule.draw(u)
+        f, table[i] = loss.value(i, w), loss.gradient(i, w)
+        evaluations += 1 + rule.visit(i, w, f, table[i].copy())
+        alpha = rule.step_size(lam2)
+        w = soft((1 - alpha * lam2) * w - alpha * table.mean(axis=0), alpha * lam1)
+        yield w, table.sum(axis=0), evaluations
 
 
 def prox_saga(corpus, features, c1, c2, uniforms, sampling="uniform", first_lipschitz=1.0, step_divisor=3.0):

@@ -69,7 +69,9 @@ def test_a_capability_that_the_problem_lacks_is_one_sentence():
     class Needy(LBFGS):
         needs = frozenset({"gradient", "sequences"})
 
-    with pytest.raises(ValueError, match="lbfgs needs sequences of the problem, which provides gradient"):
+    with pytest.raises(
+        ValueError, match="lbfgs requires a problem that provides sequences; this one provides gradient"
+    ):
         registry.check(ToyProblem(), Needy())
 
 

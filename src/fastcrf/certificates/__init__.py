@@ -1,1 +1,1 @@
-"""Lower bounds on the optimum: of one point, of a bundle of cutting planes, of a run."""
+"""Lower bounds on the optimum: from one point, from a bundle of cutting planes, from a run."""

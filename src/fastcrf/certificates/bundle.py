@@ -1,25 +1,26 @@
-"""A lower bound on F* from many evaluations together.
+"""A lower bound on F* from a bundle of cutting planes.
 
-The loss is convex, so each evaluation leaves a plane below it: with g_j the gradient of the loss alone at w_j,
+The loss is convex, so each evaluation gives a cutting plane below it: with g_j the gradient of the loss alone at w_j,
 
     loss(w) >= h_j + g_j . w,        h_j = loss(w_j) - w_j . g_j
 
-Planes may be mixed, by any shares s_j >= 0 with sum 1, and the penalty added: what is lowest then is known.
+Any convex combination of cutting planes, with coefficients s_j >= 0 that sum to 1, plus the penalty has a known
+minimum:
 
     F* >= sum_j s_j h_j - sum_f max(|sum_j s_j g_jf| - c1, 0)^2 / (4 c2)
 
 One plane alone is the bound of certificates/certificate.py (h_j is the entropy of the model's distributions). Where the
-loss is steep, gradients of successive steps overshoot with changing signs; in the best mixture they cancel. For c2 = 0
-no slope of a mixture may exceed c1: it is mixed once more, with the plane 0 (no loss is negative; that plane is the
-gold labeling's), until none does.
+loss is steep, gradients of successive steps overshoot with alternating signs; in the best combination they cancel. For
+c2 = 0 no gradient component of a combination may exceed c1. It is therefore combined once more, with the plane 0 (no
+loss is negative; that plane belongs to the gold label sequence), until none does.
 
-The bundle holds the newest planes and the best mixture so far, so that a few planes do the work of all. Slopes are kept
-in single precision, which costs no proof: a rounded plane is laid through the point that it came from, and lowered by
-the most that rounding can have added at the optimum w*,
+The bundle holds the newest planes and the best combination so far, so that a few planes represent all. Gradients are
+stored in single precision, without loss of validity: a rounded plane is shifted to pass through its original point,
+and lowered by the largest possible effect of rounding at the optimum w*,
 
     (rounded g_j - g_j) . (w* - w_j) <= |rounded g_j - g_j| |w* - w_j|,        c2 |w* - w_j|^2 <= F(w_j) - F*
 
-or for c2 = 0 by the largest error times |w*|_1 + |w_j|_1, and c1 |w*|_1 <= F(w_j). What is proved is proved up to the
+or for c2 = 0 by the largest error times |w*|_1 + |w_j|_1, and c1 |w*|_1 <= F(w_j). The bound is certified up to the
 rounding of F itself, about 1e-10 of it.
 """
 
@@ -37,17 +38,20 @@ from fastcrf.core.types import Floats, Longs
 from fastcrf.penalties.regularizer import NO_FACTORS, sparsity
 from fastcrf.simd.vectors import dot
 
-CAPACITY = 8  # planes besides the mixture
+CAPACITY = 8  # cutting planes besides the combination
 KEPT = 2  # planes that stay when a full bundle is thinned
 ROUNDING = 1e-12  # of a height, relative to the terms that it is the sum of
-ENOUGH = 1e-4  # of the planes' differences in height: shares need not be better
-MAX_MOVES = 3000  # from one plane's share to another's
+ENOUGH = 1e-4  # of the planes' differences in height: coefficients need not be better
+MAX_MOVES = 3000  # from one plane's coefficient to another's
 HALVINGS = 4
 LEAST_EXCESS = 1e-3  # over c1, relative to it
 
 
 class Bundle:
-    """Some planes and a mixture. A slot holds slopes in `rows`, a height, and the bound that it gives alone."""
+    """Some cutting planes and a convex combination of them.
+
+    A slot holds a gradient in `rows`, a height, and its own bound.
+    """
 
     def __init__(
         self, n_weights: int, c1: float, c2: float, capacity: int = CAPACITY, c1_factors: Floats = NO_FACTORS
@@ -55,22 +59,22 @@ class Bundle:
         self.c1, self.c2 = float(c1), float(c2)
         self.allowed = Allowed(self.c1, c1_factors)
         if len(c1_factors) and c2 == 0.0:
-            raise ValueError("Where c1 differs by weight, the bundle needs c2 above 0.")
-        self.rows = np.empty((capacity + 2, n_weights), np.float32)  # memory is taken when a slot is first written
+            raise ValueError("A c1 that differs by weight requires c2 above 0; set c2 > 0.")
+        self.rows = np.empty((capacity + 2, n_weights), np.float32)  # pages are allocated on first write
         self.heights = np.zeros(capacity + 2)
         self.bounds = np.full(capacity + 2, -math.inf)
         self.planes: list[int] = []  # their slots, oldest first
         self.mixture: int | None = None  # its slot
-        self.reach = math.inf  # w* is at most so far from the newest point (c2 = 0: see `add`)
+        self.reach = math.inf  # distance from the newest point within which w* lies (c2 = 0: see `add`)
 
     @staticmethod
     def capacity_within(budget: int, n_weights: int) -> int:
-        """How many planes there may be, if the whole may take `budget` bytes."""
+        """Return the number of cutting planes that fit into `budget` bytes."""
         return min(CAPACITY, budget // (np.float32().nbytes * n_weights) - 2)
 
     @property
     def nbytes(self) -> int:
-        """What a full bundle takes."""
+        """Return the bytes of a full bundle."""
         return self.rows.nbytes
 
     @property
@@ -82,9 +86,10 @@ class Bundle:
         return len(self.planes) == self.capacity
 
     def add(self, weights: Floats, objective: float, gradient: Floats) -> float:
-        """The plane of an evaluation: F, penalties included, and the gradient of loss + c2 |w|^2; its bound alone.
+        """Add the cutting plane of an evaluation; return its own bound.
 
-        A full bundle must be thinned first. Slopes that single precision cannot hold are left out.
+        objective: F, penalties included; gradient: of loss + c2 |w|^2. Thin a full bundle first. Gradients that
+        overflow single precision are skipped.
         """
         slot = self._free_slot()
         sparse = sparsity(weights, *self.allowed)
@@ -103,14 +108,15 @@ class Bundle:
         return float(self.bounds[slot])
 
     def thin(self) -> None:
-        """Forget all planes but the newest. What they had to say is in the mixture."""
+        """Drop all planes but the newest. The combination represents the others."""
         del self.planes[:-KEPT]
 
     def mix(self, weights: Floats, objective: float) -> float:
-        """Look for a better mixture near the one there is, and return its bound. Both arguments are the newest plane's.
+        """Find a better combination near the current one, and return its bound. Both arguments belong to the newest
+        plane.
 
-        For c1 = 0 the best of all mixtures is found; otherwise the best as far as slopes stay on their side of c1, or
-        if that is no better than what was there, one on the way to it.
+        For c1 = 0 it finds the best of all combinations. Otherwise it finds the best one while no gradient component
+        crosses c1 or, if that does not improve the bound, one between the current combination and that.
         """
         first = self.planes[-1] if self.mixture is None else self.mixture
         order = np.array([first, *(slot for slot in self.planes if slot != first)])
@@ -126,7 +132,9 @@ class Bundle:
         return float(self.bounds[first])
 
     def _wanted_shares(self, order: Longs) -> Floats:
-        """The best shares, if the excess of the first plane is all there is. For c2 = 0, one share is the plane 0's."""
+        """Return the best coefficients, if only the excess of the first plane counts. For c2 = 0, one belongs to the
+        plane 0.
+        """
         gram, offset = curvature(self.rows, order, self.allowed)
         scale = 1.0 / (4.0 * self._ridge(int(order[0])))
         gram *= scale
@@ -139,14 +147,14 @@ class Bundle:
         return shares[: len(order)]
 
     def _ridge(self, slot: int) -> float:
-        """c2; without an L2 penalty, one that makes excess about as dear as scaling a mixture down to c1 is."""
+        """Return c2 or, without an L2 penalty, a value that penalizes excess about as much as scaling to c1 does."""
         if self.c2 > 0.0:
             return self.c2
         excess = max(float(np.abs(self.rows[slot]).max()) - self.c1, LEAST_EXCESS * self.c1)
         return self.c1 * excess / (4.0 * max(float(self.heights[slot]), self.c1))
 
     def _settle(self, slot: int, value: float, objective: float, laid: Laid) -> None:
-        """Height and bound of the plane that goes through `value` at the newest point."""
+        """Set height and bound of the plane that passes through `value` at the newest point."""
         error = math.sqrt(laid.error_square) if self.c2 > 0.0 else laid.largest_error
         noise = ROUNDING * (abs(objective) + abs(value) + abs(laid.exact))
         height = value - laid.rounded - error * self.reach - noise
@@ -160,13 +168,15 @@ class Bundle:
         return next(slot for slot in range(len(self.rows)) if slot != self.mixture and slot not in self.planes)
 
     def state(self) -> dict[str, Any]:
-        """The named arrays that `restore` takes: of the mixture, if there is one, and of the planes, oldest first."""
+        """Return the named arrays that `restore` takes: of the combination, if there is one, and of the planes, oldest
+        first.
+        """
         used = ([] if self.mixture is None else [self.mixture]) + self.planes
         figures = np.array([self.heights[used], self.bounds[used]])
         return {"rows": self.rows[used], "figures": figures, "rest": np.array([self.reach, used != self.planes])}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a copy of `state`, exactly."""
+        """Restore a copy of `state` exactly."""
         used = len(state["rows"])
         figures, rest = np.empty((2, used)), np.empty(2)
         for name, room in (("rows", self.rows[:used]), ("figures", figures), ("rest", rest)):

@@ -1,17 +1,17 @@
-"""A bound on the distance to the optimum that needs no knowledge of the optimum.
+"""A bound on the optimality gap that does not require the optimum.
 
 Let g be the gradient of the loss at w and H_i the entropy of p(. | x_i, w). Weak duality gives a lower bound on F*
 for any choice of dual distributions; the model's own give, for c2 > 0,
 
     F* >= sum_i s_i H_i - sum_j max(|g_j| - c1, 0)^2 / (4 c2),            sum_i s_i H_i = loss(w) - w . g
 
-which for c1 = 0 means F(w) - F* <= |grad F(w)|^2 / (4 c2). For c2 = 0 < c1 the dual point must satisfy |g_j| <= c1,
-so the model's distributions are mixed with the gold labeling until they do: share s = min(1, c1 / |g|_inf), a_i = 1
-- s + s q_i, q_i = p(y_i | x_i, w), and the bound is
+which for c1 = 0 means F(w) - F* <= |grad F(w)|^2 / (4 c2). For c2 = 0 < c1 the dual point must satisfy |g_j| <= c1. The
+model's distributions are therefore combined with the gold label sequence until they do: s = min(1, c1 / |g|_inf), a_i =
+1 - s + s q_i, q_i = p(y_i | x_i, w), and the bound is
 
     F* >= sum_i s_i [ -a_i log a_i - s (1 - q_i) log s + s (H_i + q_i log q_i) ]
 
-Without a penalty there is no such bound, and the certificate says so with an infinite gap.
+Without a penalty there is no bound, and the certificate has an infinite gap.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ ROUNDING_OF_F = 1e-12  # of the objective, a float64 sum over sequences and weig
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
-    """A proven bound on the distance to the optimum F*: F(w) - F* <= gap.
+    """A certified bound on the optimality gap: F(w) - F* <= gap.
 
     Attributes
     ----------
     objective : float
-        F(w), penalties included. NaN where the algorithm minimizes something else.
+        F(w), penalties included. NaN if the algorithm minimizes another function.
     lower_bound : float
-        A number that F* is not below; minus infinity where none is known.
+        A certified lower bound on F*; minus infinity if there is none.
     gap : float
         objective - lower_bound, and at least the rounding error of the objective, 1e-12 of it.
     relative_gap : float
-        gap / lower_bound, a bound on (F(w) - F*) / F*; infinite where the lower bound proves nothing.
+        gap / lower_bound, a bound on (F(w) - F*) / F*; infinite if the lower bound is not positive.
     applies : bool
-        Whether the weights were to minimize the objective at all.
+        Whether the algorithm minimizes the objective.
     penalized : bool
         Whether the objective has a penalty. Without one there is no lower bound.
     """
@@ -58,14 +58,14 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """Bound (F(w) - F*) / F* from above; infinite when the lower bound proves nothing."""
+        """Bound (F(w) - F*) / F* from above; infinite if the lower bound is not positive."""
         if self.gap == 0.0:
             return 0.0
         return self.gap / self.lower_bound if self.lower_bound > 0 else math.inf
 
     @property
     def applies(self) -> bool:
-        """Whether the weights were to minimize the objective at all."""
+        """Return whether the algorithm minimizes the objective."""
         return not math.isnan(self.objective)
 
     def __repr__(self) -> str:
@@ -79,24 +79,24 @@ class Certificate:
             return "no certificate: without a penalty there is no bound on the distance to the optimum"
         if math.isinf(self.gap):
             return "no certificate: the lower bound overflows float64; scale the values of the attributes down"
-        if self.relative_gap > 1.0:  # the optimum may be less than half of this: true of most starts, and of no use
-            return f"objective {self.objective:,.6g}; there is no useful bound on its distance to the optimum yet"
+        if self.relative_gap > 1.0:  # F* may be less than half of this: true of most starts, and not useful
+            return f"objective {self.objective:,.6g}; its optimality gap has no useful bound yet"
         return f"objective {self.objective:,.6g} is within {100 * self.relative_gap:.2g} % of the optimum"
 
 
-NOT_APPLICABLE = Certificate(math.nan, -math.inf)  # of weights that were not meant to minimize F
+NOT_APPLICABLE = Certificate(math.nan, -math.inf)  # of weights from an algorithm that does not minimize F
 
 
 @kernel
 def strongly_convex_gap(weights: Floats, gradient: Floats, c1: float, factors: Floats, c2: float) -> float:
-    """F(w) minus the lower bound on F* for c2 > 0; `gradient` is that of the smooth part, loss + c2 |w|^2.
+    """Return F(w) minus the lower bound on F* for c2 > 0; `gradient` is that of the smooth part, loss + c2 |w|^2.
 
-    The loss cancels. With g the gradient of the loss alone, what is left is a sum over the weights of
+    The loss cancels. With g the gradient of the loss alone, the rest is a sum over the weights of
 
         c1 |w_j| + c2 w_j^2 + w_j g_j + max(|g_j| - c1, 0)^2 / (4 c2)
 
-    no term of which is negative: nothing is lost to rounding, and one pass over the vectors does it. factors: how many
-    times c1 counts for each weight, if there are any.
+    No term is negative: rounding loses nothing, and one pass over the vectors computes it. factors: the factor of c1
+    for each weight, if there are any.
     """
     gap = 0.0
     for f in range(len(weights)):
@@ -112,13 +112,15 @@ ROUNDING = 1e-10  # of a bound that is a difference of sums over the corpus and 
 
 
 def dual_bound(entropy: float, slopes: Floats, c1: float, c2: float, along_prior: float = 0.0) -> float | None:
-    """Lower bound on F* from any distributions over the labelings of each sequence: their entropy, weighted and
-    summed, and the slopes, expected minus observed features, that belong to them. None where there is no penalty.
+    """Return a lower bound on F* from any distributions over the label sequences of each sequence, or None without a
+    penalty.
+
+    The arguments are their entropy, weighted and summed, and `slopes`, their expected minus observed features.
 
         F* >= entropy - sum_f max(|slopes_f| - c1, 0)^2 / (4 c2)
 
-    For c2 = 0 they are mixed with the gold labeling, whose entropy and slopes are 0, until no slope exceeds c1.
-    along_prior: prior . slopes, which is a part of the bound where the penalty is c2 |w - prior|^2.
+    For c2 = 0 they are combined with the gold label sequence, whose entropy and slopes are 0, until no component
+    exceeds c1. along_prior: prior . slopes, a term of the bound for the penalty c2 |w - prior|^2.
     """
     if c1 == c2 == 0.0:
         return None
@@ -132,7 +134,7 @@ def dual_bound(entropy: float, slopes: Floats, c1: float, c2: float, along_prior
 
 @kernel
 def conjugate(slopes: Floats, c1: float) -> float:
-    """sum_f max(|slopes_f| - c1, 0)^2"""
+    """Return sum_f max(|slopes_f| - c1, 0)^2."""
     total = 0.0
     for f in range(len(slopes)):
         excess = max(abs(slopes[f]) - c1, 0.0)
@@ -141,7 +143,7 @@ def conjugate(slopes: Floats, c1: float) -> float:
 
 
 def sparse_bound(figures: Floats, sequence_weights: Floats, largest_slope: float, c1: float) -> float:
-    """Lower bound on F* for c2 = 0 < c1, from (log Z, expected score, gold score) of each sequence."""
+    """Return a lower bound on F* for c2 = 0 < c1, from (log Z, expected score, gold score) of each sequence."""
     log_z, expected, gold = figures.T
     q = np.exp(np.minimum(gold - log_z, 0.0))
     entropy = np.maximum(log_z - expected, 0.0)

@@ -1,15 +1,15 @@
-"""What a run has proved: the best lower bound on F*, from all that its solver evaluated.
+"""The certificate of a run: the best lower bound on F*, from all evaluations of its solver.
 
-A lower bound never expires. Each evaluated step adds its plane to a bundle (certificates/bundle.py), for the cost of a
-few sums over the weights. The best mixture is looked for when the bundle is full, which costs some fifty of them, but
-not before the objective has come near its end; and once more when the run ends. Where a step was evaluated for the sake
-of the certificate alone, it is looked for at once.
+A lower bound stays valid. Each evaluated step adds its cutting plane to a bundle (certificates/bundle.py), at the cost
+of a few sums over the weights. The search for the best combination costs some fifty such sums. It runs when the bundle
+is full, but not before the objective has nearly converged, and again when the run ends. If a step was evaluated only
+for the certificate, it runs at once.
 
-A solver that has a lower bound of its own hands it out with its Step, and what it expects the objective to be as
-`info["objective_estimate"]`: then nothing is evaluated before both together say that the goal is near.
+A solver with its own lower bound yields it with its Step, and the objective that it expects as
+`info["objective_estimate"]`. No step is then evaluated before both together indicate that the target gap is near.
 
-After a checkpoint of somebody else nothing of that is believed, because it is made of what the solver remembers: what
-a point is worth is then evaluated here.
+After resuming from an untrusted checkpoint these claims are ignored, because they depend on the solver's state; points
+are then evaluated here.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from fastcrf.core.types import Floats, Step
 logger = logging.getLogger("fastcrf")
 
 BUDGET = 2**30  # bytes
-LEAST = 4  # planes that make a bundle worth while
-FIRST_OPTIMISM = 0.5  # estimates of the objective lag behind the weights, by half an epoch in the mean
+LEAST = 4  # cutting planes that make a bundle useful
+FIRST_OPTIMISM = 0.5  # estimates of the objective lag behind the weights by half an epoch on average
 ARRAYS = {  # of the bundle, in a checkpoint
     "bundle_rows": StateField("weights", "float32", n_axes=2, optional=True),
     "bundle_figures": StateField(infinite=True, n_axes=2, optional=True),
@@ -46,13 +46,15 @@ NUMBERS = {
     "objective_before": StateField(infinite=True),
     "optimism": StateField(low=0.0, high=1.0),
 }
-# While F falls by more than this of itself from one full bundle to the next, so much at least was left, and about as
-# much will be left; the bound of a mixture would leave several times that open, and is not worth looking for.
+# While F falls by more than this fraction from one full bundle to the next, the gap was at least that large and remains
+# about as large. The bound of a combination would be several times as far, and is not worth computing.
 NEAR = 0.02
 
 
 class RunPoint(Protocol):
-    """What the certifier reads of a Step within a run. The driver's points have it (training/trace.py)."""
+    """The part of a Step within a run that the certifier reads. The driver's points implement it
+    (training/trace.py).
+    """
 
     step: Step
     number: int
@@ -70,7 +72,7 @@ class RunPoint(Protocol):
 
 
 class BoundedProblem(Protocol):
-    """What a bundle of cutting planes needs of a problem: the penalty and the number of weights."""
+    """The part of a problem that a bundle needs: the penalty and the number of weights."""
 
     @property
     def c1(self) -> float: ...
@@ -83,31 +85,31 @@ class BoundedProblem(Protocol):
 
 
 class Certifier:
-    """The certificate of a run. budget: bytes that the bundle may take."""
+    """The certificate of a run. budget: memory budget of the bundle, in bytes."""
 
     def __init__(self, problem: BoundedProblem, budget: int = BUDGET) -> None:
         self.lower_bound = -math.inf
         self.bundle = make_bundle(problem, budget)
         self.learnt = -1  # number of the newest step in the bundle
-        self.unmixed = False  # whether the newest plane has not been mixed with the others
-        self.believing = True  # whether what Steps say of objective, gradient and bound is taken for true
+        self.unmixed = False  # whether the newest plane is not yet part of a combination
+        self.believing = True  # whether the objective, gradient and bound of Steps are trusted
         self.objective_before = math.inf  # when the bundle was last full
-        self.optimism = FIRST_OPTIMISM  # gap as proved over gap as estimated, when last both were known
+        self.optimism = FIRST_OPTIMISM  # certified gap / estimated gap, when both were last known
 
     def hear(self, step: Step) -> None:
-        """Take in what a solver itself has proved."""
+        """Add the lower bound of a solver."""
         self._raise_to(step.lower_bound)
 
     def may_be_within(self, tol: float, point: RunPoint) -> bool:
-        """Whether the relative gap may be as small as `tol`, as far as one can tell without evaluating the step."""
+        """Return whether the relative gap may be as small as `tol`, as far as known without evaluating the step."""
         if point.is_evaluated:
             return True
-        if point.estimated_gap is None:  # a solver that proves something by itself will soon have an estimate, too
+        if point.estimated_gap is None:  # a solver with its own bound will soon have an estimate
             return point.step.lower_bound is None
         return self.optimism * point.estimated_gap <= tol
 
     def learn(self, point: RunPoint) -> None:
-        """Take in what an evaluated step proves, once."""
+        """Add the cutting plane of an evaluated step, once."""
         if point.number <= self.learnt:
             return
         self.learnt = point.number
@@ -123,7 +125,7 @@ class Certifier:
             self.bundle.thin()
 
     def certify(self, point: RunPoint) -> Certificate:
-        """What is proved of a step, which is evaluated if it was not."""
+        """Return the certificate of a step, which is evaluated if it was not."""
         own = point.own_certificate
         self._raise_to(own.lower_bound)
         self.learn(point)
@@ -135,24 +137,24 @@ class Certifier:
         return certificate
 
     def mix(self, point: RunPoint) -> None:
-        """Look for the best mixture now; `point` is the newest that was learnt."""
+        """Find the best combination now; `point` is the newest one added."""
         if self.bundle is not None and self.unmixed and point.number == self.learnt:
             self._raise_to(self.bundle.mix(point.weights, point.evaluation[0]))
             self.unmixed = False
 
     def _raise_to(self, bound: float | None) -> None:
-        if bound is not None and bound > self.lower_bound:  # not true for a NaN
+        if bound is not None and bound > self.lower_bound:  # false for a NaN
             self.lower_bound = bound
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """For a checkpoint. Live: copy to keep."""
+        """Return arrays for a checkpoint. Live: copy to keep."""
         return {} if self.bundle is None else {f"bundle_{name}": a for name, a in self.bundle.state().items()}
 
     def numbers(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in NUMBERS}
 
     def restore(self, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, Any] | None) -> None:
-        """Go on from a checkpoint, exactly; one without a certifier's state leaves the new one as it is."""
+        """Restore from a checkpoint exactly; one without a certifier's state leaves the new one unchanged."""
         if numbers is None:
             return
         for name in self.numbers():
@@ -162,7 +164,9 @@ class Certifier:
 
 
 def make_bundle(problem: BoundedProblem, budget: int) -> Bundle | None:
-    """An empty bundle within the budget; None, and a word, if that is too small. None if there is no penalty."""
+    """Return an empty bundle within the budget; None without a penalty, or with a warning if the budget is too
+    small.
+    """
     if problem.c1 == 0.0 and problem.c2 == 0.0:
         return None
     n = problem.n_weights
@@ -170,8 +174,8 @@ def make_bundle(problem: BoundedProblem, budget: int) -> Bundle | None:
     if capacity >= LEAST:
         return Bundle(n, problem.c1, problem.c2, capacity, problem.c1_factors)
     logger.warning(
-        "The gradients that make a certificate tight would take %.3g GB for %s weights, and may take %.3g GB; without "
-        "them the certified gap may be a hundred times the true one.",
+        "A tight certificate needs %.3g GB for %s weights but is limited to %.3g GB; the certified gap may be "
+        "100 times the true gap.",
         *(4e-9 * n * (LEAST + 2), f"{n:,}", 1e-9 * budget),
     )
     return None

@@ -1,10 +1,10 @@
-"""Planes below a convex loss, one vector of slopes a row in single precision.
+"""Cutting planes below a convex loss, one gradient per row in single precision.
 
-A row is rounded, so its plane is laid anew through the point that it came from, and whoever lays it takes off its
-height what the rounding may add elsewhere (certificates/bundle.py): so each rounding is measured here.
+A row is rounded, so its plane is shifted to pass through its original point, and the caller lowers it by the possible
+effect of rounding elsewhere (certificates/bundle.py). Each rounding is therefore measured here.
 
-Compiled is only what every step asks for (`round_slopes`), what NumPy would do in many small pieces (`mix_rows`), and
-what has too many small moves for it (`move_shares`).
+Compiled are only the operations of every step (`round_slopes`), those that NumPy would do in many small pieces
+(`mix_rows`), and those with many small moves (`move_shares`).
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from fastcrf.simd.bits import bits_of_float, float_from_bits
 
 Singles = NDArray[np.float32]
 
-BLOCK = 2048  # slopes of each row that stay in cache while rows are combined; too few for the threads of a BLAS
-LEAST_SHARE = 1e-12  # of a plane in a mixture; less is none
+BLOCK = 2048  # components of each row that stay in cache while rows are combined; too few for the threads of a BLAS
+LEAST_SHARE = 1e-12  # least coefficient of a plane; smaller ones are 0
 
 
 class Laid(NamedTuple):
-    """What became of slopes when they were rounded to a row, with `point` the one that their plane goes through."""
+    """The result of rounding a gradient to a row, with `point` the one that its plane passes through."""
 
     exact: float  # slopes . point
     rounded: float  # row . point
     error_square: float  # |slopes - row|^2
     largest_error: float  # max |slopes - row|
-    excess: float  # sum_f max(|row_f| - c1, 0)^2, where c1 stands for what is allowed
+    excess: float  # sum_f max(|row_f| - c1, 0)^2, c1 with its factors
     largest: float  # max |row|
 
 
 class Allowed(NamedTuple):
-    """How large a slope may be for nothing: c1, so many times for each weight if there are factors."""
+    """The size of a gradient component without excess: c1, times the weight's factor if there are factors."""
 
     c1: float
     factors: Floats
@@ -46,14 +46,14 @@ class Allowed(NamedTuple):
 
 
 def lay_plane(point: Floats, gradient: Floats, ridge: float, allowed: Allowed, row: Singles) -> Laid:
-    """row = gradient - ridge * point, the slopes of the loss alone. Writes: row."""
+    """Set row = gradient - ridge * point, the gradient of the loss alone. Writes: row."""
     figures = np.zeros(len(Laid._fields))
     round_slopes(gradient, ridge, point, allowed, row, figures)
     return Laid(*figures.tolist())
 
 
 def lay_mixture(rows: Singles, order: Longs, shares: Floats, point: Floats, allowed: Allowed, row: Singles) -> Laid:
-    """row = sum_k shares[k] rows[order[k]]; `row` is none of them. Writes: row."""
+    """Set row = sum_k shares[k] rows[order[k]]; `row` is none of them. Writes: row."""
     slopes = np.zeros(len(point))
     mix_rows(rows, order, shares, slopes)
     return lay_plane(point, slopes, 0.0, allowed, row)
@@ -61,7 +61,7 @@ def lay_mixture(rows: Singles, order: Longs, shares: Floats, point: Floats, allo
 
 @noalloc_kernel
 def mix_rows(rows: Singles, order: Longs, shares: Floats, slopes: Floats) -> None:
-    """Add the rows `order` of `rows`, each times its share. Writes: slopes."""
+    """Add the rows `order` of `rows`, each times its coefficient. Writes: slopes."""
     for start in range(0, len(slopes), BLOCK):
         stop = min(start + BLOCK, len(slopes))
         for k in range(len(order)):
@@ -74,10 +74,11 @@ def mix_rows(rows: Singles, order: Longs, shares: Floats, slopes: Floats) -> Non
 def round_slopes(
     gradient: Floats, ridge: float, point: Floats, allowed: Allowed, row: Singles, figures: Floats
 ) -> None:
-    """row = gradient - ridge * point, and what becomes of these slopes. Writes: row, figures (those of Laid).
+    """Set row = gradient - ridge * point, and compute the figures of this rounding. Writes: row, figures (those of
+    Laid).
 
-    Maxima are those of the numbers' bits, which are in the order of the numbers if none is negative: the compiler makes
-    vector code of whole numbers' maxima, but not of others', where one might be a NaN.
+    Maxima are those of the numbers' bits, which have the order of the numbers if none is negative: the compiler
+    vectorizes maxima of integers, but not of floats, because one might be a NaN.
     """
     c1, factors = allowed
     exact, rounded, square, excess = 0.0, 0.0, 0.0, 0.0
@@ -99,15 +100,15 @@ def round_slopes(
 
 
 def curvature(rows: Singles, order: Longs, allowed: Allowed) -> tuple[Floats, Floats]:
-    """(gram, offset): what a mixture of the planes `order` does to the excess of the first of them.
+    """Return (gram, offset): the effect of a combination of the planes `order` on the excess of the first of them.
 
-    Where |slope| >= c1 in the first row, with s its sign, the excess of a mixture is (s slope - c1)^2, as long as no
-    slope crosses c1. So gram sums the products of pairs of rows there, and offset those of rows with s c1.
+    Where |component| >= c1 in the first row, with s its sign, the excess of a combination is (s component - c1)^2, as
+    long as no component crosses c1. gram sums the products of pairs of rows there, and offset those of rows with s c1.
     """
     gram, offset = np.zeros((len(order), len(order))), np.zeros(len(order))
     for start in range(0, rows.shape[1], BLOCK):
         stretch = slice(start, start + BLOCK)
-        some = rows[order, stretch].astype(np.float64)  # in the best mixture large products cancel
+        some = rows[order, stretch].astype(np.float64)  # large products cancel in the best combination
         if allowed.c1 == 0.0:
             gram += some @ some.T
             continue
@@ -120,17 +121,17 @@ def curvature(rows: Singles, order: Longs, allowed: Allowed) -> tuple[Floats, Fl
 
 
 def best_shares(heights: Floats, gram: Floats, shares: Floats, enough: float, max_moves: int) -> None:
-    """Maximize heights . shares - shares . gram . shares over shares >= 0 with the sum that they have. Writes: shares.
+    """Maximize heights . shares - shares . gram . shares over shares >= 0 with their present sum. Writes: shares.
 
-    Again and again from the plane with the lowest slope to the one with the highest, as much as is best, until their
-    slopes differ by at most `enough`: so much is left to gain at most.
+    Each move goes from the plane with the lowest derivative to the one with the highest, by the best amount, until the
+    derivatives differ by at most `enough`. The remaining gain is then at most `enough`.
     """
     move_shares(heights - 2.0 * (gram @ shares), gram, shares, enough, max_moves)
 
 
 @noalloc_kernel
 def move_shares(slopes: Floats, gram: Floats, shares: Floats, enough: float, max_moves: int) -> None:
-    """The moves of `best_shares`, given the slopes at the shares. Writes: shares, slopes."""
+    """Run the moves of `best_shares`, given the derivatives at the shares. Writes: shares, slopes."""
     for _ in range(max_moves):
         high, low = 0, -1
         for k in range(len(shares)):

@@ -15,11 +15,16 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+NOT_IN_A_PATH = r"(?<![\w/.-])"
 PARAMETERS = re.compile(
-    r"\b(max_iterations|max_seconds|max_passes|random_state|n_jobs|min_freq|min_count|checkpoint_every|local_epochs"
-    r"|total_sequences|chunk_size|all_possible_states|all_possible_transitions)\b(=)?"
+    NOT_IN_A_PATH
+    + r"(max_iterations|max_seconds|max_passes|random_state|n_jobs|min_freq|min_count|checkpoint_every|local_epochs"
+    r"|total_sequences|chunk_size|all_possible_states|all_possible_transitions)\b(=True|=)?"
 )
-PENALTIES = re.compile(r"\b(c[12])(?:=0|( > 0))(?=[,.]| and )")  # what a PenaltyError asks for
+PLAIN_NAMES = re.compile(
+    NOT_IN_A_PATH + r"(c1|c2|tol|order|boundaries)(=True|=| > (?=0)| (?=must))"
+)  # only as parameters
+FORMS = {"=": " ", " > ": " above ", " ": " "}  # what follows a name, as an option
 NO_SPACE = os.strerror(errno.ENOSPC)
 STANDARD_OUTPUT = "standard output"  # the only thing that is written without a name
 CANNOT_USE, WRONG_COMMAND, OUR_FAULT, INTERRUPTED = 1, 2, 3, 130
@@ -84,7 +89,7 @@ def explain(error: BaseException) -> tuple[str, int]:
 
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """A warning is a sentence too, without the line of our source that Python would show."""
-    tell(f"fastcrf: warning: {message}")
+    tell(f"fastcrf: warning: {as_options(str(message))}")
 
 
 def tell(sentence: str) -> None:
@@ -101,6 +106,9 @@ def refuse(option: str, why: str) -> NoReturn:
 
 
 def as_options(sentence: str) -> str:
-    """Return a sentence with parameters of CRF as options: `max_iterations=0` is `--max-iterations 0`."""
-    named = PARAMETERS.sub(lambda found: f"--{found[1].replace('_', '-')}{' ' if found[2] else ''}", sentence)
-    return PENALTIES.sub(lambda found: f"--{found[1]} {'above 0' if found[2] else '0'}", named)
+    """Return a message with parameters of CRF as options: `max_iterations=0` is `--max-iterations 0`."""
+
+    def option(found: re.Match[str]) -> str:
+        return f"--{found[1].replace('_', '-')}{FORMS.get(found[2] or '', '')}"
+
+    return PLAIN_NAMES.sub(option, PARAMETERS.sub(option, sentence))

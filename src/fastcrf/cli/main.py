@@ -22,6 +22,7 @@ from fastcrf.cli.commands.dump import dump
 from fastcrf.cli.commands.encode import encode
 from fastcrf.cli.commands.evaluate import evaluate
 from fastcrf.cli.commands.info import info
+from fastcrf.cli.commands.papers import papers
 from fastcrf.cli.commands.solvers import solvers
 from fastcrf.cli.commands.tag import tag
 from fastcrf.cli.commands.train import train
@@ -90,6 +91,7 @@ for command in (
     solvers,
 ):
     app.command(cls=InPanels)(command)
+app.add_typer(papers)
 
 
 def show_version(asked: bool) -> None:

@@ -64,7 +64,7 @@ class HistoryLattice(NamedTuple):
     scaling: np.ndarray  # [B] 1 / z_{t-1}
     bias: np.ndarray  # [2, Kp] row 0: 0, padding -1e300; row 1: 0, padding -2e300
     start: np.ndarray  # [1, Kp] 1, padding 0
-    rows: np.ndarray  # [H + 1, Kp] of what leads to the next position; 0 between two uses in `forward`
+    rows: np.ndarray  # [H + 1, Kp] of the steps to the next position; 0 between two uses in `forward`
     beta: np.ndarray  # [H] of one position
     came_from: np.ndarray  # [B, H] int32, for decoding
     favored: np.ndarray  # [B] posterior of the favored row

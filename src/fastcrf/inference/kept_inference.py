@@ -28,7 +28,7 @@ from fastcrf.simd.lanes import flat_rows, load, multiply, scale, store
 from fastcrf.simd.prefetch import prefetch
 from fastcrf.simd.widths import CACHE_LINE, aligned_zeros
 
-ROWS = 3  # arrays of K numbers a position
+ROWS = 3  # arrays of K numbers per position
 AHEAD = 32  # positions: how early a row is prefetched
 
 

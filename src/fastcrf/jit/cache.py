@@ -25,7 +25,7 @@ class Need(NamedTuple):
     symbol: str
 
     def is_met(self) -> bool:
-        """Load the kernel or compile it; return False if its name has changed or if there is no such kernel."""
+        """Load the kernel or compile it; return False if its name has changed or if it does not exist."""
         standing = getattr(importlib.import_module(self.module), self.name, None)
         if standing is None or not getattr(standing, "outlined", False):  # no kernel, or a copied one
             return False

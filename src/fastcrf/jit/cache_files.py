@@ -19,6 +19,8 @@ from typing import Any
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
+from fastcrf.jit.compile_notice import Notice
+
 logger = logging.getLogger("fastcrf")
 
 DIGEST = hashlib.sha256().digest_size
@@ -90,6 +92,7 @@ class CheckedCache(FunctionCache):  # type: ignore[misc]
         try:
             yield
         except Exception as error:
+            Notice.saves = False
             if self.base not in WARNED:
                 WARNED.add(self.base)
                 logger.warning(

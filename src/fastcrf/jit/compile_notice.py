@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-NOTICE = "fastcrf is compiling its kernels for this machine; this takes a few seconds and happens only once."
+from fastcrf.system.cache_folder import CACHE_FOLDER
+
+COMPILING = "fastcrf is compiling the kernels for this combination of model and algorithm, which takes 5 to 20 s; "
+KEPT = "later runs load them from {folder}."
+NOT_KEPT = "they cannot be saved, so each process compiles them again."
 
 
 class Notice:
@@ -14,6 +18,7 @@ class Notice:
 
     asked = 0  # the number of active `announce_compilation` contexts
     given = False
+    saves = CACHE_FOLDER is not None  # whether compiled kernels are saved
 
 
 @contextmanager
@@ -48,4 +53,9 @@ def compilation_begins() -> None:
         Notice.given = True
         import logging  # imported here: most processes that tag never compile
 
-        logging.getLogger("fastcrf").warning(NOTICE)
+        logging.getLogger("fastcrf").warning(notice())
+
+
+def notice() -> str:
+    """Return the text of the notice: what is compiled, how long it takes, and whether it is saved."""
+    return COMPILING + (KEPT.format(folder=CACHE_FOLDER) if Notice.saves else NOT_KEPT)

@@ -76,7 +76,7 @@ class Kernel(Quick):
         if self.outlined:
             library, name = cres.library, self.py_func.__name__
             library.standing = Need(self.py_func.__module__, name, tuple(cres.signature.args), cres.fndesc.mangled_name)
-            library._shared_module = binding.parse_assembly("")  # what callers would copy
+            library._shared_module = binding.parse_assembly("")  # the code that callers would copy
         self.overloads[tuple(cres.signature.args)] = cres  # without code for Python, which calls the other variant
 
     def get_call_template(self, args: Any, kws: Any) -> Any:

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 from fastcrf.core.checks import whole
 from fastcrf.lab.dataset import Dataset
+from fastcrf.lab.limits import Limits
 from fastcrf.lab.machine import code_version
+from fastcrf.lab.scores import USUAL
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import changed, check
-from fastcrf.stopping import CertifiedGap, MaxPasses, MaxSeconds, Rule
 
 SEED = "seed"  # the option of solvers that draw
 
@@ -28,22 +29,6 @@ class Penalty(NamedTuple):
 
     c1: float = 0.0
     c2: float = 0.0
-
-
-class Limits(NamedTuple):
-    """Where a run ends: at a certified relative gap, or when it has spent its passes or its seconds."""
-
-    tol: float = 1e-6
-    passes: float | None = 100.0
-    seconds: float | None = None
-
-    def rules(self) -> list[Rule]:
-        rules: list[Rule] = [CertifiedGap(self.tol)]
-        if self.passes is not None:
-            rules.append(MaxPasses(self.passes))
-        if self.seconds is not None:
-            rules.append(MaxSeconds(self.seconds))
-        return rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +48,18 @@ class Objective:
 
 @dataclass(frozen=True, eq=False)
 class PlannedRun:
-    """One run: a solver with its options and its seed on an objective. `label` is what tables and figures call it."""
+    """One run: a solver with its options and its seed on an objective. `label` is what tables and figures call it.
+
+    marks: the effective passes at which it is measured (none: at every Step); scores: what is measured there besides
+    the objective.
+    """
 
     objective: Objective
     label: str
     solver: Solver
     n_jobs: int = 1
+    marks: tuple[float, ...] = ()
+    scores: tuple[str, ...] = USUAL
 
     @property
     def options(self) -> dict[str, Any]:
@@ -77,7 +68,13 @@ class PlannedRun:
     @cached_property
     def key(self) -> str:
         """Hash of everything that the rows of this run depend on, the code included."""
-        return short_hash([self.objective.key, self.solver.name, self.options, self.n_jobs, code_version(self.solver)])
+        return short_hash([*self.identity, code_version(self.solver)])
+
+    @property
+    def identity(self) -> list[Any]:
+        """What is asked of this run; the code that answers may change."""
+        asked = [self.objective.key, self.solver.name, self.options, self.n_jobs]
+        return [*asked, list(self.marks), list(self.scores)]
 
     def reason_to_skip(self) -> str | None:
         """Why the solver cannot run here, in one sentence."""
@@ -114,6 +111,8 @@ class Experiment:
     seeds: Sequence[int] = (0,)
     limits: Limits = field(default_factory=Limits)
     n_jobs: int = 1
+    marks: tuple[float, ...] = ()
+    scores: tuple[str, ...] = USUAL
 
     def objectives(self) -> Iterator[Objective]:
         for dataset, penalty in product(self.datasets, self.penalties):
@@ -122,7 +121,7 @@ class Experiment:
     def planned_runs(self, objective: Objective) -> Iterator[PlannedRun]:
         for label, solver in self.solvers.items():
             for seeded in with_seeds(solver, self.seeds):
-                yield PlannedRun(objective, label, seeded, self.n_jobs)
+                yield PlannedRun(objective, label, seeded, self.n_jobs, self.marks, self.scores)
 
 
 def with_seeds(solver: Solver, seeds: Sequence[int]) -> list[Solver]:

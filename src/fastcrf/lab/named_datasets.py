@@ -30,12 +30,12 @@ def digits(seed: int = 0) -> Dataset:
     return make_dataset("digits", X_train, y_train, (X_test, y_test))
 
 
-def from_literature(name: str, **features: Any) -> Dataset:
-    """A set with its own attributes; its test part is held out."""
+def from_literature(name: str, held_out: str | None = None, **features: Any) -> Dataset:
+    """A set with its own attributes; `held_out` is the part to score, by default the first test part."""
     parts = list(KNOWN_SETS[name].parts)
-    test = next(part for part in parts if part in TEST_SUBSETS)
+    part = held_out or next(part for part in parts if part in TEST_SUBSETS)
     X, y = load(name, subset=parts[0], items=True, return_X_y=True)
-    return make_dataset(name, X, y, load(name, subset=test, items=True, return_X_y=True), **features)
+    return make_dataset(name, X, y, load(name, subset=part, items=True, return_X_y=True), **features)
 
 
 def divided(sequences: Iterable[Any]) -> tuple[list[Any], list[Any]]:

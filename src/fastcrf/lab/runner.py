@@ -8,23 +8,29 @@ far enough are measured again.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from fastcrf.lab.experiment import Experiment, Limits, Objective, PlannedRun
+from fastcrf.core.types import Floats
+from fastcrf.lab.experiment import Experiment, Objective, PlannedRun
+from fastcrf.lab.limits import DIVERGED, FAILED, FINISHED, SKIPPED, Limits
 from fastcrf.lab.machine import MEGABYTE, machine_facts, measured
+from fastcrf.lab.observed import CPU, Observed, with_cumulative_cpu
 from fastcrf.lab.optimum import find_optimum
 from fastcrf.lab.resumable_run import minimize_resumably
+from fastcrf.lab.scores import make_scores
 from fastcrf.lab.store import Row, Rows, Store, plain
-from fastcrf.training.driver import Score
+from fastcrf.objective.problem import Problem
 from fastcrf.training.progress import Display
 from fastcrf.training.warm_up import run_briefly
 
-# How a run ended, in words that a table can show.
-CONVERGED, OUT_OF_PASSES, OUT_OF_TIME = "converged", "out of passes", "out of time"
-FINISHED, DIVERGED, SKIPPED, FAILED = "finished", "diverged", "skipped", "failed"
+ACCURACY = 1e-8  # of an optimum where no gap ends the runs
+WIDE = 5000.0  # weights that send inference to the log domain
 
 
 class Watcher(NamedTuple):
@@ -39,17 +45,27 @@ NOBODY = Watcher()
 
 def run_experiment(experiment: Experiment, store: Store, watcher: Watcher = NOBODY) -> Rows:
     """Every row of the experiment, each with its distance to the best known optimum."""
-    return [
-        row for objective in experiment.objectives() for row in run_objective(experiment, objective, store, watcher)
-    ]
+    planned_runs = [run for objective in experiment.objectives() for run in experiment.planned_runs(objective)]
+    return run_all(planned_runs, experiment.limits, store, watcher)
 
 
-def run_objective(experiment: Experiment, objective: Objective, store: Store, watcher: Watcher) -> Rows:
-    planned_runs = list(experiment.planned_runs(objective))
-    warm_up([planned for planned in planned_runs if is_missing(planned, experiment.limits, store)], watcher)
-    runs = [rows_of(planned, experiment.limits, store, watcher) for planned in planned_runs]
+def run_all(planned_runs: Iterable[PlannedRun], limits: Limits, store: Store, watcher: Watcher = NOBODY) -> Rows:
+    """The rows of any list of runs. Those on one objective follow each other, and share its optimum."""
+    rows: Rows = []
+    for objective, own in groupby(planned_runs, key=lambda planned: planned.objective):
+        rows += run_objective(objective, list(own), limits, store, watcher)
+    return rows
+
+
+def run_objective(
+    objective: Objective, planned_runs: list[PlannedRun], limits: Limits, store: Store, watcher: Watcher
+) -> Rows:
+    warm_up([planned for planned in planned_runs if is_missing(planned, limits, store)], watcher)
+    runs = [rows_of(planned, limits, store, watcher) for planned in planned_runs]
     rows = [row for run in runs for row in run]
-    optimum = find_optimum(objective, rows, store, experiment.limits.tol / 10, experiment.n_jobs, watcher.say)
+    n_jobs = max(planned.n_jobs for planned in planned_runs)
+    tol = ACCURACY if limits.tol is None else limits.tol / 10
+    optimum = find_optimum(objective, rows, store, tol, n_jobs, watcher.say)
     return [row | optimum.facts(row["objective"]) for row in rows]
 
 
@@ -61,9 +77,20 @@ def warm_up(planned_runs: list[PlannedRun], watcher: Watcher) -> None:
     """Let every kernel that the runs need be compiled or loaded: a few steps on a few sequences, off the clock."""
     for planned in {planned.label: planned for planned in planned_runs}.values():
         sample = Objective(planned.objective.dataset.sample(), planned.objective.penalty)
-        run_briefly(sample.problem(planned.n_jobs), planned.solver, scores(sample))
+        problem = sample.problem(planned.n_jobs)
+        visit_log_domain(problem)
+        run_briefly(problem, planned.solver, make_scores(sample.dataset, planned.scores))
     if planned_runs:
         watcher.say(f"{planned_runs[0].objective.dataset.name}: kernels are ready.")
+
+
+def visit_log_domain(problem: Problem) -> None:
+    """Load the kernels for wide scores, which otherwise wait for the first run that needs them: step sizes that are
+    tried in vain lead there, and would pay for the compiler.
+    """
+    weights: Floats = np.resize([WIDE, -WIDE], problem.n_weights)
+    with suppress(ArithmeticError):
+        problem.gradient(weights)
 
 
 def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher) -> Rows:
@@ -85,14 +112,24 @@ def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher)
 
 def carry_out(planned: PlannedRun, limits: Limits, store: Store, progress: Display | None) -> Rows:
     """Run, keep rows and weights, and forget the checkpoint."""
+    gc.collect()  # what an earlier run left behind is not this one's memory
+    rows, weights = measure(planned, limits, store.state(planned.key), progress)
+    rows = cut(rows, limits) or rows  # says which limit it was
+    store.keep(planned.key, rows, weights)
+    return rows
+
+
+def measure(
+    planned: PlannedRun, limits: Limits, checkpoint: Path, progress: Display | None = None
+) -> tuple[Rows, Floats]:
+    """Run, or go on from the checkpoint: the rows, and the weights at the end."""
     machine = machine_facts()
-    gc.collect()
     with measured() as measures:
-        problem, path = planned.objective.problem(planned.n_jobs), store.state(planned.key)
-        watch = scores(planned.objective)
-        result = minimize_resumably(
-            problem, planned.solver, path, stop=limits.rules(), watch=watch, progress=progress, measure=True
-        )
+        problem = planned.objective.problem(planned.n_jobs)
+        observed = cast(Any, Observed(planned.solver, planned.marks))
+        watch = make_scores(planned.objective.dataset, planned.scores)
+        asked = {"stop": limits.rules(), "watch": watch, "progress": progress, "measure": True}
+        result = minimize_resumably(problem, observed, checkpoint, **asked)
     facts = {
         **planned.facts(),
         "status": result.status,
@@ -101,48 +138,34 @@ def carry_out(planned: PlannedRun, limits: Limits, store: Store, progress: Displ
         "state_mb": round(sum(np.asarray(part).nbytes for part in result.state.values()) / MEGABYTE, 6),
         "machine": machine,
     }
-    rows = [plain({**row, **facts}) for row in result.trace]
-    rows = cut(rows, limits) or rows  # says which limit it was
-    store.keep(planned.key, rows, result.weights)
-    return rows
-
-
-def scores(objective: Objective) -> dict[str, Score]:
-    """What is measured at each step besides the objective, outside the solver's clock."""
-    watched: dict[str, Score] = {"active": lambda weights: float(np.count_nonzero(weights))}
-    if objective.dataset.held_out is not None:
-        watched["error"] = objective.dataset.error
-    return watched
+    return [plain({**row, **facts}) for row in with_cumulative_cpu(result.trace)], result.weights
 
 
 def cut(rows: Rows, limits: Limits) -> Rows | None:
     """Rows up to the first that reaches a limit; all of them if the run ended by itself; None if they are too few."""
     for k, row in enumerate(rows):
-        ending = ending_at(row, limits)
+        ending = limits.ending_at(row, rows[:k])
         if ending is not None:
-            return [earlier | {"status": ending[0], "reason": ending[1]} for earlier in rows[: k + 1]]
+            return [earlier | ending._asdict() for earlier in rows[: k + 1]]
     return rows if rows and rows[-1]["status"] in (FINISHED, DIVERGED) else None
-
-
-def ending_at(row: Row, limits: Limits) -> tuple[str, str] | None:
-    """The limit that a row reaches, as a word and a sentence."""
-    gap = row["relative_gap"]
-    if gap is not None and gap <= limits.tol:
-        return CONVERGED, f"The certified relative gap {gap:.3g} is at most {limits.tol:g}."
-    if limits.passes is not None and row["passes"] >= limits.passes:
-        return (
-            OUT_OF_PASSES,
-            f"Spent {row['passes']:.6g} effective passes over the data; the limit is {limits.passes:g}.",
-        )
-    if limits.seconds is not None and row["seconds"] >= limits.seconds:
-        return OUT_OF_TIME, f"Spent {row['seconds']:.3g} seconds in the solver; the limit is {limits.seconds:g}."
-    return None
 
 
 def empty_row(planned: PlannedRun, status: str, reason: str) -> Row:
     """The row of a run that has no steps."""
     nothing: dict[str, Any] = dict.fromkeys(
-        ("step", "passes", "seconds", "wall", "objective", "gradient_norm", "gap", "relative_gap", "active", "error")
+        (
+            "step",
+            "passes",
+            "seconds",
+            CPU,
+            "wall",
+            "objective",
+            "gradient_norm",
+            "gap",
+            "relative_gap",
+            "active",
+            "error",
+        )
     )
     ended = {"status": status, "reason": reason, "peak_mb": None, "state_mb": None, "cpu_share": None, "machine": None}
     return {**nothing, **plain(planned.facts()), **ended}

@@ -25,7 +25,7 @@ SMALLEST, LARGEST = 1e-8, 1e8
 class ScaledVector(NamedTuple):
     """w = factor[0] * (rows, cells); rows of transitions come last."""
 
-    rows: np.ndarray  # [n_rows + H, Kp] those of the H histories of transitions last
+    rows: np.ndarray  # [n_rows + H, Kp] those of the H label contexts of transitions last
     cells: np.ndarray  # [n_cells]
     factor: np.ndarray  # [1]
 

@@ -2,9 +2,9 @@
 
     from fastcrf.solvers import LBFGS, SAGNUSStar
 
-gives solver objects with options for `CRF`, such as `CRF(LBFGS(pairs=20))`; `help(LBFGS)` explains the options.
-`make(name, **options)` does the same by name, and `names()` lists the names. Importing this package imports no Numba:
-a class loads when its name is first used. Modules of the package import solvers from their own modules.
+imports solver objects with options for `CRF`, such as `CRF(LBFGS(pairs=20))`; `help(LBFGS)` explains the options.
+`make(name, **options)` creates a solver by name, and `names()` lists the names. Importing this package imports no
+Numba: a class loads when its name is first used. Modules of the package import solvers from their own modules.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from fastcrf.solvers.quasi_newton.prox_lbfgs import ProxLBFGS as ProxLBFGS
     from fastcrf.solvers.registry import make as make
     from fastcrf.solvers.registry import names as names
+    from fastcrf.solvers.sag.prox_sag import ProxSAG as ProxSAG
     from fastcrf.solvers.sag.prox_saga import ProxSAGA as ProxSAGA
     from fastcrf.solvers.sag.sag import SAG as SAG
     from fastcrf.solvers.sag.sag_nus import SAGNUS as SAGNUS
@@ -105,6 +106,7 @@ __all__ = [
     "Pegasos",
     "Perceptron",
     "ProxLBFGS",
+    "ProxSAG",
     "ProxSAGA",
     "ProxSVRG",
     "SAGAFixedProbabilities",

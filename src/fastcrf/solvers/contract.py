@@ -1,32 +1,32 @@
-"""What every solver is, and what it keeps to.
+"""The contract of solvers.
 
-`tests/solvers/test_contract.py` holds every registered solver to it:
+`tests/solvers/test_contract.py` checks it for every registered solver:
 
-* A solver is a frozen dataclass, declared by `fastcrf.solvers.declaration.solver`; its options are the fields, each
-  with a working default; a wrong value raises `OptionError`. Its module's docstring begins with a title and, as second
-  paragraph, the citation for `fastcrf solvers`.
+* A solver is a frozen dataclass, declared by `fastcrf.solvers.declaration.solver`. Its options are the fields, each
+  with a working default; an invalid value raises `OptionError`. Its module's docstring begins with a title and, as the
+  second paragraph, the citation for `fastcrf solvers`.
 * A stochastic solver has `seed: int | None = None`, and reads it by `seed_of`: None stands for the `random_state` of
   the run, which `registry.with_seed` fills in before the run begins, or for 0.
-* It says what it `guarantee` (GUARANTEES below), and the tests hold it to that.
+* `guarantee` declares its convergence (GUARANTEES below), and the tests verify it.
 * `iterate(problem, weights, state=None)` is a generator. `weights` is the solver's own copy: it may be written.
-* **The first Step is the start**: nothing has moved yet, and it becomes row 0 of the history. A solver that needs the
-  objective there hands it out (`passes=1`, with objective and gradient); one that does not yields `Step(w, passes=0)`.
+* **The first Step is the start**: no weight has moved, and it becomes row 0 of the history. A solver that needs the
+  objective there yields it (`passes=1`, with objective and gradient); one that does not yields `Step(w, passes=0)`.
   Every later Step is one iteration or epoch of the paper, so that Step k is row k, and nothing is evaluated twice or
-  without need. A dual solver, whose state is no vector of weights, starts at the weights that its first dual point
-  stands for: it sets `starts = "own"`, and given weights other than zeros are refused with a sentence.
-* A start that is not zero is taken for a good one: a solver that promises the optimum does not climb from there (one
-  epoch after a start at the optimum, the objective is within 1e-3 of it).
-* `passes` counts every evaluation where it happens, those of a vain line search too.
+  without need. A dual solver, whose state is no vector of weights, starts at the weights of its first dual point: it
+  sets `starts = "own"`, and raises `ValueError` for given weights other than zeros.
+* A nonzero start is assumed to be good: a solver that guarantees the optimum does not increase the objective from
+  there (one epoch after a start at the optimum, the objective is within 1e-3 of it).
+* `passes` counts every evaluation where it happens, including those of a failed line search.
 * Given the `state` of Step k, the first Step is Step k again (at no passes) and the second equals Step k + 1 bit for
   bit. The arrays of a given state are read, never written. `state_fields` declares every entry
-  (`fastcrf.core.solver_state.StateField`), and `fastcrf.core.solver_state.check_state` has seen them before `iterate`
-  does; lengths that follow from options are for the solver to check, by `fastcrf.core.solver_state.take`.
-* One that can resume from its state with other sequences than those that it began with sets `streams = True`; its
-  state then says by "sampled" how many sequences of the epoch are done, 0 at its end (`fastcrf.fitting.stream`).
-* A Step that takes longer than about a second asks `problem.asked_to_stop()` between slices of its work, and when told
-  so yields where it is, with a state that finishes the epoch exactly.
-* `return "sentence"` ends the run: nothing is left to gain. `raise Diverged("sentence")` ends it as a failure. Either
-  sentence is the reason that the user reads.
+  (`fastcrf.core.solver_state.StateField`), and `fastcrf.core.solver_state.check_state` validates them before `iterate`
+  runs. The solver itself checks lengths that depend on options, by `fastcrf.core.solver_state.take`.
+* A solver that can resume from its state with other sequences sets `streams = True`. The entry "sampled" of its state
+  is then the number of sequences of the epoch that are done, 0 at its end (`fastcrf.fitting.stream`).
+* A Step that takes longer than about a second calls `problem.asked_to_stop()` between slices of its work. If that
+  returns True, the solver yields its current weights, with a state that finishes the epoch exactly.
+* `return "sentence"` ends the run: the solver cannot improve further. `raise Diverged("sentence")` ends it as a
+  failure. The user reads either sentence as the reason.
 """
 
 from __future__ import annotations
@@ -55,25 +55,27 @@ class Solver(Protocol):
     needs: ClassVar[frozenset[str]]  # capabilities of the problem (fastcrf.objective.capabilities)
     handles: ClassVar[frozenset[str]]  # penalties: subset of {"none", "l1", "l2", "l1+l2"}
     guarantee: ClassVar[str]  # one of GUARANTEES
-    state_fields: ClassVar[Mapping[str, StateField]]  # what its state holds
+    state_fields: ClassVar[Mapping[str, StateField]]  # the entries of its state
 
     def iterate(self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None) -> Iterator[Step]:
-        """Yield a Step per iteration, for ever or until nothing is left to improve."""
+        """Yield a Step per iteration, without end or until no improvement is possible."""
         ...
 
 
 @runtime_checkable
 class Policy(Solver, Protocol):
-    """A solver that chooses its method by the problem at hand. It declares what the layers above do for it."""
+    """A solver that chooses its method for each problem. It declares what the layers above do for it."""
 
-    merges_attributes: ClassVar[bool]  # attributes that always occur together become one where c2 > 0
+    merges_attributes: ClassVar[bool]  # whether duplicate attributes are merged if c2 > 0
 
     def decided(self, problem: SequenceGradientProblem) -> Solver:
-        """Settle what depends on the size of `problem`, so that a smaller one takes the same way."""
+        """Return the solver with the choices that depend on the size of `problem` made, so that a smaller one repeats
+        them.
+        """
         ...
 
     def with_target(self, tol: float | None) -> Solver:
-        """Aim at this relative gap: until then Steps may be approximate. None: every Step is exact."""
+        """Set the target relative gap: Steps may be approximate until then. None: every Step is exact."""
         ...
 
     def for_shards(self, c1: float) -> Solver:
@@ -87,7 +89,7 @@ class Policy(Solver, Protocol):
 
 @runtime_checkable
 class PenaltyDependent(Protocol):
-    """A solver that has a relative for penalties that it cannot handle."""
+    """A solver with a related solver for penalties that it cannot handle."""
 
     def for_penalty(self, c1: float, c2: float) -> Solver:
         """Return the solver that runs under this penalty, with the same options."""
@@ -96,6 +98,6 @@ class PenaltyDependent(Protocol):
 
 @runtime_checkable
 class Streaming(Protocol):
-    """A solver that can resume from its state with other sequences than those that it began with."""
+    """A solver that can resume from its state with other sequences."""
 
     streams: ClassVar[bool]

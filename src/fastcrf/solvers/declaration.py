@@ -1,6 +1,6 @@
-"""How a solver's class is declared: a frozen dataclass whose help explains every option.
+"""Declare solver classes: frozen dataclasses whose help explains every option.
 
-A class documents its own fields under "Parameters", as numpydoc has it, by name alone. `@solver` adds the entries of
+A class documents its own fields under "Parameters" in numpydoc format, by name alone. `@solver` adds the entries of
 inherited fields, and the type and the default of each field.
 """
 
@@ -20,7 +20,7 @@ ENTRY = re.compile(r"^(\w+)[^\n]*\n((?:[ \t]+[^\n]*\n?)+)", re.MULTILINE)
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def solver(cls: type[T]) -> type[T]:
-    """Make a class of options a solver: frozen, by keywords, equal by class and options, with a short repr."""
+    """Make a class of options a solver: frozen, keyword-only, equal by class and options, with a short repr."""
     documentation = vars(cls).get("__doc__")
     cls.__repr__ = short_repr  # type: ignore[method-assign, assignment]
     made: type[T] = dataclass(frozen=True, kw_only=True, repr=False)(cls)
@@ -37,7 +37,7 @@ def short_repr(self: Any) -> str:
 
 
 def with_parameters(documentation: str, cls: type) -> str:
-    """Return a docstring with an entry for each field of a dataclass, those of its bases included."""
+    """Return a docstring with an entry for each field of a dataclass, including those of its bases."""
     bases = [base.__doc__ or "" for base in reversed(cls.__mro__[1:])]
     entries = {name: text for each in (*bases, documentation) for name, text in entries_of(each)}
     described = "".join(

@@ -1,7 +1,7 @@
-"""How far to go along a direction: strong Wolfe for smooth objectives, backtracking within an orthant for L1.
+"""Line searches: strong Wolfe for smooth objectives, backtracking within an orthant for L1.
 
-A `Ray` evaluates the objective at weights + t * direction; a search asks it for trials until one will do and says how
-many it took. A search that fails returns no trial: whether that is the end is the solver's to decide.
+A `Ray` evaluates the objective at weights + t * direction. A search evaluates trials until one is acceptable, and
+returns it with their number. A failed search returns no trial; the solver decides how to continue.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from fastcrf.core.types import Floats
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.simd.vectors import dot
 
-# The loss is a small difference of large sums (log Z minus the score of the gold labels), so its value may be off by
-# this, relative to itself (5e-11 was seen with a weak penalty). Closer to the optimum values say nothing, and slopes,
-# which stay accurate, decide alone: the approximate Wolfe test of Hager & Zhang (2005), whose constant is 1e-6.
+# The loss is a small difference of large sums (log Z minus the score of the gold labels), so its value may have this
+# relative error (5e-11 was seen with a weak penalty). Closer to the optimum, values carry no information, and only
+# derivatives, which stay accurate, decide: the approximate Wolfe test of Hager & Zhang (2005), whose constant is 1e-6.
 NOISE = 1e-9
-ROUNDING = 1e-13  # no value is better than this
+ROUNDING = 1e-13  # no value is more accurate than this
 
 
 class Trial(NamedTuple):
@@ -30,12 +30,12 @@ class Trial(NamedTuple):
     gradient: Floats  # of the smooth part
 
     def is_within(self, allowed: float) -> bool:
-        """Whether value and slope are numbers, and the value is at most `allowed`."""
+        """Return whether value and slope are finite, and the value is at most `allowed`."""
         return math.isfinite(self.value) and math.isfinite(self.slope) and self.value <= allowed
 
 
 class End(NamedTuple):
-    """An end of a bracket that will not be the answer: the numbers of a trial without its arrays."""
+    """An end of a bracket that is not the result: the numbers of a trial without its arrays."""
 
     step: float
     value: float
@@ -43,7 +43,7 @@ class End(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a search found (None: nothing lower) after how many trials, each one evaluation of the gradient."""
+    """The result of a search (None: nothing lower) and its number of trials, each one evaluation of the gradient."""
 
     found: Trial | None
     trials: int
@@ -79,11 +79,11 @@ def strong_wolfe(
     decrease: float = 1e-4,
     curvature: float = 0.9,
 ) -> Search:
-    """A step with value(t) <= value + decrease t slope and |slope(t)| <= curvature |slope|.
+    """Find a step with value(t) <= value + decrease t slope and |slope(t)| <= curvature |slope|.
 
     Nocedal & Wright (2006), algorithms 3.5 and 3.6 in one loop. `low` is the lowest point that decreases enough, with a
-    slope that points into the interval [low, high]; without a `high` the interval is still open and the step grows. A
-    value that is not finite is just too high. When trials run out, a `low` that decreases is good enough.
+    derivative that points into the interval [low, high]; without a `high` the interval is still open and the step
+    grows. A value that is not finite counts as too high. When trials run out, a `low` that decreases is accepted.
     """
     slack = NOISE * abs(value)
     low: Trial | End = End(0.0, value, slope)
@@ -108,26 +108,26 @@ def strong_wolfe(
 def backtrack(
     ray: Ray, value: float, step: float, *, shrink: float = 0.5, max_trials: int = 20, decrease: float = 1e-4
 ) -> Search:
-    """Armijo: the first of step, shrink step, ... that gains at least `decrease` of what the slope predicts."""
+    """Find the first of step, shrink step, ... that gains at least `decrease` of the predicted change (Armijo)."""
     for trials in range(1, max_trials + 1):
         trial = ray.at(step)
         if trial.slope < 0.0 and trial.is_within(value + decrease * trial.slope):
             return Search(trial, trials)
-        if -trial.slope <= ROUNDING * abs(value):  # less than that cannot be seen in the values
+        if -trial.slope <= ROUNDING * abs(value):  # smaller changes are not visible in the values
             break
         step *= shrink
     return Search(None, trials)
 
 
 def _beyond(before: Trial | End, low: Trial | End) -> float:
-    """A longer step: where the cubic through both trials is lowest, within 1.1 to 4 times the last stretch further."""
+    """Return a longer step: the minimum of the cubic through both trials, within 1.1 to 4 times the last interval."""
     stretch = low.step - before.step
     further = _cubic_minimum(before, low) - low.step
     return low.step + (min(max(further, 1.1 * stretch), 4.0 * stretch) if further > 0.0 else 4.0 * stretch)
 
 
 def _between(low: Trial | End, high: End, slack: float) -> float:
-    """A step inside the bracket, at least a tenth of its width from both ends."""
+    """Return a step inside the bracket, at least 10 % of its width from both ends."""
     width = high.step - low.step
     if not (math.isfinite(high.value) and math.isfinite(high.slope)):
         return low.step + 0.1 * width
@@ -137,7 +137,9 @@ def _between(low: Trial | End, high: End, slack: float) -> float:
 
 
 def _cubic_minimum(a: Trial | End, b: Trial | End) -> float:
-    """Where the cubic with both values and slopes is lowest (Nocedal & Wright, eq. 3.59); inf if nowhere."""
+    """Return the minimum of the cubic with both values and derivatives (Nocedal & Wright, eq. 3.59); inf if there is
+    none.
+    """
     d1 = a.slope + b.slope - 3.0 * (a.value - b.value) / (a.step - b.step)
     radicand = d1 * d1 - a.slope * b.slope
     if not radicand >= 0.0:
@@ -148,6 +150,6 @@ def _cubic_minimum(a: Trial | End, b: Trial | End) -> float:
 
 
 def _secant(a: Trial | End, b: Trial | End) -> float:
-    """Where the line through both slopes crosses zero; inf if nowhere."""
+    """Return the zero of the line through both derivatives; inf if there is none."""
     change = b.slope - a.slope
     return a.step - a.slope * (b.step - a.step) / change if change != 0.0 else math.inf

@@ -1,4 +1,4 @@
-"""Checks that solvers make of their options: a wrong value raises `OptionError` before anything runs."""
+"""Validate solver options: an invalid value raises `OptionError` before a run begins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Seeded(Protocol):
 
 
 def check_whole(solver: str, option: str, value: object, least: int) -> None:
-    """`value` must be a whole number of at least `least`."""
+    """Require a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise OptionError(
             f"{solver}: {option} must be a whole number of at least {least}; got {option}={value!r}.",
@@ -29,18 +29,18 @@ def check_whole(solver: str, option: str, value: object, least: int) -> None:
 
 
 def check_seed(solver: str, seed: object) -> None:
-    """`seed` must be None or a whole number of at least zero."""
+    """Require None or a whole number of at least zero."""
     if seed is not None:
         check_whole(solver, "seed", seed, 0)
 
 
 def seed_of(solver: Seeded) -> int:
-    """Return the seed of a run: that of the solver, or 0 where nobody chose one."""
+    """Return the seed of a run: that of the solver, or 0 for None."""
     return 0 if solver.seed is None else solver.seed
 
 
 def check_positive(solver: str, option: str, value: object) -> None:
-    """`value` must be a finite number above zero."""
+    """Require a finite number above zero."""
     if not is_number(value) or value <= 0.0:  # type: ignore[operator]
         raise OptionError(
             f"{solver}: {option} must be a number above 0; got {option}={value!r}.", solver, option, value
@@ -48,7 +48,7 @@ def check_positive(solver: str, option: str, value: object) -> None:
 
 
 def check_not_negative(solver: str, option: str, value: object) -> None:
-    """`value` must be a finite number of at least zero."""
+    """Require a finite number of at least zero."""
     if not is_number(value) or value < 0.0:  # type: ignore[operator]
         raise OptionError(
             f"{solver}: {option} must be a number of at least 0; got {option}={value!r}.", solver, option, value
@@ -56,10 +56,10 @@ def check_not_negative(solver: str, option: str, value: object) -> None:
 
 
 def check_share(solver: str, option: str, value: object) -> None:
-    """`value` must be a number above zero and at most one."""
+    """Require a number above zero and at most one."""
     if not is_number(value) or not 0.0 < value <= 1.0:  # type: ignore[operator]
         raise OptionError(
-            f"{solver}: {option} must be a number above 0, and 1 at most; got {option}={value!r}.",
+            f"{solver}: {option} must be a number above 0 and at most 1; got {option}={value!r}.",
             solver,
             option,
             value,
@@ -67,13 +67,13 @@ def check_share(solver: str, option: str, value: object) -> None:
 
 
 def check_truth(solver: str, option: str, value: object) -> None:
-    """`value` must be True or False: a word such as "no" would count as True."""
+    """Require True or False: a word such as "no" would count as True."""
     if not isinstance(value, bool):
         raise OptionError(f"{solver}: {option} must be true or false; got {option}={value!r}.", solver, option, value)
 
 
 def check_choice(solver: str, option: str, value: object, choices: Collection[str]) -> None:
-    """`value` must be one of `choices`."""
+    """Require one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise OptionError(
             f"{solver}: {option} must be one of {', '.join(choices)}; got {option}={value!r}.", solver, option, value

@@ -1,4 +1,4 @@
-"""Whether a solver handles a penalty, and the one change to make where it does not."""
+"""Check whether a solver handles a penalty, and name the change to make if it does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ KINDS = {(False, False): "none", (True, False): "l1", (False, True): "l2", (True
 
 
 def check_penalty(solver: Solver, c1: float, c2: float) -> None:
-    """Raise PenaltyError if the solver cannot handle the penalty. Needs no data, so no data are read in vain."""
+    """Raise `PenaltyError` if the solver cannot handle the penalty. Needs no data, so that it runs before data
+    is read.
+    """
     if Regularizer(c1, c2).kind in solver.handles:
         return
     wanted = nearest(solver.handles, (c1 > 0.0, c2 > 0.0))
@@ -28,13 +30,13 @@ def check_penalty(solver: Solver, c1: float, c2: float) -> None:
 
 
 def nearest(handles: frozenset[str], given: tuple[bool, bool]) -> tuple[bool, bool]:
-    """Return which penalties to have: as few changes as possible, and rather one penalty less than one more."""
+    """Return the penalties to use: as few changes as possible, and rather one penalty less than one more."""
     able = [pair for pair, kind in KINDS.items() if kind in handles]
     return min(able, key=lambda pair: (sum(a != b for a, b in zip(pair, given, strict=True)), sum(pair)))
 
 
 def fault(handles: frozenset[str], kind: str, name: str, value: float, needed: bool) -> str:
-    """Say what is wrong with one of the penalties."""
+    """Describe the fault of one penalty."""
     if needed:
         return f"requires an {kind} penalty, but {name}=0"
     if any(kind.lower() in each for each in handles):

@@ -1,7 +1,7 @@
-"""The list of solvers by name.
+"""The registry of solvers by name.
 
 To add a solver: write its file, add one line to `REGISTRY`. The command line, the documentation, the contract tests and
-the lab find it there. A preset (a published variant that is another solver with other options) is a line alone.
+the lab find it there. A preset (a published variant that is another solver with other options) needs only the line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PENALTIES = ("none", "l1", "l2", "l1+l2")
 
 
 class Line(NamedTuple):
-    """Where a solver's class is, imported only when asked for, and the options that make a preset of it."""
+    """The module of a solver's class, imported on first use, and the options of a preset."""
 
     module: str
     attribute: str
@@ -57,6 +57,7 @@ REGISTRY: dict[str, Line] = {
     "saga-two-samples": Line("fastcrf.solvers.sag.saga_two_samples", "SAGATwoSamples"),
     "svrg": Line("fastcrf.solvers.sag.svrg.svrg", "SVRG"),
     "emgd": Line("fastcrf.solvers.sag.svrg.emgd", "EMGD"),
+    "prox-sag": Line("fastcrf.solvers.sag.prox_sag", "ProxSAG"),
     "prox-saga": Line("fastcrf.solvers.sag.prox_saga", "ProxSAGA"),
     "prox-svrg": Line("fastcrf.solvers.sag.svrg.prox_svrg", "ProxSVRG"),
     "psa": Line("fastcrf.solvers.online.psa", "PSA"),
@@ -92,13 +93,13 @@ REGISTRY: dict[str, Line] = {
 }
 
 
-# For training models. All others are the laboratory: published algorithms, to be read and compared.
+# The core solvers are for training models. All others are published algorithms, for study and comparison.
 CORE = ("auto", "lbfgs", "owlqn", "prox-lbfgs", "sag-nus-star", "sgd", "l2sgd", "adagrad", "psa", "ap", "pa", "arow")
-TIERS = {"core": "for training models", "laboratory": "published algorithms, to be read and compared"}
+TIERS = {"core": "for training models", "laboratory": "published algorithms, for study and comparison"}
 
 
 def names(tier: str | None = None) -> tuple[str, ...]:
-    """List the names of the solvers.
+    """Return the names that `make` takes, of one tier or of all.
 
     Parameters
     ----------
@@ -206,20 +207,20 @@ def _called(name: str, cls: Any, options: Mapping[str, Any], given: Mapping[str,
 
 
 def alternatives(word: str, known: Iterable[str]) -> str:
-    """Suggest the known word that is most like `word`, or list all of them."""
+    """Suggest the known word that is most similar to `word`, or list all of them."""
     near = get_close_matches(word.lower(), list(known), 1)
     return f"did you mean {near[0]!r}?" if near else f"use one of {_listed(known)}."
 
 
 def default_penalty(solver: Solver) -> tuple[float, float]:
-    """(c1, c2) where the user gave neither: L2 where the solver handles it, else L1, else none."""
+    """Return (c1, c2) if the user gave neither: L2 if the solver handles it, else L1, else none."""
     if "l2" in solver.handles:
         return 0.0, 1.0
     return (1.0, 0.0) if "l1" in solver.handles else (0.0, 0.0)
 
 
 def check(problem: Objective, solver: Solver) -> None:
-    """Raise ValueError if `solver` cannot run on `problem`."""
+    """Raise `ValueError` if `solver` cannot run on `problem`."""
     check_needs(solver, problem.provides)
     check_penalty(solver, problem.c1, problem.c2)
 
@@ -229,7 +230,8 @@ def check_needs(solver: Solver, provides: frozenset[str]) -> None:
     missing = solver.needs - provides
     if missing:
         provided = _listed(sorted(provides)) or "nothing"
-        raise ValueError(f"{solver.name} needs {_listed(sorted(missing))} of the problem, which provides {provided}.")
+        needed = _listed(sorted(missing))
+        raise ValueError(f"{solver.name} requires a problem that provides {needed}; this one provides {provided}.")
 
 
 def check_penalty(solver: Solver, c1: float, c2: float) -> None:
@@ -240,7 +242,7 @@ def check_penalty(solver: Solver, c1: float, c2: float) -> None:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """What `fastcrf solvers` shows of one solver; only strings, numbers, lists and dicts."""
+    """Return the description of a solver for `fastcrf solvers`; only strings, numbers, lists and dicts."""
     cls = solver_class(name)
     return {
         "name": name,
@@ -254,7 +256,7 @@ def describe(name: str) -> dict[str, Any]:
 
 
 def _citation(module: str) -> str:
-    """The second paragraph of a solver module's docstring, on one line."""
+    """Return the second paragraph of a solver module's docstring, on one line."""
     paragraphs = (import_module(module).__doc__ or "").split("\n\n")
     return " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else ""
 

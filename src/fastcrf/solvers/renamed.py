@@ -1,4 +1,4 @@
-"""Options and state entries that were renamed or removed: what development versions before 0.1.0 saved still loads."""
+"""Map options and state entries of development versions before 0.1.0 to their present names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STATE = {
     "favour": "favor",
     "slopes_before": "gradient_before",
 }
-# Removed, with the value at which the solver does what it does now; another value is an unknown option.
+# Removed options, with the value of the present behavior; any other value is an unknown option.
 REMOVED_OPTIONS = {
     ("newton-l1", "max_products"): 50,
     ("newton-l1", "steady"): 0.0,

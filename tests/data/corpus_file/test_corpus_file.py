@@ -97,7 +97,7 @@ def test_a_disk_that_is_full_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(mapped, "SMALL", 0)
     (tmp_path / "f").write_bytes(b"12345678")
     home = mapped.map_file(tmp_path / "f")
-    with pytest.raises(OSError, match=r"scratch space of [\d,.]+ GB for a mapped corpus"):
+    with pytest.raises(OSError, match=r"scratch space of [\d,.]+ GB for a memory-mapped corpus"):
         mapped.empty_beside(home, 1 << 58, np.uint8)
 
 

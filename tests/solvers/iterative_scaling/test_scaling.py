@@ -93,7 +93,7 @@ def test_groups_are_sums_over_sequences_of_no_larger_mass(n_jobs):
 def test_a_negative_value_is_refused_with_a_sentence():
     problem = Problem(random_corpus(0, values=True), random_features(0), c2=1.0)
     for name in FAMILY:
-        with pytest.raises(ValueError, match=r"needs attribute values of at least 0, and one is -\d.*use lbfgs\.$"):
+        with pytest.raises(ValueError, match=r"needs attribute values of at least 0, but one is -\d.*use lbfgs\.$"):
             minimize(problem, registry.make(name), stop=[MaxIterations(1)])
 
 

@@ -130,7 +130,7 @@ def test_it_is_heard_between_products():
     ("options", "message"),
     [
         ({"globalization": "luck"}, "globalization must be one of trust-region, line-search"),
-        ({"sample": 0.0}, "sample must be a number above 0, and 1 at most"),
+        ({"sample": 0.0}, "sample must be a number above 0 and at most 1"),
         ({"cache": "some"}, "cache must be a whole number"),
         ({"forcing": -1.0}, "forcing must be a number above 0"),
     ],

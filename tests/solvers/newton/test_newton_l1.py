@@ -57,7 +57,7 @@ def test_a_penalty_beyond_the_largest_slope_keeps_every_weight_at_zero():
     toy.c1 = 1.01 * np.abs(toy.gradient(np.zeros(toy.n_weights))[1]).max()
     run = NewtonL1().iterate(toy, np.zeros(toy.n_weights))
     assert next(run).info["non_zeros"] == 0
-    with pytest.raises(StopIteration, match="no lower point; the pseudo-gradient has the norm 0"):
+    with pytest.raises(StopIteration, match="no lower point along the pseudo-gradient of norm 0"):
         next(run)
 
 

@@ -145,7 +145,7 @@ def test_restoring_more_pairs_than_there_is_room_for_is_refused_in_a_sentence():
     weights, gradients = walk(np.random.default_rng(3), 5, 4)
     pairs = CurvaturePairs(5, 4)
     add_all(pairs, weights, gradients)
-    with pytest.raises(ValueError, match="5 curvature pairs, which cannot be continued with pairs=2"):
+    with pytest.raises(ValueError, match="5 curvature pairs, but the option is pairs=2"):
         CurvaturePairs(2, 4).restore("lbfgs", pairs.state())
 
 

@@ -91,7 +91,7 @@ def test_where_the_penalty_holds_every_weight_at_zero_nothing_is_left_to_gain():
     toy = ToyProblem(c1=1e4, c2=1.0)
     run = ProxLBFGS().iterate(toy, np.zeros(toy.n_weights))
     next(run)
-    with pytest.raises(StopIteration, match="prox-lbfgs has nothing left to gain"):
+    with pytest.raises(StopIteration, match="prox-lbfgs cannot improve further"):
         next(run)
 
 

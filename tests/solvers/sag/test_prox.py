@@ -9,7 +9,9 @@ import pytest
 
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
+from fastcrf.solvers.sag.prox_sag import ProxSAG
 from fastcrf.solvers.sag.prox_saga import ProxSAGA
+from fastcrf.solvers.sag.sag_nus_star import SAGNUSStar
 from fastcrf.solvers.sag.saga_nus_star import SAGANUSStar
 from fastcrf.solvers.sag.svrg.prox_svrg import ProxSVRG
 from fastcrf.solvers.sag.svrg.svrg import SVRG
@@ -51,6 +53,22 @@ def test_prox_saga_equals_its_dense_twin_for_the_same_draws(sampling, given, c1,
 
 
 @each_case
+def test_prox_sag_equals_its_dense_twin_for_the_same_draws(sampling, given, c1, c2):
+    problem = small_problem(c1, c2, given)
+    n, passes = problem.n_sequences, 0.0
+    uniforms = np.concatenate([epoch_uniforms(7, epoch, n) for epoch in range(8)])
+    twin = dense_prox.prox_sag(problem.corpus, problem.features, c1, c2, uniforms, sampling)
+    steps = ProxSAG(sampling=sampling, seed=7).iterate(problem, np.zeros(problem.n_weights))
+    next(steps)
+    for w, d, evaluations in islice(twin, n - 1, None, n):
+        step = next(steps)
+        passes += step.passes
+        assert_same(step, w, d)
+        assert passes * n == pytest.approx(evaluations)
+    assert 0 < np.count_nonzero(w) < len(w)
+
+
+@each_case
 def test_prox_svrg_equals_its_dense_twin_for_the_same_draws(sampling, given, c1, c2):
     problem = small_problem(c1, c2, given)
     n, passes = problem.n_sequences, 0.0
@@ -71,7 +89,10 @@ def end_of(solver, problem, n_steps=300):
     return list(islice(solver.iterate(problem, np.zeros(problem.n_weights)), n_steps))[-1]
 
 
-@pytest.mark.parametrize(("proximal", "plain"), [(ProxSAGA(), SAGANUSStar()), (ProxSVRG(sampling="uniform"), SVRG())])
+@pytest.mark.parametrize(
+    ("proximal", "plain"),
+    [(ProxSAG(), SAGNUSStar()), (ProxSAGA(), SAGANUSStar()), (ProxSVRG(sampling="uniform"), SVRG())],
+)
 def test_without_an_l1_penalty_it_is_its_plain_relative(proximal, plain):
     problem = small_problem(0.0, 0.3)
     for n_steps in (2, 5):
@@ -79,7 +100,10 @@ def test_without_an_l1_penalty_it_is_its_plain_relative(proximal, plain):
         np.testing.assert_array_equal(ours.weights, theirs.weights)
 
 
-@pytest.mark.parametrize("solver", [ProxSAGA(sampling="uniform"), ProxSAGA(), ProxSVRG(sampling="uniform"), ProxSVRG()])
+@pytest.mark.parametrize(
+    "solver",
+    [ProxSAG(), ProxSAGA(sampling="uniform"), ProxSAGA(), ProxSVRG(sampling="uniform"), ProxSVRG()],
+)
 @pytest.mark.parametrize(("c1", "c2"), [(0.5, 0.5), (1.0, 0.0)])
 def test_it_ends_at_the_optimum_and_support_of_owlqn(solver, c1, c2):
     problem = Problem(learnable_corpus(0, lengths=[3, 1, 5, 2, 4, 4, 2, 6] * 6), random_features(0), c1, c2)
@@ -90,7 +114,7 @@ def test_it_ends_at_the_optimum_and_support_of_owlqn(solver, c1, c2):
     assert found.info["proximal_gradient_norm_estimate"] < 1e-5
 
 
-@pytest.mark.parametrize("solver", [ProxSAGA(), ProxSVRG()])
+@pytest.mark.parametrize("solver", [ProxSAG(), ProxSAGA(), ProxSVRG()])
 def test_the_proximal_norm_is_what_a_step_along_the_gradient_would_move(solver):
     problem = small_problem(0.2, 0.3)
     step = end_of(solver, problem, 12)

@@ -107,8 +107,9 @@ def compare(
     from fastcrf.cli.data_files import training_files
     from fastcrf.cli.options.solver_options import listed_solvers, read_solver
     from fastcrf.data.files.destinations import check_apart
-    from fastcrf.lab.experiment import Experiment, Limits, Penalty
-    from fastcrf.lab.figures import check_figure, save_figure
+    from fastcrf.lab.drawing.figures import check_figure, save_figure
+    from fastcrf.lab.experiment import Experiment, Penalty
+    from fastcrf.lab.limits import Limits
     from fastcrf.lab.store import as_lines
     from fastcrf.lab.summary import as_json as comparisons_as_json
     from fastcrf.lab.summary import compare as compare_rows

@@ -1,20 +1,20 @@
-"""One pass of AdaGrad over the sequences, on threads: a good start for a batch method, and the scale of each weight.
+"""One pass of AdaGrad over the sequences, on threads: a start for a batch method, and the scale of each weight.
 
 Duchi, Hazan & Singer (2011), "Adaptive subgradient methods for online learning and stochastic optimization", JMLR 12,
 pp. 2121-2159; McDonald, Hall & Mann (2010), "Distributed training strategies for the structured perceptron", NAACL, pp.
-456-464, for runs on parts of the data that are mixed.
+456-464, for averaging runs on parts of the data.
 
     for each sequence i of a part, in random order
         g <- gradient of its loss;   G <- G + g^2;   w <- w - eta g / sqrt(G)         G starts at 1
     w <- soft(w, c1 eta / sqrt(G))                                                    with the parts' mean and sum
 
-Each thread has a part of the sequences and weights of its own. At the end the squares are summed, and each weight is
-the mean of the threads' weights, by the squares that each has seen: a feature that only one of them met keeps its
-weight. So the outcome depends on the seed and on the number of parts, and on nothing else.
+Each thread has its own part of the sequences and its own weights. At the end the squares are summed, and each weight is
+the mean of the threads' weights, weighted by the squares that each has seen: a feature that only one of them has seen
+keeps its weight. The result depends on the seed and on the number of parts, and on nothing else.
 
-L1 is taken at the end, all of it at once: c1 is a sum over N sequences, of which a draw would take c1 / N. What follows
-then starts with few weights other than zero. L2 is left out: it is small within one pass. Roots are taken in single
-precision, at a third of the time: they only scale steps.
+L1 is applied once at the end: c1 is a sum over N sequences, of which a sample would apply c1 / N. The solver that
+follows then starts from few nonzero weights. L2 is omitted: it is small within one pass. Roots are computed in single
+precision, three times faster: they only scale steps.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ ONE = np.float32(1.0)
 
 @strict_kernel
 def descend_adaptively(vector, squares, support, i, eta, change):
-    """AdaGrad's update of the attributes of block i; `change` is a local table. Writes: vector, squares.
+    """Apply AdaGrad's update to the attributes of block i; `change` is a local table. Writes: vector, squares.
 
-    Slots that are no features have infinite squares, so that they stay where they are.
+    Slots that are not features have infinite squares, so that they do not change.
     """
     first, Kp = support.row_starts[i], vector.rows.shape[1]
     for r in range(first, support.row_starts[i + 1]):
@@ -59,7 +59,7 @@ def descend_adaptively(vector, squares, support, i, eta, change):
 
 @strict_kernel
 def descend_edges_adaptively(vector, squares, eta, edge_change, n_histories, n_labels):
-    """The same for the transitions. Writes: vector, squares."""
+    """Apply AdaGrad's update to the transitions. Writes: vector, squares."""
     transitions = len(vector.rows) - n_histories
     for j in range(n_histories):
         row = transitions + j
@@ -71,7 +71,7 @@ def descend_edges_adaptively(vector, squares, eta, edge_change, n_histories, n_l
 
 @noalloc_kernel
 def adaptive_draws(blocks, order, eta, vector, squares, space, lanes):
-    """AdaGrad over the sequences `order`; the sum of their losses before their updates.
+    """Run AdaGrad over the sequences `order`; return the sum of their losses before their updates.
 
     Writes: vector, squares, space.
     """
@@ -89,7 +89,7 @@ def adaptive_draws(blocks, order, eta, vector, squares, space, lanes):
 
 
 class Part:
-    """What one thread needs: its weights and squares, and room to work."""
+    """The state of one thread: its weights and squares, and work arrays."""
 
     def __init__(self, blocks: Blocks, features: FeatureMap, weights: Floats) -> None:
         self.blocks, self.features = blocks, features
@@ -103,7 +103,7 @@ class Part:
         return adaptive_draws(self.blocks, order, eta, self.vector, self.squares, self.space, lanes)
 
     def settled(self) -> tuple[Floats, Floats]:
-        """(weights, squares seen) of the features."""
+        """Return (weights, squares seen) of the features."""
         weights, squares = np.empty(self.features.n_weights), np.empty(self.features.n_weights)
         settle_scaled(self.vector, self.blocks.layout, self.features, weights)
         settle_scaled(self.squares, self.blocks.layout, self.features, squares)
@@ -113,7 +113,7 @@ class Part:
 def adaptive_pass(
     problem: SequenceProblem, start: Floats, *, n_parts: int, eta: float, seed: int
 ) -> tuple[Floats, Floats] | None:
-    """(weights after the pass, sums of squares G), or None if asked to stop before the end of it."""
+    """Return (weights after the pass, sums of squares G), or None if asked to stop before the end of it."""
     movable = problem.part(start)
     parts = [Part(movable.blocks, movable.features, movable.take(start)) for _ in range(n_parts)]
     order = epoch_permutation(seed, 1, problem.n_sequences)
@@ -135,15 +135,15 @@ def adaptive_pass(
 
 
 def shrunk(weights: Floats, squares: Floats, problem: SequenceProblem, eta: float) -> Floats:
-    """The weights after L1's share in the pass. A fresh array."""
+    """Return the weights after L1's share in the pass, in a new array."""
     factors = problem.c1_factors if len(problem.c1_factors) else 1.0
     thresholds = problem.c1 * eta * factors / np.sqrt(squares)
     return np.copysign(np.maximum(np.abs(weights) - thresholds, 0.0), weights)
 
 
 def mixed(settled: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """(the mean of the parts' weights by the squares that each has seen, the sum of these squares)."""
+    """Return (the mean of the parts' weights, weighted by the squares that each has seen; the sum of these squares)."""
     seen = np.sum([squares for _, squares in settled], axis=0)
     total = np.sum([squares * weights for weights, squares in settled], axis=0)
-    plain = np.mean([weights for weights, _ in settled], axis=0)  # where none has seen any, all are as they were
+    plain = np.mean([weights for weights, _ in settled], axis=0)  # if no part has seen the feature
     return np.where(seen > 0.0, total / np.where(seen > 0.0, seen, 1.0), plain), seen

@@ -1,4 +1,4 @@
-"""The default: quasi-Newton with many pairs, a diagonal preconditioner and, for long fits, a flying start.
+"""The default: quasi-Newton with many curvature pairs, a diagonal preconditioner and, for long fits, an AdaGrad start.
 
 L-BFGS after Liu & Nocedal (1989), "On the limited memory BFGS method for large scale optimization", Mathematical
 Programming 45, pp. 503-528; its start and preconditioner after Duchi, Hazan & Singer (2011), "Adaptive subgradient
@@ -8,27 +8,27 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c1 |w|_1 + c2 |w|^2
 
     evaluate F at the start
     if the start is zero and a fit will take seconds: one pass of AdaGrad over the sequences; G <- its sums of squares
-        if F is lower there, go on from there
+        if F is lower there, continue from there
     else: G <- 1 + observed + expected counts of each feature
     D <- G^-1/4
     L-BFGS with H0 = (y.s / y.Dy) D                                 (c1 > 0: proximal L-BFGS in the same preconditioner)
-        in single precision, if a fit will take ten seconds, until F - F* is about the gap that the fit is for
+        in single precision, if a fit will take ten seconds, until F - F* is about the target gap
 
-Why. Features differ in frequency by five orders of magnitude, and so does curvature; from H0 = I, L-BFGS spends half of
-its evaluations on learning that. G is the scale of each feature, from what has been computed anyway: AdaGrad's sums
-are squares of gradients, and counts bound the curvature that a feature can have. Full curvature, D = 1 / G, is wrong
-where features go together: a root is between it and the identity, and a fourth root was good on every set that was
-tried. Many pairs save evaluations as long as reading them costs little beside an evaluation: `effort.py` says how many.
-One pass of AdaGrad costs what two or three evaluations cost and is worth ten to fifty; its compiled code has to be
-loaded (or compiled once a machine), so fits of a second or two do without. Longer ones still do without single
-precision, for which the kernels of a gradient are compiled once more; it takes half of the time of an evaluation where
-labels are many, three quarters where they are few. What it computes proves nothing: such Steps have an estimate of the
-objective and no gradient, and the last of them is evaluated once more in double precision before it goes on; the ten
-or more exact steps from there to the end are what the certificate is made of.
+Rationale. Features differ in frequency by five orders of magnitude, and so does curvature; from H0 = I, L-BFGS spends
+half of its evaluations on learning these scales. G estimates the scale of each feature at no cost: AdaGrad's sums are
+squares of gradients, and counts bound the curvature that a feature can have. Full curvature, D = 1 / G, is wrong for
+correlated features. A root is between it and the identity, and a fourth root was good on every dataset that was tried.
+Many pairs save evaluations as long as reading them is cheap compared to an evaluation: `decisions.py` determines how
+many. One pass of AdaGrad costs as much as two or three evaluations and saves ten to fifty. Its compiled code must be
+loaded (or compiled once per machine), so fits of a second or two skip it. Only still longer fits use single precision,
+because it compiles the kernels of a gradient a second time. An evaluation in single precision takes 50 % of the time
+with many labels and 75 % with few. It certifies nothing: such Steps have an estimate of the objective and no gradient.
+The last of them is evaluated again in double precision, and the ten or more exact steps from there to the end provide
+the certificate.
 
-Safeguards: F never rises. Where the pass does not pay, its weights are dropped. A line search that fails drops the
-pairs; if that does not help, the preconditioner; then this is steepest descent. A start other than zero is taken for a
-good one and not left for AdaGrad's. The same seed and number of threads give the same steps.
+Safeguards: F never increases. If the pass does not lower F, its weights are dropped. A failed line search drops the
+pairs, then the preconditioner; the method is then steepest descent. A start other than zero is assumed to be good and
+is not replaced by AdaGrad's. The same seed and number of threads give the same steps.
 """
 
 from __future__ import annotations
@@ -59,26 +59,26 @@ from fastcrf.solvers.quasi_newton.preconditioner import counts_of, preconditione
 from fastcrf.solvers.quasi_newton.prox_lbfgs import ProximalMethod
 from fastcrf.solvers.quasi_newton.sparse_model import SparseModel
 
-LONG = 0.015  # seconds of a gradient on one core: a fit takes about a hundred of them
-LONG_WITH_L1 = 0.003  # there a step costs twice a gradient while hardly a weight is zero, and the pass ends with zeros
-LONG_ENOUGH_TO_COMPILE = 0.1  # a fit in which single precision has its compiler's four seconds back at once
+LONG = 0.015  # seconds of a gradient on one core: a fit takes about a hundred gradients
+LONG_WITH_L1 = 0.003  # with L1 a step costs two gradients while few weights are zero, and the pass ends with zeros
+LONG_ENOUGH_TO_COMPILE = 0.1  # a fit in which single precision saves more than its four seconds of compile time
 LEAST_PAIRS, MOST_PAIRS = 20, 200
-SHORT_PAIRS = 10  # at the least, where a fit has few steps and is soon over
+SHORT_PAIRS = 10  # minimum, for a fit with few and short steps
 ROOM, BYTES_A_PAIR = 2**29, 8  # bytes that the pairs may take, unless FEWEST_PAIRS take more
 FEWEST_PAIRS = 6
-SHARE = 0.25  # of a gradient, that a direction may cost
-SMALLEST_PART = 500  # sequences that a thread needs to learn something in the pass
+SHARE = 0.25  # of the time of a gradient, that a direction may take
+SMALLEST_PART = 500  # sequences per thread below which the pass gains too little
 MOST_PARTS = 8  # threads of the pass: each sees so much less of the data
 SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
 WHEN = ("if long", "always", "never")
 
 
 class AutoProblem(SequenceGradientProblem, RoughProblem, Protocol):
-    """What `auto` makes use of: the gradient, and the rest where a problem provides it."""
+    """The capabilities that `auto` uses: the gradient, and the others if a problem provides them."""
 
 
 class Prepared(NamedTuple):
-    """Where quasi-Newton begins, and in which preconditioner."""
+    """The start of quasi-Newton, and its preconditioner."""
 
     start: Start
     preconditioner: Floats
@@ -115,20 +115,18 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
-    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})  # and "sequences", where a problem provides them
+    needs: ClassVar[frozenset[str]] = frozenset({"gradient"})  # and "sequences", if a problem provides them
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1", "l2", "l1+l2"})
     guarantee: ClassVar[str] = "optimum"
     merges_attributes: ClassVar[bool] = True
-    state_fields: ClassVar[
-        Mapping[str, StateField]
-    ] = {  # the start alone, until it is decided where quasi-Newton begins
+    state_fields: ClassVar[Mapping[str, StateField]] = {  # the start alone, until the start of quasi-Newton is chosen
         **POINT,
         "basis": optional(curvature_pairs.STATE_FIELDS["basis"], dtype="float32"),
         "gram": optional(curvature_pairs.STATE_FIELDS["gram"]),
         "order": optional(curvature_pairs.STATE_FIELDS["order"]),
         "scale": optional(curvature_pairs.SCALE),
         **sparse_model.STATE_FIELDS,
-        "recent": StateField(n_axes=1, optional=True),  # objectives in single precision; as are value and gradient then
+        "recent": StateField(n_axes=1, optional=True),  # objectives in single precision, like value and gradient then
     }
 
     adaptive_pass: str = "if long"
@@ -151,7 +149,9 @@ class Auto:
             check_positive(self.name, "target", self.target)
 
     def decided(self, problem: SequenceGradientProblem) -> Auto:
-        """The same with what depends on the size of the problem settled, so that a smaller one takes the same way."""
+        """Return this solver with the choices that depend on the size of the problem made, so that a smaller one
+        repeats them.
+        """
         if "sequences" not in problem.provides:
             return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS, single_precision="never")
         seconds = gradient_seconds(problem)
@@ -165,11 +165,11 @@ class Auto:
         return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_rough])
 
     def with_target(self, tol: float | None) -> Auto:
-        """Aim at `tol` where no target of its own is set; None: every Step is exact."""
+        """Set `tol` as the target unless one is set; None: every Step is exact."""
         return replace(self, target=None if tol is None else self.target or tol or None)
 
     def for_shards(self, c1: float) -> LBFGS | OWLQN:
-        """Return quasi-Newton alone."""
+        """Return quasi-Newton without the AdaGrad pass."""
         options: dict[str, Any] = {
             "max_linesearch": self.max_linesearch,
             **({"pairs": self.pairs} if self.pairs else {}),
@@ -199,28 +199,30 @@ class Auto:
         follow = settled._roughly_first if settled.single_precision == "always" else settled._quasi_newton
         steps = follow(problem, prepared.start, settled._pairs(problem, prepared.preconditioner))
         if prepared.start.passes == 0:
-            next(steps)  # the start, which has been told
+            next(steps)  # the start, which has been reported
         return (yield from steps)
 
     @staticmethod
     def carried(
         state: Mapping[str, Any], before: SequenceGradientProblem, now: SequenceGradientProblem
     ) -> dict[str, Any]:
-        """The memory of a run on `before`, for one on `now`, the same data with another penalty: exactly what it would
-        hold if all that it knows had been evaluated with that penalty. Costs no pass."""
+        """Return the state of a run on `before`, converted for one on `now`, the same data with another penalty.
+
+        It is exactly the state with all evaluations repeated under that penalty. Costs no pass.
+        """
         ridge = now.c2 - before.c2
         w, carried = state["weights"], dict(state)
         carried["value"] = state["value"] + ridge * dot(w, w) + sparsity(w, now.c1 - before.c1, now.c1_factors)
         carried["gradient"] = state["gradient"] + 2.0 * ridge * w
-        if "scale" in state and (ridge != 0.0 or before.c1 > 0.0 == now.c1):  # L1 leaves some products out
+        if "scale" in state and (ridge != 0.0 or before.c1 > 0.0 == now.c1):  # L1 omits some products
             carried |= with_ridge(state["basis"], state["scale"], 2.0 * ridge)
             carried.pop("inner", None)  # sums over rows that have changed
         if "recent" in state:
-            carried["recent"] = np.empty(0)  # objectives of another penalty; the point is still to be evaluated exactly
+            carried["recent"] = np.empty(0)  # objectives of another penalty; the point still needs an exact evaluation
         return carried
 
     def _prepare(self, problem: SequenceGradientProblem, start: Start) -> Prepared | None:
-        """Where to begin: after a pass of AdaGrad if that is due and pays. None if asked to stop before it is over."""
+        """Return the start, after a pass of AdaGrad if that is due and lowers F; None if asked to stop within it."""
         if self.adaptive_pass == "never" or start.weights.any():
             return Prepared(start._replace(passes=0), preconditioner_of(1.0 + counts_of(problem, start)))
         n_parts = max(1, min(problem.n_jobs, MOST_PARTS, problem.n_sequences // SMALLEST_PART))
@@ -239,12 +241,12 @@ class Auto:
     def _roughly_first(
         self, problem: AutoProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
     ) -> Generator[Step, None, str]:
-        """Steps in single precision until the target is near; then exact ones, from there and with the same pairs."""
+        """Yield Steps in single precision until the target is near, then exact ones from there with the same pairs."""
         recent = list(state.get("recent", ()))
         rough = problem.roughly() if "rough" in problem.provides else problem
         for step in self._quasi_newton(rough, start, pairs, state):
             estimate = step.state["value"]
-            recent = kept([*recent, estimate]) if step.passes else recent  # a step that is told again has been kept
+            recent = kept([*recent, estimate]) if step.passes else recent  # not a step that is reported again
             info, reached = {**step.info, "objective_estimate": estimate}, {**step.state, "recent": np.array(recent)}
             yield step._replace(objective=None, gradient=None, info=info, state=reached)
             if is_near(recent, self.target or 0.0):
@@ -262,12 +264,12 @@ class Auto:
 
 
 def is_due(when: str, is_long: bool) -> bool:
-    """What one of WHEN means for a fit."""
+    """Return whether a fit uses a stage, given its option value (one of WHEN)."""
     return when == "always" or (when == "if long" and is_long)
 
 
 def with_ridge(basis: np.ndarray, scale: Floats, ridge: float) -> dict[str, np.ndarray]:
-    """The rows of pairs and their inner products after y <- y + ridge s."""
+    """Return the rows of pairs and their inner products after y <- y + ridge s."""
     moved = basis.copy()
     moved[1::2] += (ridge * scale * scale).astype(basis.dtype) * basis[::2]
     gram = np.zeros((len(moved), len(moved)))

@@ -10,51 +10,55 @@ from fastcrf.objective.capabilities import SequenceProblem
 SECONDS_A_UNIT = 2.7e-11
 
 
-SECONDS_A_PAIR = 1.6e-9  # for each weight: what a pair of rows in single precision adds to a direction
+SECONDS_A_PAIR = 1.6e-9  # seconds per weight that a pair of rows in single precision adds to a direction
 
 
-SECONDS_A_TURN = 6e-6  # what a pair adds however few the weights are: two turns of a loop in Python
+SECONDS_A_TURN = 6e-6  # seconds that a pair adds with few weights: two iterations of a Python loop
 
 
 LANES = 8
 
 
 def gradient_seconds(problem: SequenceProblem) -> float:
-    """A gradient, on one core: recursions K^2 a position, exponentials K, score and scatter K an attribute."""
+    """Estimate the seconds of a gradient on one core: recursions K^2 per position, exponentials K, score and scatter K
+    per attribute.
+    """
     corpus, K = problem.corpus, problem.features.n_labels
     padded = -(-K // LANES) * LANES
     return SECONDS_A_UNIT * padded * (corpus.n_positions * (3 * K + 60) + 12 * len(corpus.attributes))
 
 
 def affordable_pairs(problem: SequenceProblem, share: float, least: int, most: int) -> int:
-    """As many pairs as make a direction cost `share` of a gradient, within bounds."""
+    """Return the number of pairs for which a direction takes `share` of the time of a gradient, within bounds."""
     number = share * gradient_seconds(problem) / (SECONDS_A_PAIR * problem.n_weights + SECONDS_A_TURN)
     return int(min(max(number, least), most))
 
 
-STRETCH = 6  # steps; fewer gains say little of the rate
+STRETCH = 6  # steps; the gains of fewer steps do not determine the rate
 
 
-LEAST = 1e-4  # of F: nearer to the optimum the rounding of F itself, up to 2e-5 of it, would disturb line searches
+LEAST = 1e-4  # of F: nearer to the optimum the rounding of F itself, up to 2e-5 of it, disturbs line searches
 
 
 def remaining_gap(objectives: Sequence[float]) -> float:
-    """About how far the last objective is above the optimum; infinite while nobody can tell."""
+    """Estimate how far the last objective is above the optimum; infinite while there are too few objectives."""
     if len(objectives) <= 2 * STRETCH:
         return math.inf
     first, middle, last = objectives[-2 * STRETCH - 1], objectives[-STRETCH - 1], objectives[-1]
     before, newest = first - middle, middle - last
     if newest <= 0.0:
-        return 0.0  # singles show no gain any more
+        return 0.0  # single precision shows no further decrease
     ratio = newest / before if before > 0.0 else 1.0
     return newest * ratio / (1.0 - ratio) if ratio < 1.0 else math.inf
 
 
 def is_near(objectives: Sequence[float], target: float) -> bool:
-    """Whether it is time for double precision: some ten steps before a relative gap of `target` can be certified."""
+    """Return whether to change to double precision: some ten steps before a relative gap of `target` can be
+    certified.
+    """
     return len(objectives) > 0 and remaining_gap(objectives) <= max(target, LEAST) * abs(objectives[-1])
 
 
 def kept(objectives: Sequence[float]) -> list[float]:
-    """The objectives that count."""
+    """Return the objectives that the estimate uses."""
     return list(objectives[-2 * STRETCH - 1 :])

@@ -1,1 +1,1 @@
-"""Other solvers that evaluate the whole corpus at each iteration."""
+"""Other solvers that evaluate the entire corpus at each iteration."""

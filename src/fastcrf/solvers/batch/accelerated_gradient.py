@@ -10,13 +10,14 @@ Minimizes   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + 
     repeat
         w' ← prox(y - grad f(y) / L)                     soft threshold c1 / L
         while (grad f(w') - grad f(y)).(w' - y) > L |w' - y|^2:   L ← 2 L, w' again
-        if (y - w').(w' - w) > 0:   t ← 1, y ← w', L ← L / 2      momentum points uphill: start again
+        if (y - w').(w' - w) > 0:   t ← 1, y ← w', L ← L / 2      momentum points uphill: restart
         else:                       t' ← (1 + sqrt(1 + 4 t^2)) / 2,  y ← w' + (t - 1)/t' (w' - w),  t ← t'
         w ← w'
 
-Differs from the papers: backtracking compares slopes, not values (the same test for a quadratic f), because near the
-optimum values say nothing; L starts as the curvature that a step of length 1 along the gradient meets, and is halved at
-a restart, where the theory begins anew. A Step costs two passes (grad f at y and at w'), or one where y is w.
+Differs from the papers: backtracking compares directional derivatives, not values (the same test for a quadratic f),
+because values are not accurate enough near the optimum. L starts as the curvature along a step of length 1 in the
+direction of the gradient, and is halved at a restart, because the theory starts over there. A Step costs two passes
+(grad f at y and at w'), or one where y is w.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ MOST_DOUBLINGS = 60
 
 
 class Point(NamedTuple):
-    """A place, with F there and the gradient of f."""
+    """A point with F and the gradient of f there."""
 
     weights: Floats
     value: float
@@ -105,12 +106,12 @@ class AcceleratedGradient:
                 y = moved.weights + (t - 1.0) / following * ahead
                 t = following
             w = moved
-        yield Step(w.weights, passes, w.value, w.gradient, info, reached)  # what the last, vain step cost
-        return "accelerated-gradient stays where it is: the step along the gradient is below rounding."
+        yield Step(w.weights, passes, w.value, w.gradient, info, reached)  # the cost of the last step, which failed
+        return "accelerated-gradient cannot improve further: the step along the gradient is below rounding."
 
 
 def first_lipschitz(problem: GradientProblem, w: Point) -> tuple[float, int]:
-    """(curvature of f that a step of length 1 along its gradient meets, passes spent)."""
+    """Return (curvature of f along a step of length 1 in the direction of its gradient, passes spent)."""
     length = norm(w.gradient)
     if not length > 0.0:
         return 1.0, 0
@@ -120,7 +121,9 @@ def first_lipschitz(problem: GradientProblem, w: Point) -> tuple[float, int]:
 
 
 def backtrack(problem: GradientProblem, y: Floats, gradient: Floats, L: float) -> tuple[Point, float, int]:
-    """The proximal step from y whose curvature is at most L, doubled until it is; (where to, L, passes spent)."""
+    """Double L until the proximal step from y has a curvature of at most L; return (end of the step, L, passes
+    spent).
+    """
     for trials in range(1, MOST_DOUBLINGS + 1):
         moved = proximal_step(y, gradient, 1.0 / L, float(problem.c1))
         point = Point(moved, *evaluate(problem, moved))

@@ -1,9 +1,8 @@
-"""The weights of one attribute at a time: their slopes and curvatures, and a corpus that follows where they move.
+"""Gradient components and curvatures of one attribute at a time, with scores that follow the weights.
 
-A block's slopes need the posteriors of every sequence in which its attribute occurs. Scores and posteriors of all
-positions are kept; a weight that moves changes the scores of its positions, and only sequences whose scores have
-changed since they were last looked at are inferred anew. With an L1 penalty most weights stay at zero, where they
-change nothing.
+The gradient components of a block need the posteriors of every sequence in which its attribute occurs. Scores and
+posteriors of all positions are stored. A weight that moves changes the scores of its positions, and only sequences with
+changed scores are inferred again. With an L1 penalty most weights stay at zero and change nothing.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from fastcrf.simd.lanes import add, load, multiply, scale, store
 from fastcrf.simd.widths import aligned_zeros
 from fastcrf.system.memory_budget import require_room
 
-LEAST_CURVATURE = 1e-30  # where probabilities are 0 or 1 there is none
+LEAST_CURVATURE = 1e-30  # probabilities of 0 or 1 have none
 BYTES = 8
 
 
 class Occurrences(NamedTuple):
-    """Where each attribute occurs."""
+    """The positions of each attribute."""
 
     starts: Longs  # [A + 1] first occurrence of each attribute
     positions: Longs
@@ -42,7 +41,7 @@ class Occurrences(NamedTuple):
 
 
 class Penalty(NamedTuple):
-    """c1 |w|_1 + ridge / 2 |w|^2, and how much larger curvatures are taken for than they look."""
+    """c1 |w|_1 + ridge / 2 |w|^2, and the factor by which curvatures are increased."""
 
     c1: float
     ridge: float
@@ -50,15 +49,15 @@ class Penalty(NamedTuple):
 
 
 class Inferred(NamedTuple):
-    """What is known of the positions at the current weights."""
+    """Scores and posteriors of the positions at the current weights."""
 
     scores: np.ndarray  # [P, Kp]
     posteriors: np.ndarray  # [P, Kp]
-    known: np.ndarray  # [N] bool: whether the posteriors of a sequence are those of its scores
+    known: np.ndarray  # [N] bool: whether a sequence's posteriors match its scores
 
 
 class Chain(NamedTuple):
-    """What inference in a sequence needs."""
+    """The arrays for inference in a sequence."""
 
     starts: Longs  # [N + 1]
     weights: Floats  # [N] of the sequences, or [0] when all are 1
@@ -68,7 +67,7 @@ class Chain(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Features by attribute, their observed counts, and room for what one block needs."""
+    """Features by attribute, their observed counts, and work arrays for one block."""
 
     offsets: Longs  # [A + 1] first feature of each attribute
     labels: Ints
@@ -78,7 +77,7 @@ class Block(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The corpus by attribute, and what is known of it at the current weights."""
+    """The corpus by attribute, and its state at the current weights."""
 
     occurrences: Occurrences
     block: Block
@@ -87,13 +86,13 @@ class Known(NamedTuple):
 
 
 class AttributeBlocks:
-    """The corpus of a problem by attribute, at weights that move."""
+    """The corpus of a problem by attribute, with weights that change."""
 
     def __init__(self, corpus: Corpus, features: FeatureMap) -> None:
         self.corpus, self.features, self.layout = corpus, features, make_layout(features)
         K, padded = features.n_labels, self.layout.padded
         n_bytes = 2 * BYTES * padded * corpus.n_positions
-        require_room(n_bytes, "What block coordinate descent knows of the positions", "use owlqn or prox-lbfgs")
+        require_room(n_bytes, "Scores and posteriors of block coordinate descent", "use owlqn or prox-lbfgs")
         self.lanes = (0,) * self.layout.width
         self.positions: Positions = make_positions(corpus, features, self.layout)
         self.flat = aligned_zeros(1, self.layout.table_size)[0]
@@ -109,7 +108,7 @@ class AttributeBlocks:
         self.lattice, self.sums = lattice_of(self.tree, longest, K, padded), np.zeros((4, *self.layout.edge_shape))
 
     def begin(self, weights: Floats) -> None:
-        """Scores at `weights`, from scratch; no sequence is known. Writes: what is known, edges."""
+        """Compute scores at `weights` from scratch; no posteriors are valid. Writes: scores, edges."""
         features, corner = self.features, self.layout.n_row_slots
         expand_weights(weights, self.layout.place, 0, features.n_state, self.flat)
         table = Table(self.flat[:corner].reshape(self.layout.n_rows, self.layout.padded), self.flat[corner:])
@@ -121,11 +120,11 @@ class AttributeBlocks:
 
     @property
     def n_blocks(self) -> int:
-        """One for each attribute, and the transitions."""
+        """Return the number of blocks: one for each attribute, and the transitions."""
         return self.features.n_attributes + 1
 
     def descend(self, first: int, last: int, weights: Floats, penalty: Penalty) -> int:
-        """A step for each of the blocks first..last-1; how many sequences were inferred. Writes: weights."""
+        """Step with each of the blocks first..last-1; return how many sequences were inferred. Writes: weights."""
         n, shape = self.features.n_attributes, (self.features.n_labels, self.lanes)
         known = Known(self.occurrences, self.block, self.chain, self.inferred)
         spent = int(descend_blocks(known, first, min(last, n), penalty, weights, *shape))
@@ -135,7 +134,7 @@ class AttributeBlocks:
         return spent
 
     def descend_transitions(self, weights: Floats, penalty: Penalty) -> None:
-        """The step of the transitions: a pass over all sequences. Writes: weights."""
+        """Step with the transitions: a pass over all sequences. Writes: weights."""
         features, places = self.features, (self.rows, self.features.targets)
         self.sums[:] = 0.0
         sum_steps(
@@ -159,7 +158,7 @@ def find_occurrences(corpus: Corpus, n_attributes: int) -> Occurrences:
 
 @noalloc_kernel
 def move_block(slopes, curvatures, size, penalty, weights, begin):
-    """The least of the separable model of weights begin..begin+size-1; whether one moved.
+    """Minimize the separable model of weights begin..begin+size-1; return whether a weight moved.
 
     Writes: weights; slopes (the moves), curvatures.
     """
@@ -178,7 +177,7 @@ def move_block(slopes, curvatures, size, penalty, weights, begin):
 
 @outlined_kernel
 def infer_scored(chain, scores, i, weight, n_labels, lanes):
-    """Inference of sequence i from its scores [P, Kp]. Writes: lattice, wide_edges."""
+    """Infer sequence i from its scores [P, Kp]. Writes: lattice, wide_edges."""
     lattice, first, length = chain.lattice, chain.starts[i], chain.starts[i + 1] - chain.starts[i]
     for t in range(length):
         for b in range(0, scores.shape[1], len(lanes)):
@@ -188,7 +187,7 @@ def infer_scored(chain, scores, i, weight, n_labels, lanes):
 
 @noalloc_kernel
 def descend_blocks(known, first, last, penalty, weights, n_labels, lanes):
-    """A step for each attribute; the number of sequences inferred. Writes: weights, known."""
+    """Step with each attribute; return the number of sequences inferred. Writes: weights, known."""
     occurrences, block, chain, inferred = known
     starts, posteriors, labels, spent = occurrences.starts, inferred.posteriors, block.labels, 0
     for a in range(first, last):
@@ -217,7 +216,7 @@ def descend_blocks(known, first, last, penalty, weights, n_labels, lanes):
 
 @outlined_kernel
 def know(chain, inferred, i, n_labels, lanes):
-    """Posteriors of sequence i at its scores, unweighted. Writes: inferred.posteriors and .known, lattice."""
+    """Compute posteriors of sequence i from its scores, unweighted. Writes: inferred.posteriors and .known, lattice."""
     first, one = chain.starts[i], 1.0
     infer_scored(chain, inferred.scores, i, one, n_labels, lanes)
     for t in range(chain.starts[i + 1] - first):
@@ -228,10 +227,11 @@ def know(chain, inferred, i, n_labels, lanes):
 
 @noalloc_kernel
 def sum_steps(chain, scores, step, sums, squares, n_labels, lanes):
-    """sums += sum of s_i p of all positions, p the probability that each transition weight counts there, and squares
-    += that of s_i p^2. `step` [H, Kp] is room for one position.
+    """Add to sums the sum of s_i p over all positions, p the probability of each transition weight there, and to
+    squares that of s_i p^2.
 
-    Sequences in the log domain add to neither: their steps are in wide_edges. Writes: sums, squares, room.
+    `step` [H, Kp] is a work array for one position. Sequences in the log domain add to neither: their steps are in
+    wide_edges. Writes: sums, squares, room.
     """
     lattice, edges = chain.lattice, chain.edges
     for i in range(len(chain.starts) - 1):

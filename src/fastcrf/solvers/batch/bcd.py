@@ -6,18 +6,18 @@ sequence labeling", IEEE Journal of Selected Topics in Signal Processing 4(6), p
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
 
-    repeat: for each attribute, with x its value where it occurs, and at last for the transitions as one more block
+    repeat: for each attribute, with x its value where it occurs, and last for the transitions as one more block
         g_k ← sum of x (p(y_t = k | x) - [y_t = k]);   h_k ← sum of x^2 p (1 - p)
         h ← kappa max(1, max_k |g_k| / h_k) h
         w_k ← soft(h_k w_k - g_k, c1) / (h_k + 2 c2)
 
-A Step is one sweep over all blocks. h would be the diagonal of the block's Hessian if positions were independent, and
-is made so much larger that no slope moves a weight by more than 1 / kappa; 1.5 is Wapiti's default. Nothing
-proves that a step lowers F, and none is taken back.
+A Step is one sweep over all blocks. h would be the diagonal of the block's Hessian if positions were independent. It is
+increased so that no gradient component moves a weight by more than 1 / kappa; 1.5 is Wapiti's default. A step may
+increase F, and no step is undone.
 
-Differs from Wapiti: only sequences that a move has touched are inferred anew (attribute_blocks.py), where Wapiti runs
-forward and backward recursions for each block and each of its sequences, as far as the block reaches; sequences may
-have weights and attributes values; a curvature of zero is taken for 1e-30.
+Differs from Wapiti: only sequences that a move has changed are inferred again (attribute_blocks.py), while Wapiti runs
+forward and backward recursions for each block and each of its sequences, as far as the block extends; sequences may
+have weights and attributes values; a curvature of zero counts as 1e-30.
 """
 
 from __future__ import annotations
@@ -76,5 +76,5 @@ class BCD:
             if blocks.finished:
                 blocks.start_again()
             if not np.isfinite(moved).all():
-                raise Diverged(f"A sweep of {self.name} made a weight that is not finite; raise kappa, c1 or c2.")
+                raise Diverged(f"A sweep of {self.name} produced a weight that is not finite; raise kappa, c1 or c2.")
             w, passes = moved, inferred / problem.n_sequences

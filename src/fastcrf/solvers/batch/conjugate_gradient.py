@@ -1,20 +1,20 @@
 """Nonlinear conjugate gradients, and steepest descent.
 
 Polak & Ribière (1969), "Note sur la convergence de méthodes de directions conjuguées", RIRO 3, pp. 35-43; Fletcher &
-Reeves (1964), "Function minimization by conjugate gradients", Computer Journal 7, pp. 149-154. The conventional batch
-trainers that Yang et al. (2012) and others compare with.
+Reeves (1964), "Function minimization by conjugate gradients", Computer Journal 7, pp. 149-154. These are the batch
+baselines of Yang et al. (2012) and others.
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
     repeat
         b ← max(0, g.(g - g_before) / |g_before|^2)     beta="polak-ribiere";   |g|^2 / |g_before|^2   "fletcher-reeves"
-        d ← -g + b d_before                             beta="none": steepest descent;   -g where d would not go down
-        t ← step with the strong Wolfe conditions along d, tried first where the last step would have gained as much
+        d ← -g + b d_before                             beta="none": steepest descent;   -g if d does not descend
+        t ← step with the strong Wolfe conditions along d; first trial: the decrease of the last step
         w ← w + t d
 
 Differs from the papers: Polak & Ribière's b is cut off at 0 (Powell 1984), which restarts; the line search is Nocedal &
-Wright's, with a curvature constant of 0.1, since directions are conjugate only after an accurate search; if no step is
-found, steepest descent is tried once before the end.
+Wright's, with a curvature constant of 0.1, since directions are conjugate only after an accurate search; if the search
+fails, steepest descent is tried once before the end.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ConjugateGradient:
         self, problem: GradientProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Generator[Step, None, str]:
         w, value, g, passes = begin(self.name, problem, weights, state)
-        d, gain = -g, 0.0  # gain: what the slope promised of the last step
+        d, gain = -g, 0.0  # gain: the predicted decrease of the last step
         if state:
             d, gain = np.array(state["direction"]), float(state["gain"])
         info: dict[str, float] = {}
@@ -82,14 +82,12 @@ class ConjugateGradient:
             d = self._direction(found.gradient, g, d)
             w, value, g = found.weights, found.value, found.gradient
             info = {"step_size": found.step, "trials": passes}
-        if passes:  # what the last, vain search cost
+        if passes:  # the cost of the last search, which failed
             yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes}, reached)
-        return (
-            f"{self.name} has nothing left to gain: there is no lower point along the gradient of norm {norm(g):.3g}."
-        )
+        return f"{self.name} cannot improve further: there is no lower point along the gradient of norm {norm(g):.3g}."
 
     def _direction(self, g: Floats, g_before: Floats, d: Floats) -> Floats:
-        """The next direction, a fresh array."""
+        """Return the next direction, in a new array."""
         square = dot(g_before, g_before)
         beta = 0.0
         if self.beta == "polak-ribiere":
@@ -102,7 +100,7 @@ class ConjugateGradient:
     def _search(
         self, problem: GradientProblem, w: Floats, value: float, g: Floats, d: Floats, gain: float
     ) -> tuple[Any, int, Floats]:
-        """(the trial that was found, gradients that it took, the direction): along d, or else steepest descent."""
+        """Search along d, or else steepest descent; return (the trial that was found, its gradients, the direction)."""
         slope = dot(g, d)
         search = Search(None, 0)
         if slope < -NOTHING_TO_GAIN * max(1.0, abs(value)):

@@ -1,20 +1,20 @@
-"""RPROP: a step size for each weight, by the signs of its slopes alone.
+"""RPROP: a step size for each weight, from the signs of its gradient component alone.
 
 Riedmiller & Braun (1993), "A direct adaptive method for faster backpropagation learning: the RPROP algorithm", IEEE
 International Conference on Neural Networks, pp. 586-591. For CRFs, with L1: Wapiti (Lavergne, Cappé & Yvon 2010).
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
 
-    v ← gradient of F, the shortest sub-gradient where c1 > 0;  for each weight, with g_before the slope before
+    v ← gradient of F, the minimum-norm subgradient if c1 > 0;  for each weight, with g_before the previous component
         same sign as g_before:   step ← min(1.2 step, 5),       w ← w - step sign(v)
-        the other sign:          step ← max(0.5 step, 1e-8),    w ← what it was before, and g_before ← 0 for once
+        the other sign:          step ← max(0.5 step, 1e-8),    w ← its previous value, and g_before ← 0 once
         g_before = 0:            w ← w - step sign(v)
 
-That is rprop+; rprop- (backtrack=False) moves in any case, and takes nothing back. With c1 > 0 a weight that would
-change its sign stops at exactly zero, and g_before is v.
+That is rprop+; rprop- (backtrack=False) always moves, and undoes no step. With c1 > 0 a weight that would change its
+sign stops at exactly zero, and g_before is v.
 
-Differs from Wapiti: where c1 > 0, its code compares slopes of the smooth part, and moves a weight only if that slope
-and v have the same sign. A weight that only the penalty pulls back then stays for ever.
+Differs from Wapiti: if c1 > 0, its code compares gradient components of the smooth part, and moves a weight only if
+that component and v have the same sign. A weight that only the penalty pulls back then never moves.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RPROP:
     Parameters
     ----------
     backtrack
-        Whether a weight returns when its gradient component changes sign (RPROP+).
+        Whether to undo the step of a weight whose gradient component changes sign (RPROP+).
     first_step
         First step of every weight.
     shortest
@@ -93,7 +93,7 @@ class RPROP:
     def _moved(
         self, w: Floats, g: Floats, before: Floats, slopes: Floats, steps: Floats, c1: float
     ) -> tuple[Floats, Floats, Floats, Floats]:
-        """(weights, those before, slopes to compare with, steps) after a step; fresh arrays."""
+        """Return (weights, previous weights, gradient to compare with, steps) after a step, in new arrays."""
         v = pseudo_gradient(w, g, c1)
         agreement = np.sign(slopes) * np.sign(v)
         steps = np.where(agreement > 0.0, np.minimum(self.grow * steps, self.longest), steps)

@@ -1,1 +1,1 @@
-"""Solvers that climb the dual: a distribution over the labelings of each sequence, which the weights follow."""
+"""Dual solvers: they maximize over a distribution on the label sequences of each sequence; the weights follow."""

@@ -1,17 +1,17 @@
-"""Exponentiated gradient: all distributions of the dual at once, by multiplicative updates.
+"""Batch exponentiated gradient: multiplicative updates of all distributions of the dual at once.
 
 Collins, Globerson, Koo, Carreras & Bartlett (2008), "Exponentiated gradient algorithms for conditional random fields
 and max-margin Markov networks", JMLR 9, the batch algorithm. Tsuboi et al. (2011) compare with the online one, `oeg`.
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximizing its dual D (run.py)
 
-    alpha_i  proportional to  exp(initial * right labels and bigrams);   rate = 1/2
+    alpha_i  proportional to  exp(initial * gold labels and bigrams);   rate = 1/2
     repeat
         alpha'_i  proportional to  alpha_i ** (1 - rate) * p(. | x_i, w) ** rate,   for all i
-        while D falls:   rate <- rate / 2, all alpha'_i anew
+        while D decreases:   rate <- rate / 2, all alpha'_i again
         alpha <- alpha';   w <- w(alpha);   rate <- min(1.05 rate, 1)
 
-The potentials of the chains are kept with factorized edges (potentials.py).
+The potentials of the chains are stored with factorized edges (potentials.py).
 
 Differs from the paper: the rate follows the rules of the online algorithm (Schmidt et al. 2015, footnote 9) without a
 limit of trials.
@@ -97,9 +97,7 @@ class EG:
             while not _dual(run, entropies, drift) >= before - ROUNDING * abs(before):
                 rates *= 0.5
                 if rates[0] < SMALLEST_RATE:
-                    return (
-                        f"eg has nothing left to gain: no rate down to {SMALLEST_RATE:g} raises the dual {before:.6g}."
-                    )
+                    return f"eg cannot improve further: no rate down to {SMALLEST_RATE:g} raises the dual {before:.6g}."
                 entropies, drift = _try(run, alpha, trial, rates[0])
             keep_all(run.following, rates[0], alpha, trial, run.lazy.lanes)
             run.entropies[:] = entropies
@@ -110,7 +108,7 @@ class EG:
 
 
 def _try(run: DualRun, alpha: Potentials, trial: Trial, rate: float) -> tuple[Floats, Floats]:
-    """(entropies, sum of the residuals) after an update of all distributions with `rate`. One pass."""
+    """Return (entropies, sum of the residuals) after an update of all distributions with `rate`. One pass."""
     entropies, nothing = np.empty_like(run.entropies), np.zeros_like(run.lazy.weights)
     tried = LazyWeights(run.part, nothing, np.zeros_like(nothing), make_drifting)
     try_all(run.following, rate, tried.vector, alpha, entropies, trial, run.lazy.lanes)
@@ -120,7 +118,7 @@ def _try(run: DualRun, alpha: Potentials, trial: Trial, rate: float) -> tuple[Fl
 
 
 def _move(run: DualRun, drift: Floats) -> None:
-    """The weights follow the dual point."""
+    """Set the weights that follow from the dual point."""
     run.lazy = LazyWeights(run.part, drift / -run.ridge, drift, make_drifting)
 
 
@@ -131,7 +129,9 @@ def _dual(run: DualRun, entropies: Floats, drift: Floats) -> float:
 
 @noalloc_kernel
 def update_one(following, i, rate, alpha, trial, lanes):
-    """Potentials of sequence i after an update with `rate` at the weights; its c. Writes: trial, following.space."""
+    """Compute the potentials of sequence i after an update with `rate`; return its c. Writes: trial,
+    following.space.
+    """
     blocks, space = following.blocks, following.space
     gather(following.vector, blocks.support, i, space.weights, space.edges.scores, lanes)
     score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, trial.goal, lanes)
@@ -140,7 +140,7 @@ def update_one(following, i, rate, alpha, trial, lanes):
 
 @noalloc_kernel
 def try_all(following, rate, tried, alpha, entropies, trial, lanes):
-    """Entropies after an update of all sequences; their residuals are summed in the drift of `tried`.
+    """Compute the entropies after an update of all sequences; sum their residuals in the drift of `tried`.
 
     Writes: entropies, tried, trial, following.space.
     """
@@ -155,7 +155,7 @@ def try_all(following, rate, tried, alpha, entropies, trial, lanes):
 
 @noalloc_kernel
 def keep_all(following, rate, alpha, trial, lanes):
-    """All potentials after the update with `rate`, which was tried. Writes: alpha, trial, following.space."""
+    """Store all potentials after the update with `rate`, which was tried. Writes: alpha, trial, following.space."""
     for i in range(len(alpha.favor)):
         c = update_one(following, i, rate, alpha, trial, lanes)
         keep_trial(alpha, following.blocks, i, c, following.space.lattice.scores, trial, lanes)

@@ -1,13 +1,13 @@
-"""Dual points as marginals: what SDCA remembers of each sequence, and the dual along a direction.
+"""Dual points as marginals: SDCA's state of each sequence, and the dual along a direction.
 
-A mixture of two chains is no chain, but among all distributions with its marginals of labels and steps the chain has
-the largest entropy, which is therefore a function of the marginals: with m_t(h, l) that of a step from the state h (a
-label, or in a chain of higher order a known history) to the label l at t,
+A convex combination of two chains is not a chain. Among all distributions with its marginals of labels and steps, the
+chain has the largest entropy, which is therefore a function of the marginals. With m_t(h, l) that of a step from the
+state h (a label, or in a chain of higher order a known label context) to the label l at t,
 
     H(m) = h(m_1) + sum_{t>1} [ h(m_t) - h(sum_l m_t(., l)) ],        h(p) = - sum p log p
 
-Between m and m', x of the way, D changes by  s (H(m + x (m' - m)) - H(m)) + s x w . g - s^2 x^2 |g|^2 / (4 c2),  with g
-the change of the expected features; divided by s, that is the function whose highest point is searched for.
+Between m and m', x of the way, D changes by s (H(m + x (m' - m)) - H(m)) + s x w . g - s^2 x^2 |g|^2 / (4 c2), with g
+the change of the expected features; divided by s, that is the function that the line search maximizes.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from fastcrf.simd.logarithm import take_logarithms
 from fastcrf.simd.rows import clear_rows, copy_rows
 from fastcrf.simd.widths import aligned_zeros
 
-SMALLEST = 1e-300  # of a probability whose logarithm is taken
+SMALLEST = 1e-300  # smallest probability whose logarithm is taken
 
 
 class ChainMarginals(NamedTuple):
-    """Of all sequences, or, in the same form, of one."""
+    """The marginals of all sequences or, in the same form, of one."""
 
     labels: np.ndarray  # [P, Kp]
     steps: np.ndarray  # [(P - N) H, Kp] of the step to position p of sequence i in H rows from (p - i - 1) H
 
 
 class Held(NamedTuple):
-    """Where the marginals of a sequence are."""
+    """The place of a sequence's marginals."""
 
     first: int  # row of its first label
     step: int  # first row of its first step
@@ -50,7 +50,7 @@ class Held(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room to treat one sequence."""
+    """Work arrays for one sequence."""
 
     goal: ChainMarginals  # of the model
     scores: np.ndarray  # [T, Kp] label scores at w
@@ -60,13 +60,13 @@ class Room(NamedTuple):
 
 
 def make_marginals(blocks: Blocks, smoothing: float) -> ChainMarginals:
-    """The gold labeling with probability 1 - smoothing, else any labeling with the same one."""
+    """Return the gold label sequence with probability 1 - smoothing, mixed with the uniform distribution."""
     chains, layout, K = blocks.chains, blocks.layout, blocks.layout.n_labels
     P, n, H, tree = len(chains.labels), len(chains.starts) - 1, layout.n_histories, make_tree(layout.histories, K)
     labels, steps = aligned_zeros(P, layout.padded), aligned_zeros((P - n) * H, layout.padded)
     labels[:, :K] = smoothing / K
     labels[np.arange(P), chains.labels] += 1.0 - smoothing
-    into = np.delete(np.arange(P), chains.starts[:-1])  # positions that a step leads to
+    into = np.delete(np.arange(P), chains.starts[:-1])  # positions that have an incoming step
     within = into - np.repeat(chains.starts[:-1], np.diff(chains.starts) - 1)
     for t, chances in enumerate(uniform_steps(tree, layout.order), 1):
         steps.reshape(-1, H, layout.padded)[within >= t, :, :K] = smoothing * chances
@@ -75,7 +75,7 @@ def make_marginals(blocks: Blocks, smoothing: float) -> ChainMarginals:
 
 
 def uniform_steps(tree: Tree, order: int) -> list[Floats]:
-    """Probabilities of the steps to position 1, 2 ... `order`, and all after it, if all labelings have the same."""
+    """Return probabilities of the steps to positions 1 .. `order` and all later ones, for uniform label sequences."""
     H, K = tree.following.shape
     states, found = np.where(np.arange(H) < K, 1.0 / K, 0.0), []
     for _ in range(order):
@@ -85,13 +85,13 @@ def uniform_steps(tree: Tree, order: int) -> list[Floats]:
 
 
 def gold_states(blocks: Blocks, tree: Tree) -> Longs:
-    """The state of the gold labeling at each position."""
+    """Return the state of the gold label sequence at each position."""
     starts, labels = blocks.chains.starts, blocks.chains.labels
     return np.concatenate([states_of(labels[a:b], tree) for a, b in pairwise(starts.tolist())])
 
 
 def size_of(blocks: Blocks) -> int:
-    """Bytes of the marginals of all sequences."""
+    """Return the bytes of the marginals of all sequences."""
     n, P, layout = len(blocks.chains.starts) - 1, len(blocks.chains.labels), blocks.layout
     return 8 * (P * layout.padded + (P - n) * layout.n_histories * layout.padded)
 
@@ -104,7 +104,7 @@ def make_room(blocks: Blocks) -> Room:
 
 @outlined_kernel
 def infer_goal(lattice, length, edges, wide_edges, room, n_labels, lanes):
-    """log Z of a scored sequence; its marginals, by position. Writes: room.goal, lattice."""
+    """Return log Z of a scored sequence; compute its marginals, by position. Writes: room.goal, lattice."""
     first, goal, H = np.int64(0), room.goal, len(room.sums)
     maxima, spread = shift_scores(lattice, first, length, lanes)
     if is_wide(edges, spread):
@@ -118,7 +118,7 @@ def infer_goal(lattice, length, edges, wide_edges, room, n_labels, lanes):
 
 @noalloc_kernel
 def sum_steps(steps, first, n_steps, sign, sums, lanes):
-    """sums += sign * the steps to n_steps positions, in rows from `first` on. Writes: sums."""
+    """Add sign * the steps to n_steps positions, in rows from `first` on, to sums. Writes: sums."""
     for r in range(n_steps * len(sums)):
         h = r % len(sums)
         for b in range(0, steps.shape[1], len(lanes)):
@@ -127,7 +127,7 @@ def sum_steps(steps, first, n_steps, sign, sums, lanes):
 
 @outlined_kernel
 def expected_score(marginals, held, edges, room, n_labels, lanes):
-    """The mean score of a sequence, whose label scores are in `room`. Writes: room.sums."""
+    """Return the mean score of a sequence, whose label scores are in `room`. Writes: room.sums."""
     sums, total = room.sums, 0.0
     clear_rows(sums, len(sums), lanes)
     sum_steps(marginals.steps, held.step, held.length - 1, 1.0, sums, lanes)
@@ -143,7 +143,8 @@ def expected_score(marginals, held, edges, room, n_labels, lanes):
 
 @outlined_kernel
 def entropy_between(marginals, held, room, x):
-    """(H, its first and its second derivative) x of the way from a sequence's marginals to room.goal.
+    """Return (H, its first and its second derivative) at fraction x of the way from a sequence's marginals to
+    room.goal.
 
     Writes: room.logs.
     """
@@ -164,7 +165,7 @@ def entropy_between(marginals, held, room, x):
 
 @outlined_kernel
 def add_entropy(rows, first, goal, row, n_rows, x, logs):
-    """The part of some rows of probabilities: h, h', h'' at rows[first:] + x (goal[row:] - rows[first:]).
+    """Add h, h', h'' of some rows of probabilities at rows[first:] + x (goal[row:] - rows[first:]).
 
     Padding is 0 in both: 0 log 0 = 0. Writes: logs.
     """
@@ -185,7 +186,7 @@ def add_entropy(rows, first, goal, row, n_rows, x, logs):
 
 @outlined_kernel
 def entropy_of_sums(rows, first, goal, row, n_rows, x):
-    """The same of the sum of each row."""
+    """Return the same of the sum of each row."""
     entropy, slope, curvature = 0.0, 0.0, 0.0
     for r in range(n_rows):
         here, way = 0.0, 0.0
@@ -202,14 +203,14 @@ def entropy_of_sums(rows, first, goal, row, n_rows, x):
 
 @noalloc_kernel
 def move_towards(marginals, held, room, x, lanes):
-    """m <- m + x (goal - m) for one sequence. Writes: marginals."""
+    """Set m <- m + x (goal - m) for one sequence. Writes: marginals."""
     mix_rows(marginals.labels, held.first, room.goal.labels, held.length, x, lanes)
     mix_rows(marginals.steps, held.step, room.goal.steps, (held.length - 1) * len(room.sums), x, lanes)
 
 
 @noalloc_kernel
 def mix_rows(target, first, source, n_rows, x, lanes):
-    """target[first:] += x (source - target[first:]), over n_rows rows. Writes: target."""
+    """Add target[first:] += x (source - target[first:]), over n_rows rows. Writes: target."""
     for r in range(n_rows):
         for b in range(0, target.shape[1], len(lanes)):
             here = load(target, first + r, b, lanes)

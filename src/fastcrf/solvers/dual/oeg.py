@@ -1,25 +1,25 @@
-"""Online exponentiated gradient: the dual of one sequence at a time, by multiplicative updates.
+"""Online exponentiated gradient: multiplicative updates of the dual, one sequence at a time.
 
 Collins, Globerson, Koo, Carreras & Bartlett (2008), "Exponentiated gradient algorithms for conditional random fields
-and max-margin Markov networks", JMLR 9, with the heuristics of schmidt2015, footnote 9.
+and max-margin Markov networks", JMLR 9, with the heuristics of Schmidt et al. (2015), footnote 9.
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximizing its dual D (run.py)
 
-    alpha_i  proportional to  exp(initial * right labels and bigrams);   rate_i = 1/2
-    repeat: draw i
+    alpha_i  proportional to  exp(initial * gold labels and bigrams);   rate_i = 1/2
+    repeat: sample i
         alpha'  proportional to  alpha_i ** (1 - rate_i) * p(. | x_i, w) ** rate_i
-        while D falls, at most 2 times in the first pass and 5 later:   rate_i <- rate_i / 2, alpha' anew
-        if D still falls:   rate_i <- rate_i / 2 for the next visit
+        while D decreases, at most 2 times in the first pass and 5 later:   rate_i <- rate_i / 2, alpha' again
+        if D still decreases:   rate_i <- rate_i / 2 for the next visit
         else:   w <- w + s_i (E_{alpha_i} F - E_{alpha'} F) / (2 c2);   alpha_i <- alpha'
         rate_i <- min(1.05 rate_i, 1)
 
-The first pass goes through a random permutation (`permutation`; without it, the paper's OEG-noRP, draws are uniform
-from the start), later draws are uniform. `initial` is 3, or 10 in the paper's OEG-10. A chain is kept as potentials
-whose edges are factorized (potentials.py), with the residuals of the last update.
+The first pass visits a random permutation (`permutation`; without it, the paper's OEG-noRP, samples are uniform from
+the start), and later samples are uniform. `initial` is 3, or 10 in the paper's OEG-10. A chain is stored as potentials
+with factorized edges (potentials.py), with the residuals of the last update.
 
 Differs from the papers: the rate is at most 1, where alpha' is the model's own distribution; "parts with the correct
-label" are labels and bigrams; potentials that are too wide for doubles, while the start still shows, count as a fall of
-D.
+label" are labels and bigrams; potentials whose range is too large for doubles, while the start still has an effect,
+count as a decrease of D.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class OEG:
     seed
         Seed of the samples; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str] = "oeg"
@@ -127,19 +127,19 @@ class OEG:
             yield run.step(rate=float(rates.mean()))
 
     def _order(self, epoch: int, n: int) -> Longs:
-        """The sequences that an epoch draws, one after the other."""
+        """Return the sequences that an epoch samples, in order."""
         if epoch == 0 and self.permutation:
             return epoch_permutation(seed_of(self), epoch, n)
         return np.minimum((epoch_uniforms(seed_of(self), epoch, n) * n).astype(np.int64), n - 1)
 
 
 def size_of(blocks: Blocks) -> int:
-    """Bytes of potentials, residuals and entropies."""
+    """Return the bytes of potentials, residuals and entropies."""
     return potentials.size_of(blocks) + bytes_by_form(blocks)["mixed"]
 
 
 class State(NamedTuple):
-    """What updates read and move."""
+    """The arrays that updates read and write."""
 
     following: DualWeights
     alpha: Potentials
@@ -150,7 +150,7 @@ class State(NamedTuple):
 
 @noalloc_kernel
 def first_residuals(state, first, last, lanes):
-    """Entropies and residuals of the sequences first..last-1 as their potentials have them; w follows.
+    """Compute entropies and residuals of the sequences first..last-1 from their potentials; update w.
 
     Writes: state, all but alpha and rates.
     """
@@ -164,7 +164,7 @@ def first_residuals(state, first, last, lanes):
 
 @noalloc_kernel
 def ascend(state, order, backtracks, lanes):
-    """An update of each sequence of `order`; the number of forward-backward recursions. Writes: state."""
+    """Update each sequence of `order`; return the number of forward-backward recursions. Writes: state."""
     following, alpha, rates = state.following, state.alpha, state.rates
     gradients, trial = state.gradients, state.trial
     blocks, space, entropies = following.blocks, following.space, following.entropies
@@ -185,13 +185,13 @@ def ascend(state, order, backtracks, lanes):
                 entropies[i] = entropy
                 break
             rates[i] *= 0.5  # Schmidt et al. (2015), footnote 9
-        rates[i] = min(GROWTH * rates[i], 1.0)  # footnote 9: 1.05 times as long at the next visit
+        rates[i] = min(GROWTH * rates[i], 1.0)  # footnote 9: 1.05 times larger at the next visit
     return evaluations
 
 
 @noalloc_kernel
 def keep_residuals(following, i, gradients, lanes):
-    """The residuals of sequence i, just inferred, take the place of the stored ones; w follows.
+    """Store the residuals of sequence i, just inferred, in place of the old ones; update w.
 
     Writes: gradients, following.vector.
     """
@@ -205,7 +205,7 @@ def keep_residuals(following, i, gradients, lanes):
 
 @noalloc_kernel
 def rise_of_penalty(following, i, gradients, goal, lanes):
-    """c2 |w|^2 - c2 |w - change / (2 c2)|^2 = w . change - |change|^2 / (4 c2), for the change of sequence i.
+    """Return c2 |w|^2 - c2 |w - change / (2 c2)|^2 = w . change - |change|^2 / (4 c2), for the change of sequence i.
 
     By position, w . change is the sum of changes times scores. Writes: gradients (masked).
     """

@@ -1,17 +1,18 @@
-"""Distributions over labelings as potentials: what exponentiated gradient remembers of each sequence.
+"""Distributions over label sequences as potentials: the state of exponentiated gradient for each sequence.
 
-A distribution of EG's is always a chain, because each update mixes logarithms of chains:
+A distribution of EG is always a chain, because each update interpolates logarithms of chains:
 
     alpha_i(y)  is proportional to  exp( sum_t theta_t(y_t) + sum_t [ tau(y_{t-1}, y_t) + c 1(gold bigram at t) ] )
 
-Weights of transitions do not depend on the position, so the part tau of the bigrams does not either; what does, is the
-start, which favors the gold bigram at each position by c. An update scales it by (1 - rate), so that T K + K^2 + 1
-numbers a sequence are enough. (With both parts at the start, a right label counts `initial`, and so does a right
-bigram.) While c matters, each position has a matrix of its own, made for the recursions and forgotten; when c has
-faded below what a double can show, all share one.
+Weights of transitions do not depend on the position, and neither does the part tau of the bigrams. Only the start does:
+it favors the gold bigram at each position by c. An update scales c by (1 - rate), so that T K + K^2 + 1 numbers per
+sequence suffice. (With both parts at the start, a gold label counts `initial`, and so does a gold bigram.) While c
+matters, each position has a matrix of its own, built for the recursions and discarded. When c is too small to change a
+double, all positions share one matrix.
 
-In a chain of higher order tau has a number for each known history and label (features/histories.py), and what the start
-favors is the state at each position: the history that the gold labeling ends with there. It takes no matrices.
+In a chain of higher order tau has a number for each known label context and label (features/histories.py), and the
+start favors the state at each position: the context that the gold label sequence ends with there. This needs no
+matrices.
 """
 
 from __future__ import annotations
@@ -36,20 +37,21 @@ from fastcrf.simd.widths import aligned_zeros
 from fastcrf.solvers.options import check_positive
 from fastcrf.stochastic.block_evaluation import infer_current
 
-FIRST_RATE, GROWTH = 0.5, 1.05  # schmidt2015, footnote 9
+FIRST_RATE, GROWTH = 0.5, 1.05  # Schmidt et al. (2015), footnote 9
 FADED = 1e-17  # of c: exp(c) is 1
-LARGEST_INITIAL = 100.0  # beyond, the first potentials would be too wide for the recursions
+LARGEST_INITIAL = 100.0  # larger values make the first potentials' range too large for the recursions
 
 
 @generic
 def favor_gold(edges, blocks, i, c, lanes):  # type: ignore[no-untyped-def]
-    """Edges whose gold bigrams, or states, of sequence i count c more at their positions. Writes: edges."""
+    """Return edges that add c for sequence i's gold bigrams, or states, at their positions. Writes: edges."""
 
 
 @generic
 def count_favored(edges, blocks, i, c, space):  # type: ignore[no-untyped-def]
-    """What c adds to the expected score of sequence i, after `infer_current` took it for 0: of c itself and, where
-    `infer_current` left some out, of bigrams. Writes: space.edge_sums (completed).
+    """Return what c adds to the expected score of sequence i, after `infer_current` assumed c = 0.
+
+    This includes the bigrams that `infer_current` omitted. Writes: space.edge_sums (completed).
     """
 
 
@@ -62,22 +64,24 @@ class Potentials(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Room for the potentials of one sequence that are tried."""
+    """Work arrays for the trial potentials of one sequence."""
 
-    goal: np.ndarray  # [T, Kp] label scores at the weights, where a rate of 1 would lead
+    goal: np.ndarray  # [T, Kp] label scores at the weights, the target for a rate of 1
     labels: np.ndarray  # [T, Kp] potentials
     edges: AnyEdges  # tau; in a chain of order 1 the matrices of all positions, of which the first is tau's
 
 
 def check_initial(solver: str, initial: object) -> None:
-    """The option `initial` of a solver must be a number above 0, and not so large that probabilities underflow."""
+    """Raise `OptionError` unless `initial` is above 0, and small enough that probabilities do not underflow."""
     check_positive(solver, "initial", initial)
     if initial > LARGEST_INITIAL:  # type: ignore[operator]
         raise ValueError(f"{solver}: initial must be at most {LARGEST_INITIAL:g}; got initial={initial!r}.")
 
 
 def make_potentials(blocks: Blocks, initial: float) -> Potentials:
-    """A right label or bigram (or state) counts `initial`, a wrong one 0 (schmidt2015, footnote 9)."""
+    """Return potentials in which a gold label or bigram (or state) counts `initial`, any other 0 (Schmidt et al.
+    (2015), footnote 9).
+    """
     chains, layout = blocks.chains, blocks.layout
     n, P, K, Kp = len(chains.starts) - 1, len(chains.labels), layout.n_labels, layout.padded
     labels = aligned_zeros(P, Kp)
@@ -100,7 +104,7 @@ def make_trial_edges(blocks: Blocks) -> AnyEdges:
 
 
 def size_of(blocks: Blocks) -> int:
-    """Bytes of the potentials and of a trial's matrices."""
+    """Return the bytes of the potentials and of a trial's matrices."""
     n, P, longest = len(blocks.chains.starts) - 1, len(blocks.chains.labels), blocks.widest[2]
     H, Kp, squares = blocks.layout.n_histories, blocks.layout.padded, 2 * longest if blocks.layout.order == 1 else 0
     return 8 * (P * Kp + n * H * Kp + n + squares * Kp * Kp)
@@ -108,7 +112,8 @@ def size_of(blocks: Blocks) -> int:
 
 @outlined_kernel
 def blend(potentials, blocks, i, rate, edge_scores, trial, target, lanes):
-    """(1 - rate) potentials + rate scores of sequence i, to `target` (labels) and trial.edges.scores; c of these.
+    """Write (1 - rate) potentials + rate scores of sequence i to `target` (labels) and trial.edges.scores; return their
+    c.
 
     Writes: target, trial.
     """
@@ -128,9 +133,10 @@ def blend(potentials, blocks, i, rate, edge_scores, trial, target, lanes):
 
 @outlined_kernel
 def infer_chain(blocks, i, c, trial, space, lanes):
-    """Weighted entropy of the chain of sequence i whose label potentials are in space.lattice.scores, the others in
-    `trial`; its residuals go where `infer_block` leaves them. Minus infinity where what is favored and very wide
-    potentials meet, which the recursions cannot take: such a trial is a vain one.
+    """Return the weighted entropy of the chain of sequence i; write its residuals where `infer_block` does.
+
+    Its label potentials are in space.lattice.scores, the others in `trial`. Returns minus infinity if favored bigrams
+    and potentials with a large range occur together, which the recursions do not support: such a trial fails.
 
     Writes: space, trial (labels: the potentials again).
     """
@@ -147,20 +153,20 @@ def infer_chain(blocks, i, c, trial, space, lanes):
 
 @noalloc_kernel
 def widest_row(scores, n_rows, n_labels):
-    """The largest difference between two labels of one row."""
+    """Return the largest difference between two labels of one row."""
     widest = 0.0
     for t in range(n_rows):
         high, low = scores[t, 0], scores[t, 0]
         for k in range(1, n_labels):
             high, low = max(high, scores[t, k]), min(low, scores[t, k])
-        if not high - low <= widest:  # a NaN is wide
+        if not high - low <= widest:  # a NaN counts as too large
             widest = high - low
     return widest
 
 
 @favor_gold.register(Edges)
 def favor_bigrams(edges, blocks, i, c, lanes):
-    """Matrices of each position: tau's, the gold bigram times exp(c). Writes: edges.forward, edges.backward."""
+    """Build matrices of each position: tau's, the gold bigram times exp(c). Writes: edges.forward, edges.backward."""
     starts, labels, Kp, factor = blocks.chains.starts, blocks.chains.labels, edges.scores.shape[1], math.exp(c)
     for p in range(starts[i] + 1, starts[i + 1]):
         row, before, after = (p - starts[i]) * Kp, labels[p - 1], labels[p]
@@ -185,7 +191,7 @@ def count_favored_bigrams(edges, blocks, i, c, space):
 
 @favor_gold.register(HistoryEdges)
 def favor_states(edges, blocks, i, c, lanes):
-    """Writes: edges.favored."""
+    """Set the favored states of sequence i and their factor. Writes: edges.favored."""
     starts, labels = blocks.chains.starts, blocks.chains.labels
     edges.favored[0] = labels[starts[i]]
     for p in range(starts[i] + 1, starts[i + 1]):
@@ -207,7 +213,7 @@ def count_favored_states(edges, blocks, i, c, space):
 
 @noalloc_kernel
 def keep_trial(potentials, blocks, i, c, labels, trial, lanes):
-    """What was tried becomes the potentials of sequence i: `labels`, the edges of `trial`, c. Writes: potentials."""
+    """Store the trial as the potentials of sequence i: `labels`, the edges of `trial`, c. Writes: potentials."""
     starts, H = blocks.chains.starts, blocks.layout.n_histories
     copy_rows(labels, potentials.labels[starts[i] :], starts[i + 1] - starts[i], lanes)
     copy_rows(trial.edges.scores, potentials.transitions[i * H :], H, lanes)

@@ -1,13 +1,13 @@
-"""The state that dual solvers share: weights that follow a dual point, its entropies, and how far the run has come.
+"""The shared state of dual solvers: weights that follow a dual point, its entropies, and the progress of the run.
 
-With alpha_i a distribution over the labelings of sequence i and s_i its weight, in the sum scale:
+With alpha_i a distribution over the label sequences of sequence i and s_i its weight, in the sum scale:
 
     w(alpha) = sum_i s_i ( F(x_i, y_i) - E_{alpha_i} F ) / (2 c2)
     D(alpha) = sum_i s_i H(alpha_i) - c2 |w(alpha)|^2   <=   F*   <=   F(w(alpha))
 
-A sequence that was not looked at yet is at its gold labeling, where entropy and residuals are 0: a dual point, too, so
-that D is a lower bound at any time. The drift d of the lazy vector is the sum of the residuals, and w = -d / (2 c2).
-With a prior, that w is the difference from it, and D has one more part, prior . d.
+A sequence that was not visited yet is at its gold label sequence, where entropy and residuals are 0. That is also a
+dual point, so D is a lower bound at any time. The drift d of the lazy vector is the sum of the residuals, and w = -d /
+(2 c2). With a prior, that w is the difference from it, and D has one more term, prior . d.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STATE_FIELDS = {
 
 
 class DualWeights(NamedTuple):
-    """The weights that follow a dual point, its entropies, and what it takes to evaluate a sequence at them."""
+    """The weights that follow a dual point, its entropies, and the arrays to evaluate a sequence at them."""
 
     blocks: Blocks
     vector: Any  # w and d (lazy_vectors/drifting_vector.py)
@@ -48,9 +48,10 @@ class DualWeights(NamedTuple):
 
 
 class DualRun:
-    """One run; the solver hands in the work on a slice of sequences, and the arrays of its dual point by name.
+    """One run; the solver provides the work on a slice of sequences, and the arrays of its dual point by name.
 
-    size_of: bytes that the dual point of a corpus takes; steps: that are due in an epoch.
+    size_of: bytes that the dual point of a corpus takes;
+    steps: number of Steps per epoch.
     """
 
     def __init__(
@@ -64,13 +65,13 @@ class DualRun:
     ) -> None:
         if weights.any() and not state:
             raise ValueError(
-                f"{name} starts at the weights of its own first dual point, and cannot start from given weights; leave "
-                "them out, or use a solver that moves the weights themselves, such as lbfgs or sag-nus-star."
+                f"{name} starts at the weights of its own first dual point and cannot start from given weights; omit "
+                "them, or use a primal solver such as lbfgs or sag-nus-star."
             )
         self.name, self.problem, self.ridge = name, problem, 2.0 * problem.c2
         self.part = problem.part(np.zeros_like(weights))
         self.blocks = self.part.blocks
-        remedy = "use a solver that remembers less, such as lbfgs or sag-nus-star"
+        remedy = "use a solver with a smaller state, such as lbfgs or sag-nus-star"
         require_room(size_of(self.blocks), f"The dual point of {name} for these data", remedy)
         n = problem.n_sequences
         self.space = make_workspace(self.blocks)
@@ -89,29 +90,31 @@ class DualRun:
 
     @property
     def following(self) -> DualWeights:
-        """What kernels read and move."""
+        """Return the arrays that kernels read and write."""
         return DualWeights(self.blocks, self.lazy.vector, self.entropies, self.ridge, self.space)
 
     def remember(self, state: Mapping[str, Any] | None, **arrays: np.ndarray) -> None:
-        """Arrays that the dual point consists of, as they are now or as `state` has them. Writes: arrays."""
+        """Register arrays of the dual point, with their current values or those of `state`. Writes: arrays."""
         self.dual |= arrays
         for item, array in arrays.items() if state else ():
             take(self.name, item, state or NOTHING, array)
 
     def fill(self, work: Callable[[int, int], None]) -> None:
-        """work(first, last) on what is left of the sequences, or less if told to stop: their first dual point."""
+        """Run work(first, last) on the remaining sequences, or on fewer if asked to stop: their first dual point."""
         for some in self.filled:
             work(some.start, some.stop)
             self.evaluations += some.stop - some.start
 
     def end_epoch(self) -> None:
-        """The next epoch begins, if all draws of this one are done."""
+        """Begin the next epoch if all samples of this one are done."""
         if self.draws.finished:
             self.epoch += 1
             self.draws.start_again()
 
     def step(self, **info: float) -> Step:
-        """Where the run is, settled. The driver measures the objective there, on its own time."""
+        """Return the current Step, with lazy updates applied. The driver evaluates the objective there, outside the
+        solver's clock.
+        """
         square, w = self.lazy.settle(self.ridge), self.lazy.weights
         entropy, penalty = float(self.entropies.sum()), self.problem.c2 * dot(w, w)
         along_prior = self.part.along_prior(self.lazy.settled[1])

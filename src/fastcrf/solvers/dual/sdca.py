@@ -6,21 +6,21 @@ minimization", Mathematical Programming 155.
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2   by maximizing its dual D (run.py)
 
-    m_i  the marginals of labels and of steps at each position: nearly those of the gold labeling
-    repeat: draw i
+    m_i  the marginals of labels and of steps at each position: nearly those of the gold label sequence
+    repeat: sample i
         m'      the marginals of p(. | x_i, w)
         gap_i = s_i KL(m_i || m')                                  F(w) - D is the sum of the gaps
-        x       where D is highest between m_i (x = 0) and m' (x = 1)
+        x       maximizes D between m_i (x = 0) and m' (x = 1)
         w <- w - x s_i (E_{m'} F - E_{m_i} F) / (2 c2);   m_i <- (1 - x) m_i + x m'
 
-Draws are in proportion to the gaps as they were when last seen, a fifth of them uniform (`sampling`). The line search
-needs no inference: the slope of D is known from logarithms of the marginals (marginals.py). It is negative at 1, so a
-secant gives a first x; "exact" goes on by Newton's method within its bracket, to a relative `precision` of x; "secant"
+Samples are in proportion to the gaps at the last visits, 20 % of them uniform (`sampling`). The line search needs no
+inference: the derivative of D follows from logarithms of the marginals (marginals.py). It is negative at 1, so a secant
+gives a first x. "exact" continues with Newton's method within its bracket, to a relative `precision` of x; "secant"
 takes the first x that does not lower D.
 
 Differs from the paper: the search starts at the secant's root, not at 1/2, and its precision is relative; `smoothing`
-is how much of the uniform distribution the start mixes in. Rows have the dual and, as estimates, the sum of the gaps
-when last seen, and the objective that follows from it.
+is the share of the uniform distribution in the start. Rows have the dual and, as estimates, the sum of the gaps at the
+last visits and the objective that follows from it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from fastcrf.stochastic.block_evaluation import score_current
 from fastcrf.stochastic.local_change import mask_change
 from fastcrf.stochastic.sampling import build_sums, draw_mixture, epoch_uniforms, leaves_of, set_sum
 
-FIRST_GAP = 100.0  # of a sequence that was not drawn yet: it soon will be
+FIRST_GAP = 100.0  # of a sequence that was not sampled yet: large, so that it is sampled soon
 UNIFORM_SHARE = {"gap": 0.2, "uniform": 1.0}
 MOST_TRIALS = 60
 
@@ -82,7 +82,7 @@ class SDCA:
     seed
         Seed of the samples; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str] = "sdca"
@@ -142,26 +142,26 @@ class SDCA:
 
 
 class State(NamedTuple):
-    """What draws read and move."""
+    """The arrays that samples read and write."""
 
-    following: DualWeights  # its blocks without the s_i: inference is that of sequences of weight 1
+    following: DualWeights  # its blocks without the s_i: inference uses sequences of weight 1
     sizes: Floats  # [N] s_i
     marginals: ChainMarginals
-    gaps: Floats  # [N] when last seen
+    gaps: Floats  # [N] at the last visit
     sums: Floats  # of the gaps (stochastic/sampling.py)
     room: Room
 
 
 @noalloc_kernel
 def held_by(blocks, i):
-    """Where the marginals of sequence i are."""
+    """Return the place of the marginals of sequence i."""
     starts = blocks.chains.starts
     return Held(starts[i], (starts[i] - i) * blocks.layout.n_histories, starts[i + 1] - starts[i])
 
 
 @noalloc_kernel
 def first_weights(state, lanes):
-    """Entropies and weights of the first dual point: a step from the gold labeling, where w = 0.
+    """Compute entropies and weights of the first dual point: a step from the gold label sequence, where w = 0.
 
     Writes: state.following, state.room.
     """
@@ -183,7 +183,7 @@ def first_weights(state, lanes):
 
 @outlined_kernel
 def find_change(marginals, held, edges, room, space, n_labels, lanes):
-    """How the expected labels and transitions of a sequence change from its marginals to room.goal.
+    """Compute the change of the expected labels and transitions of a sequence from its marginals to room.goal.
 
     Writes: room.change, space.edge_change.
     """
@@ -200,14 +200,14 @@ def find_change(marginals, held, edges, room, space, n_labels, lanes):
 
 @noalloc_kernel
 def square_of_change(blocks, i, room, space, lanes):
-    """|g|^2 of g, the change of expected features. Writes: space.change and space.edge_change (g, masked)."""
+    """Return |g|^2 of g, the change of expected features. Writes: space.change and space.edge_change (g, masked)."""
     collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, room.change, space.change, lanes)
     return mask_change(blocks.support, i, space.change, space.edge_change, len(room.sums), lanes)
 
 
 @noalloc_kernel
 def coordinate_ascent(state, uniforms, share, precision, lanes):
-    """A draw and its ascent for each uniform: the paper's Algorithm 1. Writes: state."""
+    """Sample and ascend for each uniform: the paper's Algorithm 1. Writes: state."""
     following, marginals, room = state.following, state.marginals, state.room
     blocks, space, gaps = following.blocks, following.space, state.gaps
     K = blocks.layout.n_labels
@@ -234,7 +234,7 @@ def coordinate_ascent(state, uniforms, share, precision, lanes):
 
 @noalloc_kernel
 def move_weights(following, i, share, lanes):
-    """d += share * change, w with it, for the change of sequence i. Writes: following.vector."""
+    """Set d += share * change, and w with it, for the change of sequence i. Writes: following.vector."""
     blocks, space = following.blocks, following.space
     turn(
         following.vector, blocks.support, i, share, share / following.ridge, space.change, space.edge_change,
@@ -244,13 +244,14 @@ def move_weights(following, i, share, lanes):
 
 @outlined_kernel
 def search_line(marginals, held, room, along, square, precision):
-    """(x, H there): where H(x) + x along - x^2 square / 2 is highest for x in [0, 1], to a relative precision; an
-    infinite one asks for the first secant that does not lower it. Its slope at 1, where H' = -along, is -square.
-    Writes: room.logs.
+    """Maximize H(x) + x along - x^2 square / 2 over x in [0, 1] to a relative precision; return (x, H there).
+
+    An infinite precision asks for the first secant that does not lower it. Its derivative at 1, where H' = -along, is
+    -square. Writes: room.logs.
     """
     begin, slope, _ = entropy_between(marginals, held, room, 0.0)
     slope += along
-    if not slope > 0.0 or not square > 0.0:  # the model's marginals already, or none of their features has a weight
+    if not slope > 0.0 or not square > 0.0:  # already the model's marginals, or none of their features has a weight
         x = 1.0 if square == 0.0 else 0.0
         return x, entropy_between(marginals, held, room, x)[0]
     low, high, x, entropy, following = 0.0, 1.0, 0.0, begin, slope / (slope + square)

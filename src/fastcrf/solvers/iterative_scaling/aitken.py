@@ -1,11 +1,11 @@
-"""Aitken's acceleration of a map: as far along its step as a geometric series of such steps would lead.
+"""Aitken's acceleration of a map: extrapolate its step by the sum of a geometric series.
 
 Near a fixed point the map is linear, M(w) - M(v) = J (w - v), and if the moves D' = w - v and D = M(w) - M(v) have one
 ratio g, then J may be replaced by g, and the steps that follow are known:
 
-    w* = w + (M(w) - w) / (1 - g)                                             yang2012, eq. 4.6
+    w* = w + (M(w) - w) / (1 - g)                                             Yang et al. (2012), eq. 4.6
 
-Hesterberg (2005) has three estimates of the ratio (yang2012, eq. 4.8-4.10); each component may have one of its own:
+Hesterberg (2005) has three estimates of the ratio (Yang et al. 2012, eq. 4.8-4.10); each component may have its own:
 
     (1) D.D' / |D'|^2       (2) |D| / |D'|       (3) |D|^2 / D.D'       (1) <= (2) <= (3) where D.D' > 0
 """
@@ -33,7 +33,7 @@ STATE_FIELDS = {
 
 
 class Extrapolation(NamedTuple):
-    """How far: see `fastcrf.solvers.iterative_scaling.aitken_gis` for the options."""
+    """The extrapolation: see `fastcrf.solvers.iterative_scaling.aitken_gis` for the options."""
 
     gamma: int
     componentwise: bool
@@ -42,7 +42,7 @@ class Extrapolation(NamedTuple):
 
 
 class Aitken:
-    """Proposals by Aitken's rule; `staggered`, only after a plain step."""
+    """Proposals by Aitken's rule; with `staggered`, only after a plain step."""
 
     def __init__(self, extrapolation: Extrapolation, staggered: bool) -> None:
         self.extrapolation, self.staggered = extrapolation, staggered
@@ -71,7 +71,7 @@ class Aitken:
 
 
 def lengthening(move: Floats, image_move: Floats, how: Extrapolation) -> Floats | float | None:
-    """The factor of the plain step, 1 / (1 - ratio); None where the moves point away from each other."""
+    """Return the factor of the plain step, 1 / (1 - ratio); None if the moves have opposite directions."""
     if how.componentwise:
         each = np.divide(image_move, move, out=np.zeros_like(move), where=move != 0.0)
         each = np.abs(each) if how.gamma == 2 else each

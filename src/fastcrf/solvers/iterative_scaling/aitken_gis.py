@@ -13,17 +13,17 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2,   where no featu
         v ← w' + (w'' - w') / (1 - g)                   eq. 4.6
         w ← v if F(v) <= F(w'), else w''
 
-That is staggered: a plain step between two accelerations, and two evaluations of M a cycle. Otherwise every step is
-accelerated, with J estimated from the last two points wherever they came from: w - v and M(w) - M(v).
+That is staggered: a plain step between two accelerations, and two evaluations of M per cycle. Otherwise every step is
+accelerated, with J estimated from the last two points, accelerated or not: w - v and M(w) - M(v).
 
 Presets: `triple-jump` is estimate 2; `componentwise-triple-jump` (CTJPIS) has a ratio for each component, within ±0.9;
 `aitken-gis` is not staggered.
 
 Differs from the paper: this is the batch form, with the exact penalized step. Ratios are limited to 0.9999 (those of
-long sentences exceed 0.99, where all estimates would be one), and no acceleration is tried where both moves point away
-from each other. Haemmerlin & Hoffmann's r = 2 / (2 - l_max - l_min) takes the third and the first estimate for the
-extreme eigenvalues, of which the paper says nothing. F(v) is compared with F(w'), which is known, rather than with
-F(w''), which is not: F never rises, and an evaluation is saved.
+long sentences exceed 0.99, where all estimates would be one), and no acceleration is tried if the two moves have
+opposite directions. Haemmerlin & Hoffmann's r = 2 / (2 - l_max - l_min) uses the third and the first estimate for the
+extreme eigenvalues, which the paper does not specify. F(v) is compared with F(w'), which is known, rather than with
+F(w''), which is not: F never increases, and an evaluation is saved.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ class AitkenGIS:
     Parameters
     ----------
     gamma
-        Which estimate of the ratio of two moves: 1, 2 or 3.
+        Estimate of the ratio of two moves: 1, 2 or 3.
     staggered
         Whether each accelerated step is followed by a plain one.
     componentwise
-        Whether each weight has a ratio of its own.
+        Whether each weight has its own ratio.
     length
         "aitken", 1 / (1 - ratio), or "haemmerlin-hoffmann".
     limit
         Largest ratio, below 1.
     rule
-        Penalized step: "exact", or "paper", that of Yang et al. (2012), which may raise the objective.
+        Penalized step: "exact", or "paper", that of Yang et al. (2012), which may increase the objective.
     """
 
     name: ClassVar[str] = "staggered-aitken-gis"

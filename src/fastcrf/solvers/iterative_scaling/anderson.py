@@ -1,4 +1,4 @@
-"""Anderson's acceleration of a map: the mixture of the last points whose step would be the shortest.
+"""Anderson's acceleration of a map: the linear combination of the last points with the shortest step.
 
 c ← argmin | r - R c |,     r = M(w) - w,   columns of R: the last changes of r
 w ← M(w) - G c                              columns of G: the last changes of M(w)
@@ -21,7 +21,7 @@ SMALLEST = 1e-12  # of the least squares' eigenvalues, relative to the largest
 
 
 class Anderson:
-    """Proposals from the last changes, `pairs` at most. Where one is refused, the changes before it are forgotten."""
+    """Proposals from the last changes, at most `pairs`. A rejected proposal discards the changes before it."""
 
     def __init__(self, pairs: int, n_weights: int) -> None:
         self.images = np.empty((pairs, n_weights))

@@ -7,12 +7,12 @@ pp. 1715-1735.
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2,   where no feature is negative
 
     repeat                                              M: one step of penalized GIS, see gis.py
-        v ← the mixture of the last m + 1 images whose step is the shortest (anderson.py)
-        w ← v if F(v) <= F(w), else M(w), and what lies before is forgotten
+        v ← the combination of the last m + 1 images with the shortest step (anderson.py)
+        w ← v if F(v) <= F(w), else M(w), and earlier points are discarded
 
-For comparison with Aitken's rule, which knows one ratio: this one has m of them, for m pairs of vectors.
+This generalizes Aitken's rule, which has one ratio: here there are m of them, for m pairs of vectors.
 
-Differs from the papers: proposals that raise F are refused; normal equations instead of a QR factorization.
+Differs from the papers: proposals that increase F are rejected; normal equations instead of a QR factorization.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class AndersonGIS:
     Parameters
     ----------
     pairs
-        Changes that are combined.
+        Number of previous changes to combine.
     rule
-        Penalized step: "exact", or "paper", that of Yang et al. (2012), which may raise the objective.
+        Penalized step: "exact", or "paper", that of Yang et al. (2012), which may increase the objective.
     """
 
     name: ClassVar[str] = "anderson-gis"

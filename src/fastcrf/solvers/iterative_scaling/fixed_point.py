@@ -1,11 +1,10 @@
-"""Following a map to its fixed point, plainly or with extrapolation.
+"""Iterate a map to its fixed point, with or without extrapolation.
 
-A map leads from weights to better ones, w -> M(w), and its fixed point is the optimum. Evaluated at a point it says two
-things at once, where it leads and what the objective is there. So a proposal to go further than M(w) is tested for
-free: if the objective is higher than before, the plain step, which is never higher, is taken instead. The objective
-never rises.
+A map leads from weights to better ones, w -> M(w), and its fixed point is the optimum. One evaluation at a point
+returns both the image and the objective there. A proposal beyond M(w) is therefore tested for free: if the objective is
+higher than before, the plain step, which never increases it, is taken instead. The objective never increases.
 
-Nothing here or in the files of the proposals knows what the map is.
+Neither this file nor those of the proposals depend on the map.
 """
 
 from __future__ import annotations
@@ -30,33 +29,33 @@ class Place(NamedTuple):
 
 
 class Map(Protocol):
-    """What is followed."""
+    """The map to iterate."""
 
     def at(self, weights: Floats) -> Place:
-        """One evaluation, one pass."""
+        """Evaluate the map at a point. One pass."""
         ...
 
 
 class Proposals(Protocol):
-    """Where to go instead of the image of where one is."""
+    """Proposals for the next point instead of the image of the current one."""
 
     def propose(self, place: Place) -> Floats | None:
-        """Weights to try, or None for the plain step."""
+        """Return weights to try, or None for the plain step."""
         ...
 
     def learn(self, before: Place, now: Place, was_proposed: bool) -> None:
-        """Take in a step that was taken."""
+        """Record a step that was taken."""
         ...
 
     def state(self) -> dict[str, Any]:
-        """What it remembers, named as in `state_fields`."""
+        """Return the arrays to save, named as in `state_fields`."""
         ...
 
     def restore(self, state: Mapping[str, Any]) -> None: ...
 
 
 class Plain:
-    """No proposals: w, M(w), M(M(w)), ..."""
+    """Make no proposals: w, M(w), M(M(w)), ..."""
 
     def propose(self, place: Place) -> Floats | None:
         return None
@@ -77,7 +76,7 @@ STATE_FIELDS: dict[str, StateField] = {**POINT, "image": WEIGHTS}
 def follow(
     name: str, mapping: Map, proposals: Proposals, weights: Floats, state: Mapping[str, Any] | None
 ) -> Generator[Step, None, str]:
-    """A Step for each point that is reached. `name` is the solver's."""
+    """Yield a Step for each point that is reached. `name` is the solver's."""
     if state:
         arrays = (np.array(state[item]) for item in ("weights", "gradient", "image"))
         w, gradient, image = arrays
@@ -86,7 +85,7 @@ def follow(
     else:
         place, passes = mapping.at(weights), 1
     if not is_finite(place):
-        raise Diverged(f"{name} cannot start where the objective is {place.value}.")
+        raise Diverged(f"{name} cannot start at weights with the objective {place.value}; start from other weights.")
     info: dict[str, float] = {}
     while not np.array_equal(place.image, place.weights):
         yield Step(
@@ -94,16 +93,16 @@ def follow(
         )
         moved, passes, was_proposed = step_from(place, mapping, proposals)
         if not is_finite(moved):
-            raise Diverged(f"{name} came to a point where the objective is {moved.value}.")
+            raise Diverged(f"{name} reached a point with the objective {moved.value}.")
         proposals.learn(place, moved, was_proposed)
         place = moved
         info = {"extrapolated": int(was_proposed)}
     yield Step(place.weights, passes, place.value, place.gradient, info, {**place_state(place), **proposals.state()})
-    return f"{name} stays where it is: the next step is below rounding."
+    return f"{name} cannot improve further: the next step is below rounding."
 
 
 def step_from(place: Place, mapping: Map, proposals: Proposals) -> tuple[Place, int, bool]:
-    """(the next point, evaluations that it took, whether it was a proposal)."""
+    """Return (the next point, its number of evaluations, whether it was a proposal)."""
     proposed, passes = proposals.propose(place), 0
     if proposed is not None:
         trial = mapping.at(proposed)

@@ -7,19 +7,19 @@ iterative scaling based on staggered Aitken method for on-line conditional rando
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2,   where no feature is negative
 
-    S ← the largest sum of features that any labeling of any sequence has
+    S ← the largest sum of features over all label sequences of all sequences
     repeat
         E ← expected counts at w
         d_f ← root of  E_f e^(S d) + 2 c2 (w_f + d) = O_f        O: observed counts; without a penalty ln(O_f/E_f) / S
         w ← w + d
 
-F never rises: what is minimized for each weight by itself is an upper bound on F that touches it at w. The steps are
-about 1/S of what they would be if features did not compete for labelings, so this is slow.
+F never increases: each step minimizes, for each weight separately, an upper bound on F that touches it at w. The steps
+are shorter by a factor of about 1/S than steps for independent features, so this method is slow.
 
-Differs from yang2012: its penalized step, eq. 3.9, is the logarithm of O / (E + 2 c2 w), which is undefined for
-features that do not occur and for large negative weights, and is no minimum of anything elsewhere; `rule="paper"` takes
-it where it exists. S is the largest mass of all labelings, not of the gold ones, which bound nothing
-(`objective/feature_sums.py`). Without a penalty, no step changes the odds of a labeling by more than 1e8.
+Differs from Yang et al. (2012): its penalized step, eq. 3.9, is the logarithm of O / (E + 2 c2 w), which is undefined
+for features that do not occur and for large negative weights, and does not minimize a bound elsewhere; `rule="paper"`
+takes it where it is defined. S is the largest feature sum of all label sequences, not of the gold ones, which give no
+bound (`objective/feature_sums.py`). Without a penalty, no step changes the odds of a label sequence by more than 1e8.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class GIS:
     Parameters
     ----------
     rule
-        Penalized step: "exact", or "paper", that of Yang et al. (2012), which may raise the objective.
+        Penalized step: "exact", or "paper", that of Yang et al. (2012), which may increase the objective.
     """
 
     name: ClassVar[str] = "gis"

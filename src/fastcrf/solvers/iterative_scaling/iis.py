@@ -6,19 +6,19 @@ random fields", IEEE Transactions on Pattern Analysis and Machine Intelligence 1
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2,   where no feature is negative
 
-    T(x) ← the largest sum of features that any labeling of x has
+    T(x) ← the largest sum of features over all label sequences of x
     repeat
         E_t ← expected counts at w of the sequences with T(x) = t
         d_f ← root of  sum_t E_tf e^(t d) + 2 c2 (w_f + d) = O_f
         w ← w + d
 
-Short sequences then do not pay for long ones, as they do in generalized iterative scaling, whose only mass is the
-largest of all. F never rises.
+Short sequences then take longer steps than in generalized iterative scaling, which uses the largest sum of all. F never
+increases.
 
-Differs from the paper: feature values may be real, and where there are more masses than `groups`, sequences of about
-the same mass are counted together, with the largest mass among them (which is a bound for all of them). The paper has
-no penalty. T(x) is found by Viterbi's algorithm (`objective/feature_sums.py`). Without a penalty, the weight of a
-feature that never occurs sinks by steps that change the odds by 1e8.
+Differs from the paper: feature values may be real, and if there are more distinct sums than `groups`, sequences with
+similar sums are counted together, with the largest sum among them (which bounds all of them). The paper has no penalty.
+T(x) is found by Viterbi's algorithm (`objective/feature_sums.py`). Without a penalty, the weight of a feature that
+never occurs decreases by steps that change the odds by 1e8.
 """
 
 from __future__ import annotations

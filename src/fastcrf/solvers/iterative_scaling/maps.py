@@ -17,7 +17,7 @@ RULES: dict[str, Callable[..., None]] = {"exact": scale_weights, "paper": scale_
 
 
 class GeneralizedScaling:
-    """Every weight by itself, with one mass for all sequences."""
+    """Scale each weight separately, with one feature sum for all sequences."""
 
     def __init__(self, problem: CountProblem, rule: str) -> None:
         self.problem, self.scale = problem, RULES[rule]
@@ -31,7 +31,7 @@ class GeneralizedScaling:
 
 
 class ImprovedScaling:
-    """Every weight by itself, with the mass of each group of sequences."""
+    """Scale each weight separately, with the feature sum of each group of sequences."""
 
     def __init__(self, problem: CountProblem, groups: int) -> None:
         self.problem, self.groups = problem, groups
@@ -45,14 +45,16 @@ class ImprovedScaling:
 
 
 def largest_mass(problem: CountProblem) -> float:
-    """S; 1 where there is no feature at all."""
+    """Return S; 1 if there is no feature."""
     mass = float(problem.feature_masses().max())
     if not math.isfinite(mass):
-        raise Diverged(f"The features of a labeling sum up to {mass}: iterative scaling has no step.")
+        raise Diverged(
+            f"The features of a label sequence sum to {mass}, so iterative scaling has no step; scale the values down."
+        )
     return mass or 1.0
 
 
 def place(problem: CountProblem, weights: Floats, loss: float, expected: Floats, image: Floats) -> Place:
-    """The point with its objective and gradient, which the counts give."""
+    """Return the point with its objective and gradient, which follow from the counts."""
     gradient = expected - problem.observed_counts() + 2.0 * problem.c2 * weights
     return Place(weights, loss + problem.c2 * dot(weights, weights), gradient, image)

@@ -1,4 +1,4 @@
-"""How far the weights go in a step of iterative scaling: each by itself, to the root of scaling_root.py."""
+"""One step of iterative scaling for all weights: each moves separately, to the root of scaling_root.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastcrf.solvers.iterative_scaling.scaling_root import LARGEST_CHANGE, MOST_
 def scale_weights(
     weights: Floats, expected: Floats, observed: Floats, mass: float, ridge: float, moved: Floats
 ) -> None:
-    """The weights after one exact step. Writes: moved."""
+    """Compute the weights after one exact step. Writes: moved."""
     for f in range(len(weights)):
         target = observed[f] - ridge * weights[f]
         moved[f] = weights[f] + scaling_root(expected[f], ridge / mass, target) / mass
@@ -23,9 +23,9 @@ def scale_weights(
 def scale_weights_lagging(
     weights: Floats, expected: Floats, observed: Floats, mass: float, ridge: float, moved: Floats
 ) -> None:
-    """The same with the penalty of the weights as they were, where that has a logarithm. Writes: moved.
+    """Compute the weights after a step with the penalty of the previous weights, where its logarithm is defined.
 
-    yang2012, eq. 3.9 and 4.1:  d = (1/S) ln( O / (E + k w) ).
+    Yang et al. (2012), eq. 3.9 and 4.1:  d = (1/S) ln( O / (E + k w) ). Writes: moved.
     """
     for f in range(len(weights)):
         penalized = expected[f] + ridge * weights[f]
@@ -40,7 +40,8 @@ def scale_weights_lagging(
 def scale_by_masses(
     weights: Floats, expected: Floats, masses: Floats, observed: Floats, ridge: float, moved: Floats
 ) -> None:
-    """The weights after a step in which each group of sequences, a row of `expected`, has a mass of its own: roots of
+    """Compute the weights after a step in which each group of sequences, a row of `expected`, has its own feature sum:
+    roots of
 
         sum_g E_gf e^(T_g d) + k (w + d) = O
 
@@ -53,11 +54,11 @@ def scale_by_masses(
 
 @kernel
 def grouped_root(expected: Floats, masses: Floats, ridge: float, target: float) -> float:
-    """The root d of  sum_g expected[g] e^(masses[g] d) + ridge d = target.
+    """Return the root d of sum_g expected[g] e^(masses[g] d) + ridge d = target.
 
-    It has the sign of target - sum(expected), and lies between the roots for the least and for the largest mass alone,
-    the first of which is further from 0. Newton's method starts from the right one of them, on the logarithms of both
-    sides where exponentials might overflow.
+    It has the sign of target - sum(expected), and lies between the roots for the smallest and for the largest mass
+    alone, the first of which is further from 0. Newton's method starts from the one on the right, on the logarithms of
+    both sides if exponentials might overflow.
     """
     total, least, largest = 0.0, math.inf, 0.0
     for g in range(len(masses)):

@@ -1,1 +1,1 @@
-"""Trainers that learn from mistakes: the best labeling is compared with the right one."""
+"""Mistake-driven trainers: they compare the best label sequence with the gold one."""

@@ -1,14 +1,14 @@
-"""AROW, adaptive regularization of weights: each weight has a variance, and certain weights move less.
+"""AROW, adaptive regularization of weights: each weight has a variance, and weights with a small one move less.
 
-Crammer, Kulesza & Dredze (2009), "Adaptive regularization of weight vectors", NIPS 22, pp. 414-422, as CRFsuite's
-train_arow.c (Okazaki, 2007) has it.
+Crammer, Kulesza & Dredze (2009), "Adaptive regularization of weight vectors", NIPS 22, pp. 414-422, as implemented in
+CRFsuite's train_arow.c (Okazaki, 2007).
 
-Minimizes no sum over the corpus. With v the variances and D o D the squares of D, weight by weight:
+Minimizes no sum over the corpus. With v the variances and o the elementwise product:
 
     w <- 0;   v <- variance
     repeat
         for each sequence i in random order
-            y <- the best labeling at w;   D <- s_i (F(x_i, y_i) - F(x_i, y))
+            y <- the best label sequence at w;   D <- s_i (F(x_i, y_i) - F(x_i, y))
             if y != y_i
                 cost <- score(y) - score(y_i) + number of wrong labels
                 alpha <- cost / (gamma + D . (v o D))
@@ -17,8 +17,8 @@ Minimizes no sum over the corpus. With v the variances and D o D the squares of 
 
 A Step is one epoch. `info["training_loss"]` is the sum of s_i cost.
 
-Differs from the paper: the covariance is diagonal, and whole labelings take the place of two classes. Differs from
-CRFsuite: it shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
+Differs from the paper: the covariance is diagonal, and label sequences replace the two classes. Differs from CRFsuite:
+CRFsuite shuffles with the C library's rand(); a nonzero start is kept.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class AROW:
     gamma
         Regularization: the larger, the less a single sequence moves the weights.
     seed
-        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+        Seed of the order in which sequences are visited; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str] = "arow"
@@ -85,7 +85,7 @@ class AROW:
 
 
 class ArowRule(NamedTuple):
-    """AROW's rule; the number beside each weight is its variance."""
+    """AROW's rule; the number stored with each weight is its variance."""
 
     gamma: float
 
@@ -101,7 +101,7 @@ def learn_by_variance(rule, state, mistake, lanes):
 
 @outlined_kernel
 def variance_along(state, i):
-    """D . (v o D) of sequence i."""
+    """Return D . (v o D) of sequence i."""
     variances, support, n_histories = state.beside, state.blocks.support, state.blocks.layout.n_histories
     change, edge_change, found, Kp = state.space.change, state.space.edge_change, 0.0, state.beside.rows.shape[1]
     first = support.row_starts[i]
@@ -120,7 +120,7 @@ def variance_along(state, i):
 
 @outlined_kernel
 def move_by_variance(state, i, step, narrowing):
-    """w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: state.vector, .beside."""
+    """Set w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: state.vector, .beside."""
     vector, variances, support = state.vector, state.beside, state.blocks.support
     change, edge_change, n_histories = state.space.change, state.space.edge_change, state.blocks.layout.n_histories
     first = support.row_starts[i]
@@ -139,7 +139,7 @@ def move_by_variance(state, i, step, narrowing):
 
 @noalloc_kernel
 def move_row(vector, variances, r, step, narrowing, source, place):
-    """Writes: vector, variances."""
+    """Move one row of weights and variances. Writes: vector, variances."""
     for k in range(vector.rows.shape[1]):
         v, D = variances.rows[r, k], source[place, k]
         vector.rows[r, k] -= step * v * D

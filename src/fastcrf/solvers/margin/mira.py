@@ -1,16 +1,17 @@
-"""MIRA, the margin infused relaxed algorithm, with the best labeling as its one rival.
+"""MIRA, the margin infused relaxed algorithm, with one constraint per sequence: the best label sequence.
 
-Crammer & Singer (2003), "Ultraconservative online algorithms for multiclass problems", JMLR 3, pp. 951-991; for whole
-labelings and averaged, McDonald, Crammer & Pereira (2005), "Online large-margin training of dependency parsers", ACL.
+Crammer & Singer (2003), "Ultraconservative online algorithms for multiclass problems", JMLR 3, pp. 951-991; for
+structured output and averaged, McDonald, Crammer & Pereira (2005), "Online large-margin training of dependency
+parsers", ACL.
 
-Minimizes no sum over the corpus: each update is the smallest that makes the right labeling beat the best one by the
-number of its wrong labels,
+Minimizes no sum over the corpus: each update is the smallest for which the score of the gold label sequence exceeds
+that of the best one by the number of its wrong labels,
 
     min |w' - w|^2 / 2    such that    score(y_i) - score(y) >= wrong labels of y
 
     repeat
         for each sequence i in random order
-            y <- the best labeling at w;   D <- F(x_i, y_i) - F(x_i, y)
+            y <- the best label sequence at w;   D <- F(x_i, y_i) - F(x_i, y)
             if y != y_i
                 tau <- (score(y) - score(y_i) + wrong labels of y) / |D|^2           (at most c, if there is one)
                 w <- w + s_i tau D
@@ -18,8 +19,8 @@ number of its wrong labels,
 A Step is one epoch; its weights are the mean of the weights after each visit. `info["training_loss"]` is the sum of s_i
 times the numerator of tau.
 
-Differs from the papers: one rival (McDonald et al. take the k best, Crammer & Singer all wrong classes); c limits the
-step as in PA-I, but by default there is no limit.
+Differs from the papers: one constraint (McDonald et al. use the k best, Crammer & Singer all wrong classes); c limits
+the step as in PA-I, but by default there is no limit.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ class MIRA:
     c
         Largest step; None: no limit.
     seed
-        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+        Seed of the order in which sequences are visited; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str] = "mira"

@@ -1,14 +1,14 @@
-"""The loop that trainers share which learn from mistakes: decode, compare, learn.
+"""The shared loop of mistake-driven trainers: decode, compare, update.
 
     for each sequence i
-        y <- the labeling with the highest score at the weights as they are            (ties: the lowest label)
-        if y is not the right one, y_i
+        y <- the label sequence with the highest score at the current weights            (ties: the lowest label)
+        if y is not the gold one, y_i
             D <- F(x_i, y) - F(x_i, y_i)
             learn(rule, D)
 
-What is learnt, a rule says: a NamedTuple of numbers, with a meaning of `learn` in the file of its solver. Each weight
-has one number more beside it, whose meaning is the rule's: a sum that makes averages possible, or a variance. It lies
-in a vector of its own, because decoding does not look at it.
+A rule is a NamedTuple of numbers, with an implementation of `learn` in the file of its solver. Each weight has one more
+number, which the rule defines: a sum for averages, or a variance. These numbers are in a separate vector, because
+decoding does not read them.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from fastcrf.stochastic.local_change import dot_change, mask_change
 
 
 class State(NamedTuple):
-    """What visits read and move."""
+    """The arrays that visits read and write."""
 
     blocks: Blocks  # of one sequence each
     vector: ScaledVector  # w
-    beside: ScaledVector  # the number beside each weight
+    beside: ScaledVector  # one number per weight, defined by the rule
     space: Workspace
-    labels: np.ndarray  # [T] room for the best labeling of a sequence
+    labels: np.ndarray  # [T] work array for the best label sequence
 
 
 class Mistake(NamedTuple):
-    """A sequence whose best labeling is not the right one."""
+    """A sequence whose best label sequence is not the gold one."""
 
     i: int
-    wrong: int  # how many of its labels are wrong
+    wrong: int  # number of wrong labels
     square: float  # |D|^2
-    visits: int  # sequences visited so far, this one included
+    visits: int  # sequences visited so far, including this one
 
 
 @generic
 def learn(rule, state, mistake, lanes):  # type: ignore[no-untyped-def]
-    """Learn from a mistake; what it counts as loss.
+    """Update from a mistake; return its loss.
 
     space.change and space.edge_change are D, space.weights and space.edges.scores the weights.
     Writes: state.vector, .beside.
@@ -60,7 +60,7 @@ def learn(rule, state, mistake, lanes):  # type: ignore[no-untyped-def]
 
 @noalloc_kernel
 def visit_sequences(rule, state, order, visits, lanes):
-    """Visit the sequences of `order`, after so many visits; the sum of their losses. Writes: state."""
+    """Visit the sequences of `order`, after `visits` visits; return the sum of their losses. Writes: state."""
     blocks, space, labels, loss = state.blocks, state.space, state.labels, 0.0
     H = blocks.layout.n_histories
     for k in range(len(order)):
@@ -75,7 +75,9 @@ def visit_sequences(rule, state, order, visits, lanes):
 
 @noalloc_kernel
 def decode(blocks, i, space, labels, lanes):
-    """How many labels of the best labeling of sequence i are wrong. Writes: labels, space.lattice.scores."""
+    """Return the number of wrong labels in the best label sequence of sequence i. Writes: labels,
+    space.lattice.scores.
+    """
     starts, scores, wrong = blocks.chains.starts, space.lattice.scores, 0
     score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, scores, lanes)
     T = starts[i + 1] - starts[i]
@@ -87,7 +89,7 @@ def decode(blocks, i, space, labels, lanes):
 
 @outlined_kernel
 def compare(blocks, i, space, labels, lanes):
-    """D of sequence i; |D|^2. Writes: space.lattice.scores, space.change, space.edge_change."""
+    """Compute D of sequence i; return |D|^2. Writes: space.lattice.scores, space.change, space.edge_change."""
     starts, K, H, gold = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_histories, blocks.chains.labels
     nodes, edges, first = space.lattice.scores, space.edge_change, starts[i]
     T = starts[i + 1] - first
@@ -104,7 +106,7 @@ def compare(blocks, i, space, labels, lanes):
 
 @noalloc_kernel
 def move(vector, state, i, step, lanes):
-    """w <- w - step D, for one of the two vectors. Writes: vector."""
+    """Set w <- w - step D, for one of the two vectors. Writes: vector."""
     blocks, space = state.blocks, state.space
     descend_edges_scaled(vector, blocks.support.masks, step, space.edge_change, blocks.layout.n_histories, lanes)
     descend_scaled(vector, blocks.support, i, step, space.change, lanes)
@@ -112,12 +114,12 @@ def move(vector, state, i, step, lanes):
 
 @noalloc_kernel
 def slope_along(state, i, lanes):
-    """w . D of sequence i."""
+    """Return w . D of sequence i."""
     space, support, H = state.space, state.blocks.support, state.blocks.layout.n_histories
     return dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, H, lanes)
 
 
 @noalloc_kernel
 def weight_of(chains, i):
-    """s_i, the weight of sequence i in the corpus."""
+    """Return s_i, the weight of sequence i in the corpus."""
     return chains.weights[i] if len(chains.weights) > 0 else 1.0

@@ -1,14 +1,14 @@
 """Passive-aggressive training.
 
 Crammer, Dekel, Keshet, Shalev-Shwartz & Singer (2006), "Online passive-aggressive algorithms", JMLR 7, pp. 551-585, as
-CRFsuite's train_passive_aggressive.c (Okazaki, 2007) has it.
+implemented in CRFsuite's train_passive_aggressive.c (Okazaki, 2007).
 
 Minimizes no sum over the corpus: each update is the smallest that gives its own sequence a margin.
 
     u <- 1;   w <- 0;   v <- 0
     repeat
         for each sequence i in random order
-            y <- the best labeling at w;   D <- F(x_i, y_i) - F(x_i, y)
+            y <- the best label sequence at w;   D <- F(x_i, y_i) - F(x_i, y)
             if y != y_i
                 cost <- score(y) - score(y_i) + sqrt(number of wrong labels)         (+ 1 if not error_sensitive)
                 tau <- cost / |D|^2                   type 0
@@ -20,9 +20,9 @@ Minimizes no sum over the corpus: each update is the smallest that gives its own
 A Step is one epoch; its weights are w - v / u, the mean of the weights after each visit, or w without averaging.
 `info["training_loss"]` is the sum of s_i cost.
 
-Differs from the paper: the margin is not that of the labeling with the largest cost, but of the best one; where no
-feature tells it from the right one, nothing happens (CRFsuite divides by 0 for type 0). Differs from CRFsuite: it
-shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
+Differs from the paper: the margin is not that of the label sequence with the largest cost, but of the best one; if its
+features equal those of the gold one, the weights do not change (CRFsuite divides by 0 for type 0). Differs from
+CRFsuite: CRFsuite shuffles with the C library's rand(); a nonzero start is kept.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class PassiveAggressive:
     averaging
         Whether the result is the mean of all iterates.
     seed
-        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+        Seed of the order in which sequences are visited; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str] = "pa"

@@ -1,14 +1,15 @@
 """The averaged perceptron.
 
 Collins (2002), "Discriminative training methods for hidden Markov models: theory and experiments with perceptron
-algorithms", EMNLP, pp. 1-8, as CRFsuite's train_averaged_perceptron.c (Okazaki, 2007) has it; averages by Daume (2006).
+algorithms", EMNLP, pp. 1-8, as implemented in CRFsuite's train_averaged_perceptron.c (Okazaki, 2007); averages by Daume
+(2006).
 
-Minimizes nothing that has a name: it ends when no training sequence is labeled wrongly, if ever.
+Minimizes no explicit function: it ends when every training sequence is labeled correctly, if that happens.
 
     c <- 1;   w <- 0;   u <- 0
     repeat
         for each sequence i in random order
-            y <- the best labeling at w
+            y <- the best label sequence at w
             if y != y_i
                 w <- w + s_i (F(x_i, y_i) - F(x_i, y))
                 u <- u + c s_i (F(x_i, y_i) - F(x_i, y))
@@ -17,7 +18,7 @@ Minimizes nothing that has a name: it ends when no training sequence is labeled 
 A Step is one epoch; its weights are w - u / c, the mean of the weights after each visit. `info["training_loss"]` is the
 sum over the sequences of s_i times the share of wrong labels, each before its update.
 
-Differs from CRFsuite: it shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
+Differs from CRFsuite: CRFsuite shuffles with the C library's rand(); a nonzero start is kept.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ class Perceptron:
     Parameters
     ----------
     seed
-        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+        Seed of the order in which sequences are visited; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str] = "perceptron"
@@ -69,7 +70,7 @@ class Perceptron:
 
 
 class PerceptronRule(NamedTuple):
-    """The perceptron's rule: every mistake moves the weights as far, whatever the scores say."""
+    """The perceptron's rule: every mistake moves the weights by the same step, independent of the scores."""
 
     step: float
 

@@ -1,4 +1,4 @@
-"""The state of a run that learns from mistakes, and its epochs."""
+"""The state of a mistake-driven run, and its epochs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUMS = {"sums": WEIGHTS}  # of averaged weights
 
 
 class Numbers:
-    """One number for each weight, where kernels want it, and as a plain vector when someone asks."""
+    """One number for each weight, in the kernels' layout and, on request, as a compact vector."""
 
     def __init__(self, part: MovablePart, values: Floats) -> None:
         self.part, self.values, self.settled = part, values, part.take(values)
@@ -38,13 +38,13 @@ class Numbers:
 
 
 def check_visits(solver: Any) -> None:
-    """Raise one sentence where an option of the whole family is wrong."""
+    """Raise `OptionError` if an option of the family is invalid."""
     check_seed(solver.name, solver.seed)
     check_whole(solver.name, "steps_per_epoch", solver.steps_per_epoch, 1)
 
 
 class MistakeRun:
-    """A rule at work for a solver. beside: name and first value of the number beside each weight."""
+    """The run of a rule for a solver. beside: name and first value of the additional number of each weight."""
 
     def __init__(
         self,
@@ -73,8 +73,9 @@ class MistakeRun:
         self.visited = 0  # since the last Step
 
     def run_epoch(self) -> Step:
-        """All sequences in random order, or what is left of them before the next Step, in slices short enough for
-        Ctrl-C."""
+        """Visit all sequences in random order, or the rest of them before the next Step, in slices short enough for
+        Ctrl-C.
+        """
         n = self.problem.n_sequences
         order = epoch_permutation(self.seed, self.epoch, n)
         for some in self.draws:
@@ -89,13 +90,13 @@ class MistakeRun:
         return self.step(info)
 
     def step(self, info: Mapping[str, float] = NOTHING) -> Step:
-        """Where the run is."""
+        """Return the current Step."""
         weights, numbers = self.weights.settle(), self.beside.settle()
         length = norm(weights)
         if not np.isfinite(length + norm(numbers) + info.get("training_loss", self.loss)):
             raise Diverged(
-                f"The weights or the losses of {self.name} are not finite after {self.visits} sequences; are there "
-                "very large values among the attributes?"
+                f"The weights or the losses of {self.name} are not finite after {self.visits} sequences; "
+                "scale the attribute values down."
             )
         passes, self.visited = self.visited / self.problem.n_sequences, 0
         counts = {"epoch": self.epoch, "sampled": self.draws.done, "visits": self.visits, "loss": self.loss}
@@ -110,7 +111,7 @@ class Average:
         self.weights = np.empty(n_weights)
 
     def of(self, step: Step) -> Step:
-        """The step with averaged weights in place of the last ones."""
+        """Return the step with averaged weights in place of the last ones."""
         last, sums, c = step.state["weights"], step.state["sums"], step.state["visits"] + 1
         np.multiply(sums, -1.0 / c, out=self.weights)
         self.weights += last

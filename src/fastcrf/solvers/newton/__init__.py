@@ -1,1 +1,1 @@
-"""Solvers by products with the Hessian."""
+"""Solvers that use Hessian-vector products."""

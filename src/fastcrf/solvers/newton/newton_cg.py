@@ -7,19 +7,21 @@ pp. 627-650.
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
     repeat
-        s ← conjugate gradients on  H s = -g  until |g + H s| <= xi |g|,  or where the ball |s| <= D ends
+        s ← conjugate gradients on  H s = -g  until |g + H s| <= xi |g|,  or at the boundary of |s| <= D
         actual ← F(w) - F(w + s),   predicted ← -g.s - s.Hs / 2
         w ← w + s  if actual > 1e-4 predicted
-        D ← longer or shorter, by actual / predicted                                              trust_region.py
+        D ← larger or smaller, by actual / predicted                                              trust_region.py
 
-or, with globalization="line-search", for comparison: no ball, and then the first of s, s/2, s/4, ... that gains 1e-4 of
-what the slope predicts. A trial in a ball that is not accepted is a step, too: w stays, and the ball shrinks.
+or, with globalization="line-search", for comparison: no ball, and then the first of s, s/2, s/4, ... with a decrease of
+at least 1e-4 of the linear prediction. A trial in a ball that is not accepted is also a step: w does not change, and
+the ball shrinks.
 
-Differs from the papers: xi is min(forcing, sqrt(|g| / n)), so that the end is superlinear; forcing alone with
-superlinear=False. Gradient and objective of a trial are evaluated together, since most trials are accepted; after one
-that is not, the gradient at w is evaluated again for what it leaves behind (objective/curvature.py). Where a reduction
-is too small to be seen in the values, it is taken from the slopes at both ends. With sample < 1, products are over that
-share of the sequences, drawn anew at each step (Byrd, Chin, Neveitt & Nocedal 2011, SIAM J. Optimization 21).
+Differs from the papers: xi is min(forcing, sqrt(|g| / n)), for superlinear convergence; forcing alone with
+superlinear=False. Gradient and objective of a trial are evaluated together, because most trials are accepted. After a
+rejected one, the gradient at w is evaluated again for its cached inference (objective/curvature.py). If a reduction is
+too small to be visible in the values, it is computed from the directional derivatives at both ends. With sample < 1,
+products are over that share of the sequences, sampled again at each step (Byrd, Chin, Neveitt & Nocedal 2011, SIAM J.
+Optimization 21).
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ class NewtonCG:
     preconditioner
         Whether equations are scaled by the fourth root of a bound on the variance of each feature.
     sample
-        Share of the sequences that the products are over.
+        Share of the sequences used for Hessian-vector products.
     seed
         Seed of that sample; None: the `random_state` of the estimator, or 0.
     cache
@@ -148,18 +150,18 @@ class NewtonCG:
             elif not in_ball or radius <= SHORTEST * max(1.0, norm(w)):
                 break
             info |= {"step_size": trial.share, "radius": radius, "ratio": trial.reduction / predicted}
-        if passes:  # what the last, vain step cost
+        if passes:  # the cost of the last step, which failed
             yield Step(w, passes, value, g, {"products": inner.products}, reached)
-        return f"{self.name} has nothing left to gain: the gradient has the norm {norm(g):.3g}."
+        return f"{self.name} cannot improve further: the gradient has the norm {norm(g):.3g}."
 
     def _kept(self) -> int | None:
-        """Sequences of which the gradient leaves something: none where products are over a sample."""
+        """Return the number of sequences whose inference a gradient caches: 0 if products are over a sample."""
         if self.sample < 1.0:
             return 0
         return None if self.cache == "all" else int(self.cache)
 
     def _solve(self, problem: AnyProblem, equation: NewtonEquation, slope: float, radius: float) -> Inner:
-        """Conjugate gradients, to a residual that shrinks with the gradient's norm `slope`."""
+        """Run conjugate gradients to a residual that shrinks with the gradient's norm `slope`."""
         forcing = min(self.forcing, math.sqrt(slope / problem.n_sequences)) if self.superlinear else self.forcing
         tolerance = forcing * norm(equation.gradient)
         stop = problem.asked_to_stop
@@ -168,7 +170,7 @@ class NewtonCG:
     def _equation(
         self, problem: AnyProblem, point: PointOfCurvature, w: Floats, g: Floats, number: int
     ) -> tuple[NewtonEquation, float]:
-        """(the Newton equation at w, with the Hessian of a sample where that is asked for; passes of a product)."""
+        """Return (the Newton equation at w, with the Hessian of a sample if `sample` < 1; passes per product)."""
         scales = None
         if self.preconditioner:
             scales = np.maximum(problem.variance_bounds(w, g), FLOOR) ** -0.25
@@ -188,7 +190,7 @@ class NewtonCG:
 
 
 class NewtonEquation(NamedTuple):
-    """H s = -g in the unknown s / scales, or in s itself where there are none."""
+    """H s = -g in the unknown s / scales, or in s itself without scales."""
 
     multiply: Callable[[Floats], Floats]  # with H
     gradient: Floats  # scaled

@@ -1,4 +1,4 @@
-"""Proximal Newton for L1 penalties: a quadratic model with the penalty in full, its minimum, a line search.
+"""Proximal Newton for L1 penalties: minimize a quadratic model plus the exact penalty, then search along the line.
 
 Zhong, Yen, Dhillon & Ravikumar (2014), "Proximal quasi-Newton for computationally intensive L1-regularized
 M-estimators", NIPS, pp. 2375-2383.
@@ -11,9 +11,9 @@ Minimizes   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + 
         t ← first of 1, 1/2, 1/4, ... with  F(w + t d) <= F(w) + 1e-4 t (g.d + c1 |w + d|_1 - c1 |w|_1)
         w ← w + t d;   B ← with the pair of this move
 
-Differs from the paper: B begins as a diagonal that follows the data (the square root of a bound on the variance of
-each feature, scaled to the newest pair) instead of a multiple of the identity; coordinate descent reads it in single
-precision; and weights are left out of later sweeps by one rule, that they stayed at zero.
+Differs from the paper: B begins as a diagonal that follows the data (the square root of a bound on the variance of each
+feature, scaled to the newest pair) instead of a multiple of the identity; coordinate descent reads it in single
+precision; and later sweeps skip a weight by one rule, that it stayed at zero.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from fastcrf.solvers.newton import proximal_model
 from fastcrf.solvers.newton.proximal_model import ProximalModel
 from fastcrf.solvers.options import check_positive, check_whole
 
-ENOUGH = 1e-4  # of what the model's slope predicts
-ROUNDING = 1e-13  # predicted decreases below this, relative to the objective, cannot be seen in its values
+ENOUGH = 1e-4  # of the predicted decrease
+ROUNDING = 1e-13  # predicted decreases below this, relative to the objective, are not visible in its values
 MOST_TRIALS = 20
 FLOOR = 0.05  # of the variance of a feature
 
 
 class Point(NamedTuple):
-    """A place, with F there and the gradient of the smooth part."""
+    """A point with F and the gradient of the smooth part there."""
 
     weights: Floats
     value: float
@@ -98,14 +98,17 @@ class NewtonL1:
             model.add(found.weights - here.weights, found.gradient - here.gradient)
             here = found
             info |= {"non_zeros": int(np.count_nonzero(here.weights))}
-        if passes:  # what the last, vain search cost
+        if passes:  # the cost of the last search, which failed
             yield Step(here.weights, passes, here.value, here.gradient, info, {**reached, **model.state()})
-        return f"{self.name} found no lower point; the pseudo-gradient has the norm {norm(steepest):.3g}."
+        return (
+            f"{self.name} cannot improve further: there is no lower point along the pseudo-gradient of norm "
+            f"{norm(steepest):.3g}."
+        )
 
     def _search(
         self, problem: HessianProblem, point: PointOfCurvature, model: ProximalModel, here: Point, steepest: Floats
     ) -> tuple[Point | None, float, int]:
-        """(a lower point, gradients and sweeps that it took); once more without pairs where there is none with them."""
+        """Return (a lower point, its gradients and sweeps); search again without pairs if there is none with them."""
         w, g, c1 = here.weights, here.gradient, float(problem.c1)
         free = np.flatnonzero((w != 0.0) | (steepest != 0.0))
         variance = problem.variance_bounds(w, g)

@@ -1,8 +1,8 @@
-"""The loops over weights of `proximal_model.py`: pairs as rows, and coordinate descent on the model.
+"""The loops over weights of `proximal_model.py`: curvature pairs as rows, and coordinate descent on the model.
 
-The pairs of a weight lie side by side, s and y in turns, because coordinate descent, and all that prepares it, goes
-from weight to weight. A row is as long as all pairs together: what is summed up over weights is a vector that stays in
-registers. After a sweep, weights that stayed at zero are left out (the shrinking of Zhong et al. 2014).
+The pairs of a weight are adjacent, s and y in turns, because coordinate descent and its preparation proceed from weight
+to weight. A row has the numbers of all pairs, so that sums over weights are vectors that stay in registers. After a
+sweep, weights that stayed at zero are skipped (the shrinking of Zhong et al. 2014).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.penalties.proximal import soft
 from fastcrf.simd.lanes import add_scaled, load, multiply, store, total, zeros
 
-LEAST_SHARE = 1e-3  # of D that the diagonal of B is at least: rounding may take more away
+LEAST_SHARE = 1e-3  # smallest share of D in the diagonal of B, because rounding may reduce it further
 
 
 class Pair(NamedTuple):
-    """What is to be written."""
+    """A pair to write."""
 
     move: Floats  # s
     bend: Floats  # y
@@ -27,10 +27,10 @@ class Pair(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The pairs, and which weights they are about."""
+    """The curvature pairs, and the weights that they describe."""
 
     table: Floats  # [weights, lanes] s and y of slot 0, of slot 1, ...; 0 where there is no pair
-    last_moved: Longs  # [weights] the number of the pair that a weight moved in last
+    last_moved: Longs  # [weights] the number of the last pair in which a weight moved
 
 
 class Free(NamedTuple):
@@ -46,8 +46,10 @@ class Free(NamedTuple):
 
 @noalloc_kernel
 def write_pair(pair, first, last, oldest, pairs, sums, lanes):
-    """A pair's share of weights first..last-1, and its inner products with all, itself included: s with every row in
-    sums[0]; y in sums[1], where weights have moved since the oldest pair. Writes: pairs, sums.
+    """Write weights first..last-1 of a pair, and its inner products with all pairs, itself included.
+
+    s with every row goes to sums[0], and y to sums[1], both over weights that have moved since the oldest pair. Writes:
+    pairs, sums.
     """
     table, last_moved, s = pairs.table, pairs.last_moved, 2 * pair.slot
     of_move, of_bend = zeros(lanes), zeros(lanes)
@@ -66,7 +68,7 @@ def write_pair(pair, first, last, oldest, pairs, sums, lanes):
 
 @noalloc_kernel
 def sum_moves(pairs, first, last, diagonal, oldest, sums, lanes):
-    """D s with every row, by slot, over those of the weights first..last-1 that have moved since the oldest pair.
+    """Add D s with every row, by slot, over weights first..last-1 that have moved since the oldest pair.
 
     Writes: sums (added to).
     """
@@ -82,7 +84,7 @@ def sum_moves(pairs, first, last, diagonal, oldest, sums, lanes):
 
 @noalloc_kernel
 def prepare_rows(table, free, first, last, inverse, rows, lanes):
-    """Rows of Q and Q M^-1, in turns, of the free weights first..last-1. Writes: rows; free.unit."""
+    """Compute rows of Q and Q M^-1, in turns, of the free weights first..last-1. Writes: rows; free.unit."""
     for i in range(first, last):
         f, diagonal = free.places[i], free.diagonal[i]
         store(rows, 2 * i, 0, load(table, f, 0, lanes))
@@ -98,7 +100,8 @@ def prepare_rows(table, free, first, last, inverse, rows, lanes):
 
 @noalloc_kernel
 def descend(free, c1, rows, sweeps, tolerance, step, lanes):
-    """Coordinate descent from step = 0, until a sweep moves less than `tolerance` of the first one; returns the sweeps.
+    """Run coordinate descent from step = 0, until a sweep moves less than `tolerance` of the first one; return the
+    sweeps.
 
     Writes: step, free.active.
     """

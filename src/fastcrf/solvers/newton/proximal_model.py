@@ -1,13 +1,13 @@
-"""A quadratic model of the smooth part with the L1 penalty in full, and its minimum by coordinate descent.
+"""A quadratic model of the smooth part plus the exact L1 penalty, minimized by coordinate descent.
 
 Zhong, Yen, Dhillon & Ravikumar (2014), section 2: over the weights that are free to move, find the d with the least
 
     g.d + d.B d / 2 + c1 |w + d|_1,     B = D - Q M^-1 Q^T,   Q = [D S, Y],   M = [[S^T D S, L], [L^T, -E]]
 
 where S and Y are the last changes of the weights and of the gradient, E the diagonal and L what is below it of S^T Y
-(Byrd, Nocedal & Schnabel 1994). With M^-1 Q^T d at hand, a coordinate costs as much as there are pairs, whatever the
-number of weights; no data are looked at. The loops over weights are in `pair_rows.py`. D is another one at every step,
-so S^T D S is summed up anew; S^T Y grows with every pair.
+(Byrd, Nocedal & Schnabel 1994). With M^-1 Q^T d known, the cost of a coordinate is proportional to the number of pairs,
+independent of the number of weights; it reads no data. The loops over weights are in `pair_rows.py`. D changes at every
+step, so S^T D S is recomputed; S^T Y grows with every pair.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ STATE_FIELDS = {
     "bends": StateField("weights", n_axes=2),
     "order": StateField(dtype="int64", low=0, n_axes=1),
 }
-LEAST_CURVATURE = 1e-10  # cos(s, y) of a pair that is kept
-PART = 8  # numbers: rows are a multiple of it long
-SPARE = 4  # times the rows that are needed, at most, are kept for the next step
+LEAST_CURVATURE = 1e-10  # least cos(s, y) of a stored pair
+PART = 8  # numbers: the lengths of rows are multiples of it
+SPARE = 4  # at most this many times the required rows are kept for the next step
 
 
 class ProximalModel:
@@ -44,7 +44,7 @@ class ProximalModel:
         self.order: list[int] = []  # slots, oldest pair first
         self.numbers = [0] * capacity  # of the pair in each slot
         self.mixed = np.zeros((capacity, capacity))  # S^T Y, by slot
-        self.newest: tuple[Floats, Floats] = (np.empty(0), np.empty(0))  # the last pair that was kept
+        self.newest: tuple[Floats, Floats] = (np.empty(0), np.empty(0))  # the last stored pair
         self.n_jobs = n_jobs
         self._pool = ThreadPoolExecutor(n_jobs - 1, "fastcrf") if n_jobs > 1 else None
         self._rows = np.empty((0, len(self.lanes)), np.float32)  # half the memory to read in each sweep
@@ -54,11 +54,11 @@ class ProximalModel:
 
     @property
     def oldest(self) -> int:
-        """The number of the oldest pair."""
+        """Return the number of the oldest pair."""
         return min((self.numbers[slot] for slot in self.order), default=0)
 
     def add(self, move: Floats, bend: Floats) -> None:
-        """Keep a pair in place of the oldest, unless it has no curvature."""
+        """Store a pair in place of the oldest, unless it has no curvature."""
         if not dot(move, bend) > LEAST_CURVATURE * norm(move) * norm(bend):
             return
         if len(self.order) == self.capacity:
@@ -68,7 +68,7 @@ class ProximalModel:
         self._keep(slot, move, bend)
 
     def _keep(self, slot: int, move: Floats, bend: Floats) -> None:
-        """A pair that is newer than all others, in a free slot."""
+        """Store a pair that is newer than all others, in a free slot."""
         self.numbers[slot] = max(self.numbers) + 1
         self.order.append(slot)
         self.newest = move, bend
@@ -87,7 +87,9 @@ class ProximalModel:
         self.pairs.table[:] = 0.0
 
     def scaled(self, diagonal: Floats, steepest: Floats) -> Floats:
-        """`diagonal` times what fits the newest pair, y.(y/D) / y.s; without pairs, for a first step of length 1."""
+        """Return `diagonal` times the scale of the newest pair, y.(y/D) / y.s; without pairs, for a first step of
+        length 1.
+        """
         if not self.order:
             return diagonal * max(norm(steepest / np.sqrt(diagonal)), 1e-300)
         move, bend = self.newest
@@ -96,7 +98,9 @@ class ProximalModel:
     def minimum(
         self, free: Longs, w: Floats, g: Floats, c1: float, diagonal: Floats, sweeps: int, tolerance: float
     ) -> tuple[Floats, int]:
-        """(the d of the least model over the weights `free`, sweeps that it took); the first move's share ends it."""
+        """Return (the d that minimizes the model over the weights `free`, its sweeps); the first sweep's move scales
+        the tolerance.
+        """
         n, rows, inverse = len(free), self._room(2 * len(free)), self._inverse(diagonal)
         point = Free(free, w[free], g[free], diagonal[free], np.empty(n), np.arange(n))
 
@@ -111,7 +115,7 @@ class ProximalModel:
         return direction, int(taken)
 
     def _inverse(self, diagonal: Floats) -> Floats:
-        """M^-1, in the order of a row, with zeros for what is not in use: the slots in use are the first ones."""
+        """Return M^-1 in the order of a row, with zeros for unused slots: the slots in use are the first ones."""
         m, age = len(self.order), np.argsort(self.order)
 
         def sum_range(first: int, last: int) -> Floats:
@@ -127,19 +131,19 @@ class ProximalModel:
         return wide
 
     def _room(self, n_rows: int) -> np.ndarray:
-        """Rows to work with, those of the step before if they are as many as are needed, and not many more."""
+        """Return work rows: those of the previous step if there are enough of them, and not many more."""
         if not n_rows <= len(self._rows) <= SPARE * n_rows:
             self._rows = aligned_zeros(n_rows, len(self.lanes), np.float32)
         return self._rows
 
     def _on_threads(self, work: Callable[[int, int], Any], n: int) -> list[Any]:
-        """work(first, last) for even ranges of n things, the first here and the others in the pool."""
+        """Run work(first, last) on even ranges of n items, the first in this thread and the others in the pool."""
         ranges = [(n * k // self.n_jobs, n * (k + 1) // self.n_jobs) for k in range(self.n_jobs)]
         others = [] if self._pool is None else [self._pool.submit(work, *some) for some in ranges[1:]]
         return [work(*ranges[0]), *(other.result() for other in others)]
 
     def state(self) -> dict[str, Any]:
-        """The named arrays that `restore` takes. Live: copy to keep."""
+        """Return the named arrays that `restore` takes. Live: copy to keep."""
         moves, bends = (self.pairs.table[:, first : 2 * len(self.order) : 2].T for first in (0, 1))
         return {"moves": moves, "bends": bends, "order": np.array(self.order, np.int64)}
 

@@ -3,10 +3,10 @@
     s ← 0, r ← -g, d ← r
     until |r| <= tolerance:
         a ← r.r / d.Hd;   s ← s + a d;   r ← r - a Hd
-        if |s| > radius:  go back to where the ball ends on the way, and stop there
+        if |s| > radius:  move back to the boundary of the ball, and stop there
         d ← r + (new r.r / old r.r) d
 
-Every s on the way is lower in the quadratic model than the one before, and longer.
+Every s is lower in the quadratic model than the previous one, and longer.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from fastcrf.simd.vectors import add_scaled, dot
 
 
 class Inner(NamedTuple):
-    """Where conjugate gradients ended."""
+    """The end of conjugate gradients."""
 
     step: Floats
     residual: Floats  # -g - H step
     products: int
     at_boundary: bool
-    broken_off: bool  # by the user: `step` is not to be used
+    broken_off: bool  # by the user: discard `step`
 
 
 def steihaug(
@@ -37,7 +37,7 @@ def steihaug(
     most_products: int,
     asked_to_stop: Callable[[], bool],
 ) -> Inner:
-    """The step for `gradient`; `product` multiplies with H. Between two products the user is heard."""
+    """Return the step for `gradient`; `product` multiplies with H. It checks for Ctrl-C between two products."""
     step, residual, square = 0.0 * gradient, -gradient, dot(gradient, gradient)
     along = residual.copy()
     for products in range(most_products):
@@ -49,9 +49,9 @@ def steihaug(
         curvature = dot(along, bent)
         length = square / curvature if curvature > 0.0 else math.inf
         if length == math.inf or _squared_length(step, along, length) > radius * radius:
-            if radius == math.inf:  # no curvature, no ball: as far as we are
+            if radius == math.inf:  # no curvature and no ball: end at the current step
                 return Inner(step if products else along, residual, products + 1, True, False)
-            length = to_boundary(step, along, radius)  # Steihaug (1983): the ball ends on the way
+            length = to_boundary(step, along, radius)  # Steihaug (1983): the boundary of the ball
             add_scaled(length, along, step)
             add_scaled(-length, bent, residual)
             return Inner(step, residual, products + 1, True, False)
@@ -68,7 +68,7 @@ def _squared_length(step: Floats, along: Floats, length: float) -> float:
 
 
 def to_boundary(step: Floats, along: Floats, radius: float) -> float:
-    """The t >= 0 with |step + t along| = radius, by the root that does not cancel."""
+    """Return the t >= 0 with |step + t along| = radius, by the root without cancellation."""
     mixed, square = dot(step, along), dot(along, along)
     room = radius * radius - dot(step, step)
     root = math.sqrt(max(0.0, mixed * mixed + square * room))

@@ -1,7 +1,7 @@
-"""How far a quadratic model is trusted: the rules and constants of Lin, Weng & Keerthi (2008), section 2.3.
+"""The trust region of a quadratic model: the rules and constants of Lin, Weng & Keerthi (2008), section 2.3.
 
-The radius follows the ratio of the reduction of the objective to that of the model. The length that would have been
-best along the step, from a parabola through both ends, decides how much it changes.
+The radius follows the ratio of the reduction of the objective to that of the model. The optimal length along the step,
+from a parabola through both ends, determines how much the radius changes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ SHORTER, HALF, LONGER = 0.25, 0.5, 4.0  # sigma_1, sigma_2, sigma_3: factors of 
 
 
 def next_radius(radius: float, length: float, reduction: float, predicted: float, slope: float, at_end: bool) -> float:
-    """The next radius. length: of the step; slope: gradient . step, below 0; at_end: whether the step was cut off."""
+    """Return the next radius. length: of the step; slope: gradient . step, below 0; at_end: whether the step was cut
+    off.
+    """
     bend = -reduction - slope  # F(w + s) - F(w) - g.s
     best = LONGER if bend <= 0.0 else max(SHORTER, -0.5 * slope / bend)  # in units of the step
     if not math.isfinite(bend):
@@ -32,30 +34,30 @@ def next_radius(radius: float, length: float, reduction: float, predicted: float
     return LONGER * radius if at_end else max(radius, min(best * length, LONGER * radius))
 
 
-UNSEEN = 1e-9  # reductions below this, relative to the objective, are taken from slopes
+UNSEEN = 1e-9  # reductions below this, relative to the objective, are computed from derivatives
 
 
-ENOUGH = 1e-4  # of what the slope predicts
+ENOUGH = 1e-4  # of the predicted decrease
 
 
 MOST_TRIALS = 30
 
 
 class Trial(NamedTuple):
-    """A trial step and where it leads."""
+    """A trial step and the point that it leads to."""
 
     weights: Floats
     value: float
     gradient: Floats
     reduction: float  # of the objective; -inf or NaN where it is not finite
-    share: float  # of the step that was tried
-    trials: int  # gradients that it took
+    share: float  # the tried fraction of the step
+    trials: int  # its number of gradients
 
 
 def one_trial(
     point: PointOfCurvature, w: Floats, value: float, gradient: Floats, step: Floats, share: float = 1.0
 ) -> Trial:
-    """The objective at w + share * step."""
+    """Evaluate the objective at w + share * step."""
     moved = w + share * step
     there, slope_there = point.gradient(moved)
     reduction = value - there
@@ -65,7 +67,7 @@ def one_trial(
 
 
 def halvings(point: PointOfCurvature, w: Floats, value: float, gradient: Floats, step: Floats) -> Trial:
-    """The first of step, step/2, step/4, ... that gains enough; the last one tried if none does."""
+    """Return the first of step, step/2, step/4, ... with enough decrease, or the last one tried."""
     slope = dot(gradient, step)
     for trials in range(1, MOST_TRIALS + 1):
         trial = one_trial(point, w, value, gradient, step, 0.5 ** (trials - 1))

@@ -1,1 +1,1 @@
-"""Methods made for one pass: step sizes that adapt themselves, and weights that wait until a sequence looks at them."""
+"""Single-pass methods: adaptive step sizes, and lazy updates of the weights that a sequence uses."""

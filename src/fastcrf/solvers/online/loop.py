@@ -1,4 +1,4 @@
-"""The loop of updates with a step size for each weight, and what it sees before it learns."""
+"""The loop of updates with a step size for each weight, and its predictions before each update."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from fastcrf.stochastic.residuals import Residuals
 
 
 class State(NamedTuple):
-    """What updates read and move."""
+    """The arrays that updates read and write."""
 
     blocks: Blocks
     vector: RatedVector
-    charge: float  # what the penalty takes of each weight for a sequence and a step size of 1
-    rule: ByComponent | ByProducts  # how step sizes adapt
+    charge: float  # the penalty per weight for one sequence and a step size of 1
+    rule: ByComponent | ByProducts  # the adaptation of step sizes
     space: Workspace
     residuals: Residuals  # of one update
 
 
 @noalloc_kernel
 def rated_updates(state, order, size, done, lanes):
-    """One update for each `size` sequences of `order`: (their losses, tokens predicted wrong), each before its update.
+    """Run one update for each `size` sequences of `order`; return (their losses, tokens predicted wrong), before each
+    update.
 
     done: updates before these. Writes: state.
     """
@@ -42,7 +43,7 @@ def rated_updates(state, order, size, done, lanes):
     for k in range((len(order) + size - 1) // size):
         batch, row = order[k * size : (k + 1) * size], 0
         clear_rows(residuals.edges, H, lanes)
-        for i in batch:  # all sequences of an update see the same weights; their residuals wait
+        for i in batch:  # all sequences of an update use the same weights
             gather_rated(vector, support, i, space.weights, space.edges.scores, H, lanes)
             edges = refresh_edges(space.edges, K, bias, lanes)
             score_block(local, space.weights, bias, i, i + 1, scores, lanes)

@@ -1,16 +1,17 @@
-"""The end of a double period: from how far the weights went in its two halves to their next step sizes.
+"""The end of a double period: new step sizes from the distances that the weights moved in its two halves.
 
-With D1 and D2 the ways of the two halves, gamma = D2 / D1 of a weight by itself (Hsu et al. 2009; yang2012, eq. 4.7),
-or one gamma for all by their inner products (eqs. 4.8 to 4.10); then
+With D1 and D2 the distances of the two halves, gamma = D2 / D1 for each weight separately (Hsu et al. 2009; Yang et al.
+2012, eq. 4.7), or one gamma for all by their inner products (eqs. 4.8 to 4.10); then
 
     u = sgn(gamma) min(|gamma|, kappa)                                          (4.19)
     v = (m + u) / (m + kappa + n),   m = (alpha + beta) / (alpha - beta) kappa,
                                      n = 2 (1 - alpha) / (alpha - beta) kappa   (4.18)
     eta <- v eta                                                                (4.17)
 
-which is beta <= v <= alpha. Where gamma divides by zero, v = alpha. A weight that the double period did not look at was
-moved by its penalty alone, which shrinks it evenly: gamma is about 1, and v = alpha for it, too. Since that is the rule
-and not the exception, alpha goes into the common factor of the step sizes, and v_j / alpha into the rate of a weight.
+which is beta <= v <= alpha. If gamma divides by zero, v = alpha. A weight that no sequence of the double period uses
+was moved by its penalty alone, which shrinks it evenly: gamma is about 1, and v = alpha for it as well. Since most
+weights are of this kind, alpha goes into the common factor of the step sizes, and v_j / alpha into the rate of a
+weight.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from fastcrf.solvers.online.visit_log import (
 class Discount(NamedTuple):
     """v / alpha = level + slope u, which is (m + u) / (m + kappa + n) / alpha."""
 
-    kappa: float  # largest |gamma| that counts
+    kappa: float  # largest |gamma| used
     alpha: float  # largest v
     level: float
     slope: float
@@ -48,15 +49,15 @@ def make_discount(kappa: float, alpha: float, beta: float) -> Discount:
 
 
 class ByComponent(NamedTuple):
-    """A gamma for each weight, D2 / D1 (4.7)."""
+    """One gamma for each weight, D2 / D1 (4.7)."""
 
     period: int  # updates in half a double period
     discount: Discount
-    negative: float  # what a ratio below zero counts: -1 as such, 1 by its size
+    negative: float  # value of a negative ratio: -1 keeps the sign, 1 takes the absolute value
 
 
 class ByProducts(NamedTuple):
-    """One gamma for all weights that the double period looked at."""
+    """One gamma for all weights that the double period used."""
 
     period: int
     discount: Discount
@@ -68,12 +69,12 @@ GAMMAS = (1, 2, 3)
 
 @generic
 def adapt(rule, vector, lanes):  # type: ignore[no-untyped-def]
-    """Adapt rates and common step size to the double period that ends, and forget what it looked at. Writes: vector."""
+    """Adapt rates and common step size at the end of a double period, and clear its records. Writes: vector."""
 
 
 @noalloc_kernel
 def count_update(rule, updates, vector, lanes):
-    """After update number `updates`: the middle or the end of a double period, or neither. Writes: vector."""
+    """Adapt after update number `updates` if a half or a double period ends there. Writes: vector."""
     if updates % rule.period != 0:
         return
     if vector.counts[LATE] == 1:
@@ -87,7 +88,7 @@ def count_update(rule, updates, vector, lanes):
 @adapt.register(ByComponent)
 @outlined_kernel
 def adapt_rates(rule, vector, lanes):
-    """Multiply the rate of each weight that was looked at by v_j / alpha, and all step sizes by alpha."""
+    """Multiply the rate of each used weight by v_j / alpha, and all step sizes by alpha."""
     rows, panel, W = vector.rows, vector.panel, len(lanes)
     for o in range(vector.counts[N_ROWS]):
         at = first_row(vector, vector.seen_rows[o]) + RATE
@@ -107,7 +108,7 @@ def adapt_rates(rule, vector, lanes):
 
 @inlined_kernel
 def own_discount(rule, one, two, lanes):
-    """v_j / alpha of each lane, which is 1 where u is kappa."""
+    """Return v_j / alpha of each lane, which is 1 where u is kappa."""
     kappa = rule.discount.kappa
     lowest = shift(zeros(lanes), -kappa)
     gamma = divide_unless_zero(two, one, kappa)  # (4.7)
@@ -143,7 +144,7 @@ def adapt_step(rule, vector, lanes):
 
 @noalloc_kernel
 def ratio_of_ways(number, before, product, after):
-    """gamma by equation 4.8, 4.9 or 4.10, of |D1|^2, D1 . D2 and |D2|^2; infinite where it divides by zero."""
+    """Return gamma by equation 4.8, 4.9 or 4.10, from |D1|^2, D1 . D2 and |D2|^2; infinite for a division by zero."""
     if number == 1:
         return product / before if before > 0.0 else math.inf
     if number == 2:

@@ -13,19 +13,18 @@ Minimizes   sum_i -log p(y_i | x_i, w) + c2 |w|^2   or   ... + c1 |w|_1,   n seq
             gamma_j <- (theta^2b - theta^b)_j / (theta^b - theta^0)_j
             eta_j <- v_j eta_j,   v_j by eqs. 4.18, 4.19 (periods.py)
 
-The ratio of two ways that a weight went estimates its eigenvalue of the Jacobian of the map that an epoch is, 1 - eta_j
-times its curvature: near 1, steps are too short to be shortened much; where it is negative, they are too long. A Step
-is one epoch. Weights are brought up to date when a sequence looks at them (rated_vector.py), so that an update costs
-what its sequences cost.
+The ratio of two distances that a weight moved estimates its eigenvalue of the Jacobian of one epoch's map, 1 - eta_j
+times its curvature. Near 1, the steps are short and should hardly shrink; below 0, they are too long. A Step is one
+epoch. Updates are lazy (rated_vector.py), so that the cost of an update depends on its sequences, not on the model.
 
 `info["progressive_error"]` is the share of tokens whose most probable label, by the marginals at the weights before the
-update, is not the gold one: predict, then learn. It comes free with the gradient. `info["step_size"]` is the largest
+update, is not the gold one (progressive validation). It needs no extra computation. `info["step_size"]` is the largest
 that a weight can have.
 
 b is `period`; no source is recorded for its default of 10.
 
-Differs from the paper: weights that a double period does not look at get v_j = alpha without asking for gamma; the
-penalty acts after the gradient step, by its own flow, exp(-eta_j c) in place of 1 - eta_j c; L1 is an addition.
+Differs from the paper: weights that a double period does not use get v_j = alpha without computing gamma; the penalty
+acts after the gradient step, by its own flow, exp(-eta_j c) in place of 1 - eta_j c; L1 is an addition.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Between the compact vectors of a run's memory, one number a weight, and the rows and cells of a rated vector."""
+"""Conversion between a run's state (compact vectors, one number per weight) and the rows and cells of a rated
+vector.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,10 @@ from fastcrf.solvers.online.rated_vector import (
     make_rated,
 )
 
-OWED = ("due", "paid")  # what an L1 penalty adds
+OWED = ("due", "paid")  # additional entries with an L1 penalty
 BY_PART = {"weights": (WEIGHT, WEIGHT), "rate": (RATE, RATE), "due": (DUE, CELL_DUE), "paid": (PAID, CELL_PAID)}
 STATE_FIELDS = {
-    "weights": WEIGHTS,  # each as its last look left it
+    "weights": WEIGHTS,  # each as its last lazy update left it
     "rate": StateField("weights", fill=1.0, low=0.0, high=1.0 + 1e-9),
     "start": WEIGHTS,
     "half": WEIGHTS,
@@ -46,17 +48,17 @@ STATE_FIELDS = {
 
 
 class Places(NamedTuple):
-    """Where the weights of a compact vector lie in the memory of rows and cells."""
+    """The places of a compact vector's weights in the array of rows and cells."""
 
-    place: Longs  # [p] of the weight itself; its rate and others lie behind it
-    n_row_slots: int  # numbers in that memory before the first cell
+    place: Longs  # [p] of the weight itself; its rate and other numbers follow
+    n_row_slots: int  # numbers in that array before the first cell
     row_size: int  # numbers of a row, all of its parts
     padded: int
     columns: int  # of a cell
 
 
 class RatedWeights:
-    """A rated vector, and where in it each weight lies."""
+    """A rated vector, and the place of each weight in it."""
 
     def __init__(self, layout: Layout, features: FeatureMap, state: Mapping[str, np.ndarray]) -> None:
         kind = PayingVector if "due" in state else ShrinkingVector
@@ -68,7 +70,7 @@ class RatedWeights:
         self.load(state)
 
     def load(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the values of compact vectors."""
+        """Load the values of compact vectors."""
         place, in_rows = self.places.place, self.places.place < self.places.n_row_slots
         for name, (part, column) in BY_PART.items():
             if name in state:
@@ -82,7 +84,7 @@ class RatedWeights:
             kept[which] = np.column_stack((state["start"][seen_weights], state["half"][seen_weights]))
 
     def mark(self, in_rows: np.ndarray, stamp: Floats, seen: Floats) -> None:
-        """A row is as its weight that was looked at last: one that is new, zero until now, has missed nothing."""
+        """Mark a row as its last used weight: a new weight, zero until now, has no deferred updates."""
         marks, cells = self.vector.marks, self.vector.cells
         rows = self.places.place[in_rows] // self.places.row_size
         in_cells = (self.places.place[~in_rows] - self.places.n_row_slots) // self.places.columns
@@ -92,7 +94,7 @@ class RatedWeights:
         cells[in_cells, CELL_STAMP], cells[in_cells, CELL_MARK] = stamp[~in_rows], seen[~in_rows]
 
     def list_by_place(self) -> None:
-        """List what this double period looked at in the order of places, as a run would have it that starts here."""
+        """Sort the records of this double period by place, as in a run that starts here."""
         for count, (marks, seen, kept) in enumerate(self.tables()):
             n = self.vector.counts[count]
             order = np.argsort(seen[:n])
@@ -100,7 +102,7 @@ class RatedWeights:
             marks[seen[:n]] = np.copysign(np.arange(1.0, n + 1.0), marks[seen[:n]])
 
     def tables(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
-        """(marks, which ones the double period looked at, what it keeps of these) of rows and of cells."""
+        """Return (marks, which of them the double period used, its table) of rows and of cells."""
         vector = self.vector
         return (
             (vector.marks[:, MARK], vector.seen_rows, vector.kept_rows.reshape(-1, 2, self.places.padded)),
@@ -108,8 +110,8 @@ class RatedWeights:
         )
 
     def kept(self, seen: Longs) -> Iterator[tuple[Longs, np.ndarray, Any]]:
-        """(weights, table, where it keeps the two numbers of each) for those of the weights `seen` that lie in rows,
-        and for those in cells.
+        """Return (weights, table, places of their two numbers) for those of the weights `seen` in rows, and for those
+        in cells.
         """
         place, padded = self.places.place[seen], self.places.padded
         (marks, _, kept_rows), (cell_marks, _, kept_cells) = self.tables()
@@ -120,10 +122,10 @@ class RatedWeights:
         yield seen[~in_rows], kept_cells, places_of_marks(cell_marks[cells])
 
     def state(self) -> dict[str, np.ndarray]:
-        """The compact vectors, fresh."""
+        """Return the compact vectors, in new arrays."""
         n = len(self.places.place)
         names = ["weights", "rate", "stamp", *(OWED if isinstance(self.vector, PayingVector) else ())]
-        state = dict(zip(names, np.empty((len(names), n)), strict=True))  # in one piece: large pages are soon there
+        state = dict(zip(names, np.empty((len(names), n)), strict=True))  # one allocation soon gets large pages
         state |= {"start": np.zeros(n), "half": np.zeros(n)}
         seen = np.zeros(n, np.uint8)
         collect(self.vector, self.flat, self.places, state["weights"], state["rate"], state["stamp"], seen)
@@ -136,16 +138,16 @@ class RatedWeights:
 
 
 def new_state(weights: Floats, sparse: bool) -> dict[str, np.ndarray]:
-    """Compact vectors of a run that begins: as every weight is before anyone looks at it."""
+    """Return the compact vectors of a new run, before any weight is used."""
     names = [name for name, kept in STATE_FIELDS.items() if sparse or not kept.optional]
     filled = {name: np.full(len(weights), STATE_FIELDS[name].fill, STATE_FIELDS[name].dtype) for name in names}
     return {**filled, "weights": weights}
 
 
 def settled(state: Mapping[str, np.ndarray], clock: float) -> Floats:
-    """The weights with all that they have to catch up on, fresh; nothing else changes."""
+    """Return the weights with all lazy updates applied, in a new array; nothing else changes."""
     time = state["stamp"] - clock
-    time *= state["rate"]  # in place: new memory costs as much as the arithmetic
+    time *= state["rate"]  # in place: a new array would cost as much as the arithmetic
     if "due" not in state:
         np.exp(time, out=time)
         time *= state["weights"]
@@ -155,13 +157,13 @@ def settled(state: Mapping[str, np.ndarray], clock: float) -> Floats:
 
 
 def places_of_marks(marks: Floats) -> Longs:
-    """The places in a table of the double period of what has these marks, as `place_of` one."""
+    """Return the places of these marks in a table of the double period, like `place_of` for one."""
     return np.abs(marks).astype(np.int64) - 1
 
 
 @noalloc_kernel
 def collect_part(flat, places, in_row, in_cell, values):
-    """Writes: values."""
+    """Collect one part of rows and cells as a compact vector. Writes: values."""
     for f in range(len(values)):
         at = places.place[f]
         values[f] = flat[at + (in_row if at < places.n_row_slots else in_cell)]
@@ -169,7 +171,7 @@ def collect_part(flat, places, in_row, in_cell, values):
 
 @noalloc_kernel
 def collect(vector, flat, places, weights, rate, stamp, seen):
-    """What every rated vector has. Writes: weights, rate, stamp, seen."""
+    """Collect the parts of every rated vector. Writes: weights, rate, stamp, seen."""
     for f in range(len(weights)):
         at = places.place[f]
         weights[f] = flat[at]

@@ -35,14 +35,14 @@ STATE_FIELDS = {
 
 
 class Method(NamedTuple):
-    """What a solver of the family decides about a run."""
+    """The choices of a solver of the family for a run."""
 
     name: str  # of the solver, for messages
-    rule: ByComponent | ByProducts  # how step sizes adapt at the end of a double period
+    rule: ByComponent | ByProducts  # the adaptation of step sizes at the end of a double period
     eta: float  # the first step size
-    batch_size: int  # sequences an update
+    batch_size: int  # sequences per update
     seed: int
-    steps: int  # that are due in an epoch
+    steps: int  # number of Steps per epoch
 
 
 class PeriodicRun:
@@ -57,7 +57,7 @@ class PeriodicRun:
         known = state or {**new_state(weights, problem.c1 > 0.0), **zeros, "step_size": method.eta}
         self.epoch, self.updates = int(known["epoch"]), int(known["updates"])
         self.loss, self.wrong, self.positions = float(known["loss"]), int(known["wrong"]), int(known["positions"])
-        part = problem.part(weights, whole=True)  # penalties of features that do not occur are due, too
+        part = problem.part(weights, whole=True)  # features that do not occur also have a penalty
         blocks, self.lanes = part.blocks, (0,) * part.blocks.layout.width
         self.arrays = {name: np.array(known[name]) for name in rated_places.STATE_FIELDS if name in known}
         self.rated = RatedWeights(blocks.layout, part.features, self.arrays)
@@ -79,7 +79,7 @@ class PeriodicRun:
         self.evaluations = 0
 
     def run_epoch(self) -> Step:
-        """All sequences in random order (what is left of them before the next Step), in slices short for Ctrl-C."""
+        """Visit all sequences in random order (or the rest before the next Step), in slices short enough for Ctrl-C."""
         n = self.problem.n_sequences
         order = epoch_permutation(self.seed, self.epoch + 1, n)
         for some in self.draws:
@@ -93,7 +93,7 @@ class PeriodicRun:
         return step._replace(state={**step.state, **self.numbers()})
 
     def learn(self, order: np.ndarray) -> None:
-        """Updates over some sequences."""
+        """Update with some sequences."""
         loss, wrong = rated_updates(self.state, order, self.batch_size, self.updates, self.lanes)
         self.loss, self.wrong = self.loss + loss, self.wrong + wrong
         self.updates += -(-len(order) // self.batch_size)
@@ -101,7 +101,7 @@ class PeriodicRun:
         self.evaluations += len(order)
 
     def step(self, info: Mapping[str, float] = NOTHING, done: bool = False) -> Step:
-        """Where the run is. What waits for a look goes on waiting: only the weights handed out are settled."""
+        """Return the current Step. Lazy updates stay deferred: only the reported weights have them applied."""
         self.arrays = self.rated.state()
         self.rated.list_by_place()
         weights = settled(self.arrays, float(self.vector.state[NOW]))
@@ -131,7 +131,7 @@ class PeriodicStepSizes:
     eta
         First step size of every weight.
     kappa
-        Largest |gamma| that counts.
+        Upper bound on |gamma|.
     alpha
         Largest factor of a step size at the end of a double period; at most 1.
     beta
@@ -141,9 +141,9 @@ class PeriodicStepSizes:
     batch_size
         Sequences per update; None: a 2,000th of all (the rule of Hsu et al., 2009).
     seed
-        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+        Seed of the order in which sequences are visited; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str]
@@ -179,7 +179,7 @@ class PeriodicStepSizes:
 
     @abstractmethod
     def rule(self) -> ByComponent | ByProducts:
-        """How step sizes adapt at the end of a double period."""
+        """Return the adaptation of step sizes at the end of a double period."""
 
     def discount(self) -> Discount:
         return make_discount(self.kappa, self.alpha, self.beta)

@@ -1,4 +1,4 @@
-"""On-line learning by staggered Aitken acceleration.
+"""Online learning by staggered Aitken acceleration.
 
 Yang, Suk & Lee (2012), "Accelerating generalized iterative scaling based on staggered Aitken method for on-line
 conditional random fields", IJWMIP 10(6), after Hesterberg (2005) and Hsu, Huang, Chang & Lee (2009).
@@ -12,12 +12,12 @@ PSA (psa.py) with one gamma for all weights, of D1 = theta^b - theta^0 and D2 = 
     gamma = 3:   |D2|^2 / (D2 . D1)      (4.10), the paper's choice
     eta <- v eta,   v by eqs. 4.18, 4.19 (periods.py)
 
-With scope="component" each weight has a gamma by itself: then 1 and 3 are PSA's ratio, and 2 its size.
+With scope="component" each weight has its own gamma: then 1 and 3 are PSA's ratio, and 2 its absolute value.
 
-Differs from the paper: the inner products are over the weights that the double period looked at (the others move by
-their penalty alone); the direction is the gradient of the batch, as in the software that the paper extends, not the
-step of iterative scaling on each sequence (eq. 4.1): its mean over sequences is not 0 at the optimum, so that no eta
-leads there (docs/notes/iterative-scaling-by-sequence.md); and what psa.py says of penalties.
+Differs from the paper: the inner products are over the weights that the double period used (the others move by their
+penalty alone). The direction is the gradient of the batch, as in the software that the paper extends, not the step of
+iterative scaling on each sequence (eq. 4.1), whose mean over sequences is not 0 at the optimum, so that no eta
+converges there (docs/notes/iterative-scaling-by-sequence.md). Penalties are those of psa.py.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class StaggeredAitken(PeriodicStepSizes):
     Parameters
     ----------
     gamma
-        Which estimate of the ratio of two moves: 1, 2 or 3 (equations 4.8 to 4.10).
+        Estimate of the ratio of two moves: 1, 2 or 3 (equations 4.8 to 4.10).
     scope
         "global", one ratio for all weights, or "component", one for each.
     """

@@ -1,11 +1,11 @@
-"""Looking at rated weights: bringing them up to date, and keeping what their double period must know of them.
+"""Lazy updates of rated weights, and the records of a double period.
 
-Of each weight that a double period looks at, it wants to know the value at the beginning, in the middle and at the end.
-So the first look lets the weight catch up to the beginning first, keeps it, and goes on from there; and the first look
-of the second half does the same in the middle. What is looked at gets the next place in the table of the double period,
-and its mark is the number of that place, from 1 on; it is negative when the middle is known, too.
+For each weight that a double period uses, it needs the value at the beginning, in the middle and at the end. The first
+use therefore applies the deferred updates up to the beginning, records the weight, and continues from there. The first
+use in the second half does the same for the middle. A used row or cell gets the next place in the table of the double
+period. Its mark is the number of that place, from 1 on; the mark is negative when the middle is also recorded.
 
-A row is as wide as vector instructions want it. Single cells are laid out side by side in a panel of that width.
+A row has the width of vector instructions. Single cells are copied to the columns of a panel of that width.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from fastcrf.solvers.online.rated_vector import (
 
 @inlined_kernel
 def place_of(mark):
-    """The place in the table of the double period of what has this mark."""
+    """Return the place in the table of the double period for this mark."""
     return np.int64(abs(mark)) - 1
 
 
 @inlined_kernel
 def advanced(vector, at, b, w, time, lanes):
-    """The weights w from lane b on of the row at this place, when `time` has passed. Writes: vector.rows."""
+    """Return the weights w from lane b on of the row at this place, after `time` has passed. Writes: vector.rows."""
     return pass_time(vector, vector.rows, at, b, w, shift(zeros(lanes), time), time, lanes) if time > 0.0 else w
 
 
 @inlined_kernel
 def record_visit(vector, r, target, place, lanes):
-    """Read row r as `read_row` does, and keep what the double period must know of it. Writes: vector, target."""
+    """Read row r as `read_row` does, and record it for the double period. Writes: vector, target."""
     began, middle, now, late = vector.state[BEGAN], vector.state[MIDDLE], vector.state[NOW], vector.counts[LATE] == 1
     stamp, mark, at = vector.marks[r, STAMP], vector.marks[r, MARK], first_row(vector, r)
     is_new, start = mark == UNSEEN, max(vector.marks[r, STAMP], vector.state[BEGAN])
@@ -79,9 +79,9 @@ def record_visit(vector, r, target, place, lanes):
 
 @inlined_kernel
 def read_row(vector, r, target, place, lanes):
-    """Bring row r up to date and copy it to target[place]. Writes: vector, target."""
+    """Apply the lazy updates of row r and copy it to target[place]. Writes: vector, target."""
     mark, time, at = vector.marks[r, MARK], vector.state[NOW] - vector.marks[r, STAMP], first_row(vector, r)
-    if mark == UNSEEN or (mark > UNSEEN and vector.counts[LATE] == 1):  # the first look of this half
+    if mark == UNSEEN or (mark > UNSEEN and vector.counts[LATE] == 1):  # the first use in this half
         record_visit(vector, r, target, place, lanes)
         return
     for b in range(0, vector.rows.shape[1], len(lanes)):
@@ -93,7 +93,7 @@ def read_row(vector, r, target, place, lanes):
 
 @inlined_kernel
 def clear_panel(vector, n_cells):
-    """Zeros behind the first cells of the panel. Writes: vector.panel."""
+    """Clear the panel after its first cells. Writes: vector.panel."""
     for k in range(n_cells, vector.panel.shape[1]):
         for part in range(PANEL):
             vector.panel[part, k] = 0.0
@@ -101,9 +101,9 @@ def clear_panel(vector, n_cells):
 
 @inlined_kernel
 def advanced_cells(vector, b, w, early, late, lanes):
-    """The weights w from lane b of the panel on, of which none was left before `early`, at the time `late`.
+    """Return the weights w from lane b of the panel on at the time `late`, none of which was updated before `early`.
 
-    Writes: vector.panel, what belongs to the weights.
+    Writes: vector.panel, the numbers of these weights.
     """
     stamps = larger(load(vector.panel, PANEL_STAMP, b, lanes), shift(zeros(lanes), early))
     times = larger(shift(scale(-1.0, stamps), late), zeros(lanes))
@@ -112,7 +112,7 @@ def advanced_cells(vector, b, w, early, late, lanes):
 
 @outlined_kernel
 def look_at_panel(vector, lanes):
-    """Bring the cells of the panel up to date, and note their weights on the way. Writes: vector.panel."""
+    """Apply the lazy updates of the panel's cells, and record their weights. Writes: vector.panel."""
     panel, (began, middle, now, _) = vector.panel, vector.state
     for b in range(0, panel.shape[1], len(lanes)):
         w = advanced_cells(vector, b, load(panel, WEIGHT, b, lanes), 0.0, began, lanes)
@@ -128,7 +128,7 @@ def look_at_panel(vector, lanes):
 
 @outlined_kernel
 def read_cells(vector, support, i, target, lanes):
-    """Look at the cells of sequence i and copy their weights to target. Writes: vector, target."""
+    """Apply the lazy updates of the cells of sequence i and copy their weights to target. Writes: vector, target."""
     first, last, width = support.cell_starts[i], support.cell_starts[i + 1], vector.panel.shape[1]
     met, late = vector.counts[N_CELLS], vector.counts[LATE] == 1
     for begin in range(first, last, width):
@@ -156,7 +156,7 @@ def read_cells(vector, support, i, target, lanes):
 
 @outlined_kernel
 def gather_rated(vector, support, i, weights, edge_scores, n_histories, lanes):
-    """Look at the weights of sequence i, copy them, add the prior's. Writes: vector, weights (local), edge_scores."""
+    """Read the weights of sequence i and add the prior's. Writes: vector, weights (local), edge_scores."""
     first = support.row_starts[i]
     for o in range(first, support.row_starts[i + 1]):
         read_row(vector, np.int64(support.rows[o]), weights.rows, o - first, lanes)
@@ -169,7 +169,7 @@ def gather_rated(vector, support, i, weights, edge_scores, n_histories, lanes):
 
 @inlined_kernel
 def descend_row(vector, r, step, source, place, lanes):
-    """w <- w - step * rate * source[place] on row r; slots without a feature have a rate of 0. Writes: vector."""
+    """Set w <- w - step * rate * source[place] on row r; slots without a feature have a rate of 0. Writes: vector."""
     at = first_row(vector, r)
     for b in range(0, vector.rows.shape[1], len(lanes)):
         slope = multiply(load(vector.rows, at + RATE, b, lanes), load(source, place, b, lanes))
@@ -178,7 +178,7 @@ def descend_row(vector, r, step, source, place, lanes):
 
 @outlined_kernel
 def descend_rated(vector, support, i, step, change, lanes):
-    """w <- w - step * rate * change on the attributes of sequence i; `change` is a local table. Writes: vector."""
+    """Set w <- w - step * rate * change on the attributes of sequence i; `change` is a local table. Writes: vector."""
     first = support.row_starts[i]
     for o in range(first, support.row_starts[i + 1]):
         descend_row(vector, np.int64(support.rows[o]), step, change.rows, o - first, lanes)
@@ -190,7 +190,7 @@ def descend_rated(vector, support, i, step, change, lanes):
 
 @outlined_kernel
 def descend_edges_rated(vector, step, edge_change, n_histories, lanes):
-    """w <- w - step * rate * edge_change on the transitions. Writes: vector."""
+    """Set w <- w - step * rate * edge_change on the transitions. Writes: vector."""
     transitions = len(vector.marks) - n_histories
     for j in range(n_histories):
         descend_row(vector, transitions + j, step, edge_change, j, lanes)
@@ -198,9 +198,9 @@ def descend_edges_rated(vector, step, edge_change, n_histories, lanes):
 
 @inlined_kernel
 def displacement(vector, o, b, lanes):
-    """How far the weights from lane b on of the row that was looked at as number o went in the two halves.
+    """Return the distances that the weights from lane b on of used row number o moved in the two halves.
 
-    Brings them up to date. Writes: vector.rows.
+    Applies their lazy updates. Writes: vector.rows.
     """
     r, now = vector.seen_rows[o], vector.state[NOW]
     at, stamp, middle = first_row(vector, r), vector.marks[r, STAMP], max(vector.marks[r, STAMP], vector.state[MIDDLE])
@@ -214,14 +214,14 @@ def displacement(vector, o, b, lanes):
 
 @inlined_kernel
 def clear_visit(vector, o):
-    """The row that was looked at as number o is up to date and no longer marked. Writes: vector.marks."""
+    """Clear the mark of used row number o, whose lazy updates are applied. Writes: vector.marks."""
     r = vector.seen_rows[o]
     vector.marks[r, STAMP], vector.marks[r, MARK] = vector.state[NOW], UNSEEN
 
 
 @outlined_kernel
 def lay_out_seen_cells(vector, first, n):
-    """Copy the cells first .. first + n - 1 of those that were looked at to the panel, with what was kept of them.
+    """Copy the used cells first .. first + n - 1 to the panel, with their records.
 
     Writes: vector.panel.
     """
@@ -234,7 +234,8 @@ def lay_out_seen_cells(vector, first, n):
 
 @inlined_kernel
 def ways_of_cells(vector, b, lanes):
-    """How far the weights from lane b on of the panel went in the two halves. Brings them up to date.
+    """Return the distances that the weights from lane b on of the panel moved in the two halves; apply their lazy
+    updates.
 
     Writes: vector.panel.
     """
@@ -248,7 +249,7 @@ def ways_of_cells(vector, b, lanes):
 
 @inlined_kernel
 def chosen_by_mark(vector, b, known, new, lanes):
-    """`known` where marks are negative, `new` elsewhere."""
+    """Return `known` where marks are negative, `new` elsewhere."""
     marks = load(vector.panel, PANEL_MARK, b, lanes)
     is_known = larger(scale(-1.0, larger(marks, shift(zeros(lanes), -1.0))), zeros(lanes))  # max(0, min(1, -mark))
     return add(multiply(is_known, known), multiply(shift(scale(-1.0, is_known), 1.0), new))
@@ -256,7 +257,7 @@ def chosen_by_mark(vector, b, known, new, lanes):
 
 @outlined_kernel
 def put_back_seen_cells(vector, first, n):
-    """The cells of the panel, to where they were, without a mark. Writes: vector.cells."""
+    """Copy the cells of the panel back, without marks. Writes: vector.cells."""
     for k in range(n):
         c = vector.seen_cells[first + k]
         put_back_cell(vector, c, k, UNSEEN)

@@ -1,18 +1,18 @@
-"""Limited-memory curvature: the last m pairs (s, y) of a quasi-Newton method, and the direction they give.
+"""Limited-memory curvature: the last m curvature pairs (s, y) of a quasi-Newton method, and their direction.
 
     s = change of the weights,   y = change of the gradient,   H = the L-BFGS inverse Hessian made of the pairs
 
-The textbook two-loop recursion (Nocedal 1980) walks over the pairs one by one: 4m dependent passes over long vectors.
-All it ever forms are combinations of the 2m stored vectors and the argument, so here it runs on their inner products
-(Chen, Wang & Zhou 2014, "Large-scale L-BFGS using MapReduce"). The pairs are the rows of one array, which is read twice
-per direction, block by block and on threads: once for the inner products of all rows with the newest pair and the
-argument, once for the combination.
+The textbook two-loop recursion (Nocedal 1980) processes the pairs one by one: 4m dependent passes over long vectors. It
+forms only linear combinations of the 2m stored vectors and the argument, so here it runs on their inner products (Chen,
+Wang & Zhou 2014, "Large-scale L-BFGS using MapReduce"). The pairs are the rows of one array, which is read twice per
+direction, block by block and on threads: once for the inner products of all rows with the newest pair and the argument,
+once for the combination.
 
-With a preconditioner, H0 = (y.s / y.Dy) D for a diagonal matrix D: all happens as above in the variables w / sqrt(D),
-where D is the identity. With many pairs the time goes into reading them, so their rows may be in single precision.
-Inner products are those of the rows as they are kept; some hundred products at a time are summed in the precision of
-the rows, which doubles the numbers in a register, and these sums in double precision. H stays symmetric, and it stays
-positive, because a pair counts only if its own product is.
+With a preconditioner, H0 = (y.s / y.Dy) D for a diagonal matrix D: everything above applies to the variables w /
+sqrt(D), where D is the identity. With many pairs most of the time goes into reading them, so their rows may be in
+single precision. Inner products are those of the stored rows. Some hundred products at a time are summed in the
+precision of the rows, which doubles the numbers in a register, and these sums are added in double precision. H stays
+symmetric, and it stays positive, because a pair counts only if its own product is positive.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from fastcrf.core.solver_state import StateField, StateMismatch, take
 from fastcrf.core.types import Floats
 from fastcrf.jit.kernel import noalloc_kernel
 
-# A pair is kept when cos(s, y) exceeds this: below, y.s is mostly rounding and 1/y.s would be noise.
+# Least cos(s, y) of a stored pair: below, y.s is mostly rounding and 1/y.s would be noise.
 LEAST_CURVATURE = 1e-10
-FIRST_SLOTS = 16  # room to begin with; the usual capacity is 6
-BLOCK = 512  # weights that stay in the first-level cache while all rows pass by
+FIRST_SLOTS = 16  # initial allocation; the usual capacity is 6
+BLOCK = 512  # weights that stay in the first-level cache while all rows are read
 SHARD = 1 << 15  # weights that make it worth waking a thread
 
 
@@ -40,14 +40,15 @@ STATE_FIELDS = {
     "gram": StateField(n_axes=2),
     "order": StateField(dtype="int64", low=0, n_axes=1),
 }
-SCALE = StateField("weights", fill=1.0, low=0.0)  # sqrt(D), kept where there is a preconditioner
+SCALE = StateField("weights", fill=1.0, low=0.0)  # sqrt(D), stored with a preconditioner
 
 
 class CurvaturePairs:
-    """The newest `capacity` pairs. Slot i holds s in row 2i and y in row 2i + 1 of `basis`.
+    """The newest `capacity` curvature pairs. Slot i holds s in row 2i and y in row 2i + 1 of `basis`.
 
-    dtype: of the rows; preconditioner: D, or None for I; averaged: whether H0 is (y.s / y.y) I in the mean of all
-    pairs, instead of the newest one's.
+    dtype: of the rows;
+    preconditioner: D, or None for I;
+    averaged: whether H0 is (y.s / y.y) I in the mean of all pairs, instead of the newest one's.
     """
 
     def __init__(
@@ -60,9 +61,9 @@ class CurvaturePairs:
         averaged: bool = False,
     ) -> None:
         self.capacity, self.averaged = capacity, averaged
-        # w = scale * (what the rows are about)
+        # w = scale * (the variables of the rows)
         self.scale = np.empty(0) if preconditioner is None else np.sqrt(preconditioner)
-        self.basis: np.ndarray = np.empty((0, n_weights), dtype)  # grows: a capacity alone takes no memory
+        self.basis: np.ndarray = np.empty((0, n_weights), dtype)  # grows: a capacity alone allocates no memory
         self.gram = np.zeros((0, 0))  # inner products of the rows of `basis`
         self._reserve(min(capacity, FIRST_SLOTS))
         self.order: list[int] = []  # slots that hold a pair, oldest first
@@ -75,7 +76,7 @@ class CurvaturePairs:
         return len(self.order)
 
     def add(self, weights: Floats, weights_before: Floats, gradient: Floats, gradient_before: Floats) -> None:
-        """Keep the pair of this move in place of the oldest. The next `direction` looks whether it can be used."""
+        """Store the pair of this move in place of the oldest. The next `direction` checks whether it can be used."""
         slot = self._free_slot()
         points, s, y = (weights, weights_before, gradient, gradient_before), *self.basis[2 * slot : 2 * slot + 2]
         self._on_shards(lambda first, last: lay_pair(*points, self.scale, first, last, s, y))
@@ -90,7 +91,7 @@ class CurvaturePairs:
         return slot
 
     def _reserve(self, slots: int) -> None:
-        """Make room for so many slots, at least; grows by doubling. Writes: basis, gram."""
+        """Allocate at least `slots` slots, by doubling. Writes: basis, gram."""
         before = len(self.basis)
         if 2 * slots <= before:
             return
@@ -122,7 +123,9 @@ class CurvaturePairs:
         return not self.order and bool((self.scale == 1.0).all())
 
     def direction(self, steepest: Floats) -> Floats:
-        """-H @ steepest, a fresh array; H is D without pairs. A newest pair without curvature is dropped first."""
+        """Return -H @ steepest in a new array; H is D without pairs. A newest pair without curvature is dropped
+        first.
+        """
         products = self._products(steepest) if self.order else None
         if products is None or not self.order:
             return -steepest * self.scale * self.scale if len(self.scale) else -steepest
@@ -133,7 +136,8 @@ class CurvaturePairs:
         return direction
 
     def _products(self, vector: Floats) -> Floats:
-        """Inner products of the rows with a gradient, in their variables, and on the way those with the newest pair.
+        """Return inner products of the rows with a gradient, in their variables; also compute those with the newest
+        pair.
 
         Writes: gram, order.
         """
@@ -149,9 +153,9 @@ class CurvaturePairs:
         return products[:, 2]
 
     def learn(self, products: Floats) -> None:
-        """Take the inner products of the rows with the newest s and y, [rows, 2]; drop the pair if it has no curvature.
+        """Add the inner products of the rows with the newest s and y, [rows, 2]; drop the pair if it has no curvature.
 
-        Writes: gram, order, and basis, where a pair is dropped: it may hold NaNs, and 0 NaN = NaN.
+        Writes: gram, order, and basis, if a pair is dropped: it may hold NaNs, and 0 NaN = NaN.
         """
         n, s, y = 2 * self.used, 2 * self.order[-1], 2 * self.order[-1] + 1
         self.gram[:n, s : y + 1] = products
@@ -162,7 +166,7 @@ class CurvaturePairs:
             self.basis[s : y + 1] = self.gram[s : y + 1] = self.gram[:, s : y + 1] = 0.0
 
     def _two_loop(self, products: Floats) -> tuple[Floats, float]:
-        """H @ vector as coefficients on the rows and on the vector, given the rows' products with the vector."""
+        """Return H @ vector as coefficients of the rows and of the vector, given the rows' products with the vector."""
         gram = self.gram[: len(products), : len(products)]
         on_rows, alpha = np.zeros(len(products)), {}
         for slot in reversed(self.order):
@@ -179,11 +183,11 @@ class CurvaturePairs:
         return on_rows, scale
 
     def _on_shards(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """work(first, last) for each range of weights, the first here and the others in the pool."""
+        """Run work(first, last) for each range of weights, the first in this thread and the others in the pool."""
         return self.on_threads(work, self.bounds)
 
     def on_threads(self, work: Callable[[int, int], Any], bounds: np.ndarray) -> list[Any]:
-        """work(first, last) for each range of `bounds`, the first here and the others in the pool."""
+        """Run work(first, last) for each range of `bounds`, the first in this thread and the others in the pool."""
         ranges = [(int(first), int(last)) for first, last in pairwise(bounds)]
         if self.pool is None or len(ranges) == 1:
             return [work(int(bounds[0]), int(bounds[-1]))]
@@ -191,18 +195,16 @@ class CurvaturePairs:
         return [work(*ranges[0]), *(other.result() for other in others)]
 
     def state(self) -> dict[str, Any]:
-        """The named arrays that `restore` takes. Live: copy to keep."""
+        """Return the named arrays that `restore` takes. Live: copy to keep."""
         rows, scale = 2 * self.used, {"scale": self.scale} if len(self.scale) else {}
         order = np.array(self.order, np.int64)
         return {"basis": self.basis[:rows], "gram": self.gram[:rows, :rows], "order": order, **scale}
 
     def restore(self, name: str, state: Mapping[str, Any]) -> None:
-        """Go on from a copy of `state`, bit for bit; `name` is that of the solver, for messages."""
+        """Restore a copy of `state`, bit for bit; `name` is that of the solver, for messages."""
         rows = len(state["basis"])
         if rows > 2 * self.capacity or rows % 2:
-            raise StateMismatch(
-                name, f"it has {rows / 2:g} curvature pairs, which cannot be continued with pairs={self.capacity}"
-            )
+            raise StateMismatch(name, f"it has {rows / 2:g} curvature pairs, but the option is pairs={self.capacity}")
         self._reserve(rows // 2)
         take(name, "basis", state, self.basis[:rows])
         take(name, "gram", state, self.gram[:rows, :rows])
@@ -216,7 +218,7 @@ class CurvaturePairs:
 
 @noalloc_kernel
 def lay_pair(weights, weights_before, gradient, gradient_before, scale, first, last, s, y):
-    """The rows of a pair over weights first:last. Writes: s, y."""
+    """Write the rows of a pair over weights first:last. Writes: s, y."""
     if len(scale) > 0:
         for f in range(first, last):
             s[f] = (weights[f] - weights_before[f]) / scale[f]
@@ -229,11 +231,11 @@ def lay_pair(weights, weights_before, gradient, gradient_before, scale, first, l
 
 @noalloc_kernel
 def row_products(rows, newest, vector, scale, first, last, near, products):
-    """Add to products[i, :] the inner products over weights first:last of each row with the rows `newest` and
-    `newest` + 1 and with scale * vector. There is an even number of rows.
+    """Add to products[i, :] the inner products over weights first:last of each row with the rows `newest` and `newest`
+    + 1 and with scale * vector.
 
-    Products of a stretch are summed in the precision of the rows, and stretches in double precision. Writes: products,
-    and near, [3, BLOCK], which keeps what all rows are multiplied with.
+    There is an even number of rows. Products of a slice are summed in the precision of the rows, and slices in double
+    precision. Writes: products, and near, [3, BLOCK], the common factors of all rows.
     """
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
@@ -246,7 +248,7 @@ def row_products(rows, newest, vector, scale, first, last, near, products):
 
 @noalloc_kernel
 def add_products(rows, i, near, start, stop, products):
-    """Add those of rows i and i + 1 over weights start:stop. Writes: products."""
+    """Add the products of rows i and i + 1 over weights start:stop. Writes: products."""
     nothing = rows.dtype.type(0)
     a, b, c, d, e, g = nothing, nothing, nothing, nothing, nothing, nothing
     for f in range(stop - start):
@@ -268,8 +270,11 @@ def add_products(rows, i, near, start, stop, products):
 
 @noalloc_kernel
 def combine(rows, on_rows, vector, on_vector, scale, first, last, total):
-    """total = scale * (on_rows @ rows + on_vector * scale * vector) over weights first:last. Four rows at a time are
-    combined in their own precision, which is that of on_rows, too. There is an even number of rows. Writes: total."""
+    """Compute total = scale * (on_rows @ rows + on_vector * scale * vector) over weights first:last.
+
+    Four rows at a time are combined in their own precision, which is also that of on_rows. There is an even number of
+    rows. Writes: total.
+    """
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
         for f in range(start, stop):

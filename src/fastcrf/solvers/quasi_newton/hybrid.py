@@ -1,7 +1,7 @@
-"""Hybrid deterministic-stochastic L-BFGS: batches that grow until they are the whole corpus.
+"""Hybrid deterministic-stochastic L-BFGS: batches grow to the entire corpus.
 
 Friedlander & Schmidt (2012), "Hybrid deterministic-stochastic methods for data fitting", SIAM Journal on Scientific
-Computing 34(3), pp. A1351-A1379; schmidt2015 compares with it.
+Computing 34(3), pp. A1351-A1379; Schmidt et al. (2015) compare with it.
 
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 
@@ -9,13 +9,13 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
     repeat
         f ← the objective on the first b sequences of a random permutation (sample.py)
         d ← -H grad f(w)                          two-loop recursion over the last m pairs
-        t ← 1, 1/2, 1/4, ... until f falls by Armijo's condition along d (first 1/|g| without pairs)
+        t ← 1, 1/2, 1/4, ... until Armijo's condition holds along d (first 1/|g| without pairs)
         s ← t d, y ← grad f(w + t d) - grad f(w)  of the same sample;   w ← w + t d
         b ← min(ceil(growth b + 1), n)
     until b = n; from there on it is L-BFGS (lbfgs.py), with the pairs that it has
 
-Differs from the paper: samples are nested, so that a pair says something of the next sample, too. A start away from
-zero is taken for a good one, which a sample of one sequence would spoil: it begins with all sequences.
+Differs from the paper: samples are nested, so that a pair is also valid for the next sample. A nonzero start is assumed
+to be good, and a sample of one sequence would spoil it: the run then begins with all sequences.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from fastcrf.stochastic.sampling import first_order
 
 
 class Advance(NamedTuple):
-    """Where an iteration on a sample led."""
+    """The result of an iteration on a sample."""
 
     weights: Floats
     passes: float
@@ -50,7 +50,7 @@ class Advance(NamedTuple):
 
 @solver
 class Hybrid:
-    """Train with L-BFGS on a sample that grows until it is the whole data.
+    """Train with L-BFGS on a sample that grows to the entire data.
 
     Parameters
     ----------
@@ -108,7 +108,9 @@ class Hybrid:
         return (yield from self._whole(problem, now.weights, known, passes=1.0))
 
     def _advance(self, sample: Sample, w: Floats, pairs: CurvaturePairs) -> Advance:
-        """One iteration on a sample. Where no step lowers its objective, w stays and the pairs are dropped."""
+        """Run one iteration on a sample. If no step lowers its objective, w does not change and the pairs are
+        dropped.
+        """
         value, g = sample.gradient(w)
         direction = pairs.direction(g)
         if len(pairs) and not dot(g, direction) < 0.0:
@@ -134,7 +136,7 @@ class Hybrid:
     def _whole(
         self, problem: AnyProblem, w: Floats, state: Mapping[str, Any] | None, passes: float = 0.0
     ) -> Generator[Step, None, str]:
-        """L-BFGS from here, or from a memory that it took `passes` to know."""
+        """Run L-BFGS from here, or from a state that took `passes` to compute."""
         known = {item: value for item, value in state.items() if item != "batch_size"} if state else None
         steps = LBFGS(pairs=self.pairs, max_linesearch=self.max_linesearch).iterate(problem, w, known)
         n = problem.n_sequences
@@ -149,7 +151,9 @@ class Hybrid:
 
 
 class ArmijoRay(NamedTuple):
-    """A sample's objective along `direction`; trial.slope is the change that its slope at the start predicts."""
+    """The objective of a sample along `direction`; trial.slope is the change predicted by its derivative at the
+    start.
+    """
 
     sample: Sample
     weights: Floats

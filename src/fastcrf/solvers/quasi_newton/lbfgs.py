@@ -14,8 +14,8 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
 With preconditioner="counts", H0 = (y.s / y.Dy) D, where D follows how often each feature occurs (`preconditioner.py`).
 
 Differs from the paper: the two-loop recursion runs on inner products (`curvature_pairs.py`); the line search is Nocedal
-& Wright's, not Moré & Thuente's; if no step is found, the pairs are dropped, then the preconditioner, and steepest
-descent is tried once before giving up.
+& Wright's, not Moré & Thuente's; if the search fails, the pairs are dropped, then the preconditioner, and steepest
+descent is tried once before the end.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class LBFGS(QuasiNewton):
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
 
     def for_penalty(self, c1: float, c2: float) -> LBFGS | OWLQN:
-        """Return OWL-QN with the same options where there is an L1 penalty."""
+        """Return OWL-QN with the same options for c1 > 0."""
         return OWLQN(**asdict(self)) if c1 > 0.0 else self
 
     def method(
@@ -81,6 +81,4 @@ class SmoothMethod(NamedTuple):
         return {"pairs": len(self.curvature)}
 
     def ending(self, w: Floats, g: Floats) -> str:
-        return (
-            f"{self.name} has nothing left to gain: there is no lower point along the gradient of norm {norm(g):.3g}."
-        )
+        return f"{self.name} cannot improve further: there is no lower point along the gradient of norm {norm(g):.3g}."

@@ -1,4 +1,4 @@
-"""On-line L-BFGS: quasi-Newton steps from small batches, without a line search.
+"""Online L-BFGS: quasi-Newton steps from small batches, without a line search.
 
 Schraudolph, Yu & Günter (2007), "A stochastic quasi-Newton method for online convex optimization", AISTATS.
 
@@ -8,11 +8,11 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2
         p ← -H grad f(w)            two-loop recursion over the last m pairs, H0 = mean of (y.s / y.y) over them;
                                     without pairs p ← -grad f(w) 1e-3 / |grad f(w)|
         s ← eta tau / (tau + t) p;   w ← w + s
-        y ← grad f(w) - grad f(w before) + trust s           of the same batch: two evaluations an update
+        y ← grad f(w) - grad f(w before) + trust s           of the same batch: two evaluations per update
 
-Differs from the paper: without its factor c, a scale of H that its step sizes undo; a first direction of 1e-10 grad
-f(w) would leave the first pair to rounding; the orders are those of passes without replacement; gradients are dense, so
-that an update costs some sums over all weights.
+Differs from the paper: its factor c, a scale of H that its step sizes cancel, is omitted; the first direction has the
+length 1e-3, because a pair from 1e-10 grad f(w) would be mostly rounding; samples are without replacement; gradients
+are dense, so that an update costs some sums over all weights.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class OLBFGS:
     trust
         Number added to the curvature of each pair.
     seed
-        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+        Seed of the order in which sequences are visited; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str] = "olbfgs"
@@ -107,14 +107,16 @@ class OLBFGS:
                 w, value = self._update(sample, w, step, pairs)
                 losses, passes, updates = losses + sample.share * value, passes + 2.0 * sample.share, updates + 1
                 if not math.isfinite(value):
-                    raise Diverged(f"The objective of a batch is {value} after {updates} updates of olbfgs.")
+                    raise Diverged(
+                        f"The objective of a batch is {value} after {updates} updates of olbfgs; try a smaller eta."
+                    )
             info = {"step_size": step, "pairs": len(pairs), "online_estimate": 2.0 * losses / passes}
             if draws.finished:
                 epoch += 1
                 draws.start_again()
 
     def _update(self, sample: Sample, w: Floats, step: float, pairs: CurvaturePairs) -> tuple[Floats, float]:
-        """(w after an update, objective of the sample before)."""
+        """Return (w after an update, objective of the sample before)."""
         value, g = sample.gradient(w)
         p = pairs.direction(g)
         if not len(pairs):

@@ -1,10 +1,10 @@
-"""What L-BFGS, OWL-QN and proximal L-BFGS share: options, the start with its preconditioner, and the descent.
+"""The shared part of L-BFGS, OWL-QN and proximal L-BFGS: options, the start with its preconditioner, and the descent.
 
     repeat
-        search along the direction that the pairs give      lbfgs.py, owlqn.py, prox_lbfgs.py
-        keep the pair of the move                           Nocedal & Wright (2006), algorithm 7.5
+        search along the direction of the curvature pairs   lbfgs.py, owlqn.py, prox_lbfgs.py
+        store the pair of the move                          Nocedal & Wright (2006), algorithm 7.5
 
-A search that fails is repeated without the pairs, then without the preconditioner, before the descent ends.
+A failed search is repeated without the pairs, then without the preconditioner, before the descent ends.
 """
 
 from __future__ import annotations
@@ -77,18 +77,18 @@ class QuasiNewton(ABC):
     def _preconditioner(
         self, problem: SequenceGradientProblem, start: Start, state: Mapping[str, Any]
     ) -> Floats | None:
-        """D; with a memory, room for the one that it holds."""
+        """Return D; with a given state, an array for its D."""
         if self.preconditioner == "counts" and not state:
             return preconditioner_of(1.0 + counts_of(problem, start))
         return np.ones(problem.n_weights) if self.always_scaled or "scale" in state else None
 
     @abstractmethod
     def method(self, problem: SequenceGradientProblem, pairs: CurvaturePairs, state: Mapping[str, Any]) -> Method:
-        """Return how to search with these pairs; `state` is what the run resumes from."""
+        """Return the search method with these pairs; `state` is the one that the run resumes from."""
 
 
 class Curvature(Protocol):
-    """What a run learns of the curvature: the pairs, or a model made of them."""
+    """A curvature model: the pairs, or a model made of them."""
 
     @property
     def is_plain(self) -> bool: ...
@@ -98,7 +98,7 @@ class Curvature(Protocol):
 
 
 class Method(Protocol):
-    """What sets one solver of the family apart from the others."""
+    """The part of a solver that differs within the family."""
 
     @property
     def curvature(self) -> Curvature: ...
@@ -108,11 +108,11 @@ class Method(Protocol):
         ...
 
     def facts(self, w: Floats) -> dict[str, float]:
-        """Return what a row says besides step size and trials."""
+        """Return the values of a row besides step size and trials."""
         ...
 
     def ending(self, w: Floats, g: Floats) -> str:
-        """Say that no lower point was found."""
+        """Return the reason for the end: no lower point was found."""
         ...
 
 
@@ -129,13 +129,13 @@ def descend(method: Method, start: Start) -> Generator[Step, None, str]:
         curvature.add(found.weights, w, found.gradient, g)
         w, value, g = found.weights, found.value, found.gradient
         info = {"step_size": found.step, "trials": passes, **method.facts(w)}
-    if passes:  # what the last, vain search cost
+    if passes:  # the cost of the last search, which failed
         yield Step(w, passes, value, g, {"step_size": 0.0, "trials": passes, **method.facts(w)}, state)
     return method.ending(w, g)
 
 
 def with_fallbacks(method: Method, w: Floats, value: float, g: Floats) -> Search:
-    """Search; where that fails, again without the pairs, then without the preconditioner."""
+    """Search; after a failure, search again without the pairs, then without the preconditioner."""
     found, trials = method.search(w, value, g)
     while found is None and not method.curvature.is_plain:
         method.curvature.fall_back()

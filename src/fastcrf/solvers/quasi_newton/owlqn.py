@@ -5,7 +5,7 @@ Andrew & Gao (2007), "Scalable training of L1-regularized log-linear models", IC
 Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
 
     repeat
-        v ← pseudo-gradient of F at w             the shortest sub-gradient
+        v ← pseudo-gradient of F at w             the minimum-norm subgradient
         d ← -H v                                  two-loop recursion over plain gradient differences of the smooth part
         d_j ← 0 where d_j and -v_j differ in sign
         t ← first of 1, 1/2, 1/4, ...  with  F(w') <= F(w) + 1e-4 v.(w' - w),
@@ -14,7 +14,7 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
         s ← w' - w, y ← difference of the smooth gradients;  w ← w'
 
 Differs from the paper: the smooth part may contain c2 |w|^2 (elastic net), as in CRFsuite; pairs without positive
-curvature are skipped; if no step is found, the pairs are dropped, then the preconditioner (preconditioner="counts", as
+curvature are skipped; if the search fails, the pairs are dropped, then the preconditioner (preconditioner="counts", as
 in lbfgs), and the pseudo-gradient is tried once before the end.
 """
 
@@ -73,11 +73,14 @@ class OrthantMethod(NamedTuple):
 
     def ending(self, w: Floats, g: Floats) -> str:
         steepest = norm(pseudo_gradient(w, g, float(self.problem.c1)))
-        return f"{self.name} found no lower point along the pseudo-gradient of norm {steepest:.3g}."
+        return (
+            f"{self.name} cannot improve further: there is no lower point along the pseudo-gradient of norm "
+            f"{steepest:.3g}."
+        )
 
 
 class OrthantRay(NamedTuple):
-    """smooth + c1 |w|_1 along `direction`, where weights stop at zero; trial.slope is steepest . (moved - weights)."""
+    """smooth + c1 |w|_1 along `direction`, stopping at zero; trial.slope is steepest . (moved - weights)."""
 
     problem: GradientProblem
     weights: Floats

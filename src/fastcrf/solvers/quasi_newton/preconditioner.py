@@ -1,7 +1,7 @@
-"""The features' own scales as a preconditioner: a diagonal first inverse Hessian for quasi-Newton methods, for nothing.
+"""A diagonal preconditioner from feature counts: H0 of quasi-Newton methods, at no cost.
 
-Features differ in frequency by five orders of magnitude, and so does curvature. Counts bound the curvature that a
-feature can have; the whole of it is wrong where features go together, so a root is taken (solvers/auto/auto.py).
+Features differ in frequency by five orders of magnitude, and so does curvature. Counts bound the curvature of a
+feature. The full bound is wrong for correlated features, so a root of it is used (solvers/auto/auto.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ POWER = -0.25  # D = G^POWER
 
 
 def counts_of(problem: SequenceGradientProblem, start: Start) -> Floats:
-    """Observed + expected counts of each feature; only their difference where the corpus is out of reach."""
+    """Return observed + expected counts of each feature, or only their difference if the corpus is not accessible."""
     difference = start.gradient - 2.0 * problem.c2 * start.weights
     if "sequences" not in problem.provides:
         return np.abs(difference)
@@ -26,5 +26,5 @@ def counts_of(problem: SequenceGradientProblem, start: Start) -> Floats:
 
 
 def preconditioner_of(scales: Floats) -> Floats:
-    """D for the scales G of the features."""
+    """Return D for the scales G of the features."""
     return scales**POWER

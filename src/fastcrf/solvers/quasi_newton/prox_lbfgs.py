@@ -11,13 +11,13 @@ Minimizes   F(w) = f(w) + c1 |w|_1,   f(w) = sum_i s_i (-log p(y_i | x_i, w)) + 
         t ← first of 1, 1/2, 1/4, ...  with  F(w + t d) <= F(w) + 1e-4 t (grad f(w).d + c1 |w + d|_1 - c1 |w|_1)
         s ← t d, y ← difference of the smooth gradients;  w ← w + t d
 
-OWL-QN takes the direction of the smooth problem and cuts it off at zero, which spoils the curvature it has learnt; here
-the kinks are part of the model, so that more pairs mean fewer evaluations.
+OWL-QN truncates the direction of the smooth problem at zero, which distorts the curvature model. Here the kinks are
+part of the model, so that more pairs mean fewer evaluations.
 
 Differs from the papers: the model is minimized by semi-smooth Newton over the weights that can move, until a round adds
-less than a fifth to the gain, not by some sweeps of coordinate descent; pairs may have a preconditioner
-(`curvature_pairs.py`) and are kept in single precision; if no step is found, pairs and then preconditioner are dropped
-before the end.
+less than 20 % to the gain, not by some sweeps of coordinate descent; pairs may have a preconditioner
+(`curvature_pairs.py`) and are stored in single precision; if the search fails, the pairs and then the preconditioner
+are dropped before the end.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ProximalMethod(NamedTuple):
     max_linesearch: int
 
     def search(self, w: Floats, value: float, g: Floats) -> Search:
-        """Search on the way to the model's lowest point (Lee, Sun & Saunders 2014, algorithm 1)."""
+        """Search toward the minimum of the model (Lee, Sun & Saunders 2014, algorithm 1)."""
         step = self.curvature.lowest(w, g, float(self.problem.c1), self.problem.c1_factors)
         if step is None:
             return Search(None, 0)
@@ -83,13 +83,13 @@ class ProximalMethod(NamedTuple):
     def ending(self, w: Floats, g: Floats) -> str:
         steepest = norm(shortest_subgradient(w, g, float(self.problem.c1), self.problem.c1_factors))
         return (
-            f"{self.name} has nothing left to gain: there is no lower point, and the pseudo-gradient's norm is "
+            f"{self.name} cannot improve further: there is no lower point along the pseudo-gradient of norm "
             f"{steepest:.3g}."
         )
 
 
 class ProximalRay(NamedTuple):
-    """F on the way from `weights` to `target`; trial.slope is what the gradient and the penalty promise."""
+    """F between `weights` and `target`; trial.slope is the change predicted by the gradient and the penalty."""
 
     problem: GradientProblem
     weights: Floats

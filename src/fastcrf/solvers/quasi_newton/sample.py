@@ -1,4 +1,4 @@
-"""The objective as a sample of the sequences shows it, in the scale of all."""
+"""The objective estimated on a sample of the sequences, in the scale of all."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Sample(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of a pass that an evaluation costs."""
+        """Return the share of a pass that an evaluation costs."""
         return len(self.sequences) / self.problem.n_sequences
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """Value and gradient (a fresh array)."""
+        """Return value and gradient (a new array)."""
         loss, gradient = self.problem.subset_gradient(weights, self.sequences)
         gradient /= self.share
         gradient += 2.0 * self.problem.c2 * weights

@@ -1,7 +1,7 @@
-"""The rows of curvature pairs turned over: all that they say of one weight lies side by side, for some weights.
+"""The rows of curvature pairs in transposed form: the entries of each candidate weight are contiguous.
 
-A step of `sparse_model.py` looks at the weights that can move, a few per cent of all, and several times. From one step
-to the next they are mostly the same, and so are the pairs but for one: their columns are copied, not gathered anew.
+A step of `sparse_model.py` reads the weights that can move, a few percent of all, several times. From one step to the
+next they are mostly the same, and so are all pairs but one. Their columns are copied, not gathered again.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Figures(NamedTuple):
     slopes: Floats  # q
     places: Floats  # v
     thresholds: Floats  # tau
-    signs: Floats  # e: of the face, 0 for what goes to zero
+    signs: Floats  # e: of the face, 0 for weights that go to zero
 
 
 class Round(NamedTuple):
-    """What a round finds: the step on its face, and what the next face adds to both sides of the small system."""
+    """The result of a round: the step on its face, and the next face's additions to both sides of the small system."""
 
     step: Floats
-    promised: float  # by the slopes and the penalty
+    promised: float  # predicted by gradient and penalty
     square: float  # |step|^2
     changes: int  # signs that differ on the next face
     right: Floats
@@ -40,7 +40,7 @@ class Round(NamedTuple):
 
 
 class Columns:
-    """array[a] = what the rows of the pairs hold of candidate a: s and y of each slot."""
+    """array[a] = the entries of the pair rows for candidate a: s and y of each slot."""
 
     def __init__(self, pairs: CurvaturePairs) -> None:
         self.pairs = pairs
@@ -53,7 +53,7 @@ class Columns:
         self.array = self._rooms[0][:0].reshape(0, 0)
 
     def gather(self, candidates: Longs) -> None:
-        """Those of other candidates, in ascending order, after a pair was added."""
+        """Gather the columns of other candidates, in ascending order, after a pair was added."""
         pairs, shape = self.pairs, (len(candidates), 2 * self.pairs.used)
         n_shards = max(1, min(len(pairs.bounds) - 1, len(candidates) // SHARD))
         self.bounds = np.linspace(0, len(candidates), n_shards + 1).astype(np.int64)
@@ -67,8 +67,11 @@ class Columns:
         self.candidates, self.array = candidates.copy(), array
 
     def sum_newest(self, figures: Figures) -> Floats:
-        """Sums of the columns, [4, rows]: over the face, each times the newest s, the newest y, and what pulls there;
-        over all others, times the newest s."""
+        """Return sums of the columns, [4, rows].
+
+        They are over the face: each times the newest s, the newest y, and the pull there; and over all others: times
+        the newest s.
+        """
 
         def on_shard(first: int, last: int) -> Floats:
             sums = np.zeros((4, self.array.shape[1]))
@@ -78,7 +81,7 @@ class Columns:
         return np.sum(self._on_threads(on_shard), axis=0)
 
     def turn(self, figures: Figures, on_rows: Floats, sigma: float) -> Round:
-        """A round on the face of figures.signs, which become those of the next. Writes: figures.signs."""
+        """Run a round on the face of figures.signs, which become those of the next. Writes: figures.signs."""
         step, n = np.empty(len(self.array)), len(on_rows)
 
         def on_shard(first: int, last: int) -> tuple[Floats, Floats, Floats]:
@@ -90,7 +93,7 @@ class Columns:
         return Round(step, float(found[0]), float(found[1]), int(found[2]), right, symmetric(below))
 
     def shift(self, signs: Floats, weights: Floats) -> Floats:
-        """What changes in the sum of squares over a face when it becomes that of `weights`, [rows, rows]."""
+        """Return the change of the sum of squares over a face when it becomes that of `weights`, [rows, rows]."""
 
         def on_shard(first: int, last: int) -> Floats:
             inner = np.zeros((self.array.shape[1],) * 2)
@@ -104,13 +107,13 @@ class Columns:
 
 
 def symmetric(below: Floats) -> Floats:
-    """The matrix with this on and below its diagonal."""
+    """Return the symmetric matrix with this lower triangle."""
     return np.tril(below) + np.tril(below, -1).T
 
 
 @noalloc_kernel
 def turn_over(basis, candidates, before, columns_before, newest, first, last, columns):
-    """columns[a] = basis[:, candidates[a]] for a in first:last, as far as there are columns. Writes: columns.
+    """Set columns[a] = basis[:, candidates[a]] for a in first:last, as far as there are columns. Writes: columns.
 
     Columns of candidates that were there `before` are copied, except rows `newest` and the next, which are new.
     """
@@ -137,10 +140,10 @@ def turn_over(basis, candidates, before, columns_before, newest, first, last, co
 
 @noalloc_kernel
 def find_candidates(weights, gradient, c1, factors, scale, newest, places, room):
-    """(how many weights can move, the length of the pseudo-gradient in the variables w / scale).
+    """Return (how many weights can move, the norm of the pseudo-gradient in the variables w / scale).
 
-    A weight can move if it is not zero or pulled away from there; those that the newest pair has moved count, too.
-    Writes: places, which they are; room, the Figures for them.
+    A weight can move if it is not zero or is pulled away from zero; those that the newest pair has moved are included.
+    Writes: places (of these weights); room, their Figures.
     """
     n, square = 0, 0.0
     for f in range(len(weights)):
@@ -157,7 +160,7 @@ def find_candidates(weights, gradient, c1, factors, scale, newest, places, room)
 
 @noalloc_kernel
 def add_newest(columns, figures, s, first, last, sums):
-    """See Columns.sum_newest. Writes: sums."""
+    """Compute the sums of `Columns.sum_newest`. Writes: sums."""
     signs = figures.signs
     for a in range(first, last):
         here, there = np.float64(columns[a, s]), np.float64(columns[a, s + 1])
@@ -175,10 +178,10 @@ def add_newest(columns, figures, s, first, last, sums):
 
 @noalloc_kernel
 def turn_face(columns, on_rows, figures, sigma, first, last, step, found, right, inner):
-    """A round over candidates first:last: the step to the lowest point on this face, and the next face.
+    """Run a round over candidates first:last: the step to the lowest point on this face, and the next face.
 
-    Writes: step; figures.signs; found: what the step promises, its square, how many signs have changed; and into right
-    and inner (on and below the diagonal) what that adds to both sides of the small system.
+    Writes: step; figures.signs; found: the predicted decrease of the step, its square, how many signs have changed; and
+    to right and inner (on and below the diagonal) the additions to both sides of the small system.
     """
     q, v, tau, signs = figures.slopes, figures.places, figures.thresholds, figures.signs
     for a in range(first, last):
@@ -194,7 +197,7 @@ def turn_face(columns, on_rows, figures, sigma, first, last, step, found, right,
         target = v[a] + bend - q[a] / sigma
         sign_next = np.float64(target * sigma > tau[a]) - np.float64(target * sigma < -tau[a])
         if sign_next == -sign:
-            sign_next = np.float64(0.0)  # not across: guesses that turn many signs at once may go round in circles
+            sign_next = np.float64(0.0)  # not across: guesses that change many signs at once may cycle
         if sign_next != sign:
             before = -(q[a] + tau[a] * sign) / sigma if sign != 0.0 else -v[a]
             after = -(q[a] + tau[a] * sign_next) / sigma if sign_next != 0.0 else -v[a]
@@ -207,7 +210,9 @@ def turn_face(columns, on_rows, figures, sigma, first, last, step, found, right,
 
 @noalloc_kernel
 def shift_face(columns, candidates, weights, signs, first, last, inner):
-    """What changes in W_S'W_S when the face becomes that of `weights`. Writes: inner, on and below the diagonal."""
+    """Compute the change of W_S'W_S when the face becomes that of `weights`. Writes: inner, on and below the
+    diagonal.
+    """
     for a in range(first, last):
         change = np.float64(weights[candidates[a]] != 0.0) - np.float64(signs[a] != 0.0)
         add_square(columns, a, change, inner)
@@ -215,7 +220,7 @@ def shift_face(columns, candidates, weights, signs, first, last, inner):
 
 @noalloc_kernel
 def add_square(columns, a, factor, inner):
-    """inner += factor * column a * its transpose. Writes: inner, on and below the diagonal."""
+    """Add inner += factor * column a * its transpose. Writes: inner, on and below the diagonal."""
     if factor != 0.0:
         for i in range(len(inner)):
             here = factor * columns[a, i]
@@ -225,7 +230,7 @@ def add_square(columns, a, factor, inner):
 
 @noalloc_kernel
 def square(row, first, last):
-    """|row[first:last]|^2"""
+    """Return |row[first:last]|^2."""
     total = 0.0
     for f in range(first, last):
         total += np.float64(row[f]) * np.float64(row[f])

@@ -1,4 +1,4 @@
-"""The quadratic model of quasi-Newton plus c1 |w|_1, and where it is lowest: a step with exact zeros.
+"""The quadratic model of quasi-Newton plus c1 |w|_1, and its minimum: a step with exact zeros.
 
 With u the step in the variables w / scale of `curvature_pairs.py`, v = w / scale, q the gradient there, tau = c1 scale
 
@@ -6,21 +6,19 @@ With u the step in the variables w / scale of `curvature_pairs.py`, v = w / scal
 
 where W holds the rows of the pairs, sigma s and y, and M is a small matrix of their inner products (Byrd, Nocedal &
 Schnabel 1994, "Representations of quasi-Newton matrices and their use in limited memory methods", Mathematical
-Programming 63, theorem 2.3). Only candidates move: weights that are not zero, and those that the gradient pulls away
-from zero.
+Programming 63, theorem 2.3). Only candidates move: nonzero weights, and those that the gradient pulls away from zero.
 
-The method is semi-smooth Newton (Hintermüller, Ito & Kunisch 2003, "The primal-dual active set strategy as a
-semismooth Newton method", SIAM J. Optimization 13). Let S, the face, be the weights that are guessed not to be zero,
-with their signs e. The others go to zero; on the face the model is quadratic, and by Woodbury's formula
+The method is semi-smooth Newton (Hintermüller, Ito & Kunisch 2003, "The primal-dual active set strategy as a semismooth
+Newton method", SIAM J. Optimization 13). Let S, the face, be the guess of the nonzero weights, with their signs e. The
+others go to zero; on the face the model is quadratic, and by Woodbury's formula
 
     (M - W_S'W_S / sigma) x = W_Z'(-v_Z) - W_S'(q + tau e)_S / sigma          a small system
     u_S = (W x - q - tau e)_S / sigma,      u_Z = -v_Z
 
-A proximal step from there is soft(v + (W x - q) / sigma, tau / sigma), and its signs are the next guess, until
-nothing changes or a round adds little, after three or four; the best point of the rounds counts. W x is all that a
-round needs over the candidates: of the sums on both sides only what changed its guess is added and taken off. So they
-live on from step to step: they are those of the weights that are not zero now, and a new pair brings its own row of
-W_S'W_S with it.
+A proximal step from there is soft(v + (W x - q) / sigma, tau / sigma), and its signs are the next guess, until nothing
+changes or a round adds little, after three or four rounds; the best point of the rounds is used. W x is the only sum of
+a round over the candidates: the sums on both sides are updated for the weights whose guess has changed. They are kept
+from step to step for the current nonzero weights, and a new pair adds its own row of W_S'W_S.
 """
 
 from __future__ import annotations
@@ -36,34 +34,34 @@ from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
 from fastcrf.solvers.quasi_newton.sparse_columns import Columns, Figures, find_candidates, square
 
 MOST_ROUNDS = 8
-ENOUGH = 0.2  # of the gain: a round that adds less is the last. A smaller share takes more rounds for as many steps
+ENOUGH = 0.2  # of the gain: a round that adds less is the last. A smaller share needs more rounds for as many steps
 NONE = np.empty(0)
 STATE_FIELDS = {"inner": StateField(n_axes=2, optional=True)}
 
 
 class SparseStep(NamedTuple):
-    """Where the model is lowest, and what gradient and penalty promise for the way there (negative)."""
+    """The minimum of the model, and the predicted change on the way there (negative)."""
 
-    target: Floats  # weights, a fresh array
+    target: Floats  # weights, a new array
     promised: float
 
 
 class SparseModel:
-    """The models of a run, one after the other, from the same pairs.
+    """The models of a run, one after another, from the same pairs.
 
-    memory: may hold the `state` of an earlier run, which the pairs are from; `name` is that of the solver.
+    state: may hold the `state` of an earlier run, which the pairs are from; `name` is that of the solver.
     """
 
     def __init__(self, name: str, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING) -> None:
         self.pairs, self.columns = pairs, Columns(pairs)
-        self.inner = inner_of(name, state, 2 * pairs.used)  # W_S'W_S for w in units of the rows; empty: to be summed
+        self.inner = inner_of(name, state, 2 * pairs.used)  # W_S'W_S for w in units of the rows, or empty
         n = pairs.basis.shape[1]
         self._places, self._room = np.empty(n, np.int64), np.empty((len(Figures._fields), n))
-        self._signs = np.empty(0)  # of the face that `inner` is about, on the candidates
+        self._signs = np.empty(0)  # of the face that `inner` belongs to, on the candidates
 
     @property
     def is_plain(self) -> bool:
-        """Whether there are neither pairs nor a preconditioner."""
+        """Return whether there are neither pairs nor a preconditioner."""
         return self.pairs.is_plain
 
     def fall_back(self) -> None:
@@ -73,8 +71,10 @@ class SparseModel:
         self.inner = np.empty((0, 0))
 
     def lowest(self, weights: Floats, gradient: Floats, c1: float, factors: Floats = NONE) -> SparseStep | None:
-        """The step to the model's lowest point; None if it promises no gain. factors: how many times c1 counts for each
-        weight, if there are any."""
+        """Return the step to the minimum of the model, or None if it predicts no decrease.
+
+        factors: the factor of c1 for each weight, if there are any.
+        """
         pairs = self.pairs
         newest = pairs.basis[2 * pairs.order[-1]] if pairs.order else pairs.basis[0, :0]
         n, length = find_candidates(weights, gradient, c1, factors, pairs.scale, newest, self._places, self._room)
@@ -86,11 +86,11 @@ class SparseModel:
         return self._best_round(figures, weights, pull, length)
 
     def _learn_newest(self, figures: Figures, weights: Floats) -> Floats:
-        """Inner products with the newest pair, over the candidates: all others have not moved. What pulls on the face,
-        as the rows see it. Writes: pairs, inner.
+        """Compute inner products with the newest pair, over the candidates: all others have not moved.
 
-        Of products of two y only that of the newest with itself is needed, over all weights; s_i . y for older s_i
-        stays unknown: the compact form asks for s_i . y_j with i after j only.
+        Also compute the pull on the face in the variables of the rows. Writes: pairs, inner. Of products of two y only
+        that of the newest with itself is needed, over all weights. s_i . y for older s_i stays unknown: the compact
+        form uses s_i . y_j with i after j only.
         """
         pairs, rows = self.pairs, 2 * self.pairs.used
         s, y = 2 * pairs.order[-1], 2 * pairs.order[-1] + 1
@@ -110,7 +110,7 @@ class SparseModel:
         return pull
 
     def _best_round(self, figures: Figures, weights: Floats, pull: Floats, length: float) -> SparseStep | None:
-        """The best step of a few rounds. Writes: figures.signs, inner, which stays that of their face."""
+        """Return the best step of a few rounds. Writes: figures.signs, inner, which stays that of their face."""
         rows = np.array([2 * slot for slot in self.pairs.order] + [2 * slot + 1 for slot in self.pairs.order], np.int64)
         sigma, lengths, middle = compact_form(self.pairs.gram[np.ix_(rows, rows)], length)
         right, best, lowest = pull / sigma, None, 0.0
@@ -135,29 +135,29 @@ class SparseModel:
         return None if best is None else SparseStep(self._moved(weights, figures, best.step), best.promised)
 
     def _moved(self, weights: Floats, figures: Figures, step: Floats) -> Floats:
-        """The weights after a step on the candidates, with exact zeros. A fresh array."""
+        """Return the weights after a step on the candidates, with exact zeros, in a new array."""
         target, candidates = weights.copy(), self.columns.candidates
         ends = np.where(step == -figures.places, 0.0, weights[candidates] + self.pairs.scale[candidates] * step)
         target[candidates] = ends
         return target
 
     def settle(self, weights: Floats) -> None:
-        """Take in where the search along the step has ended. Writes: inner."""
+        """Update the sums for the weights at which the search along the step has ended. Writes: inner."""
         if len(self.inner):
             self.inner = self.inner + self.columns.shift(self._signs, weights)
 
     def add(self, weights: Floats, weights_before: Floats, gradient: Floats, gradient_before: Floats) -> None:
-        """Keep the pair of this move, along which the search has ended at `weights`."""
+        """Store the pair of this move, along which the search has ended at `weights`."""
         self.settle(weights)
         self.pairs.add(weights, weights_before, gradient, gradient_before)
 
     def state(self) -> dict[str, Any]:
-        """What a later run needs."""
+        """Return the arrays that a later run needs."""
         return {**self.pairs.state(), "inner": self.inner}
 
 
 def compact_form(gram: Floats, length: float) -> tuple[float, Floats, Floats]:
-    """(sigma, factors of the rows, M) from inner products of s_1 ... s_m, y_1 ... y_m, oldest first.
+    """Return (sigma, factors of the rows, M) from inner products of s_1 ... s_m, y_1 ... y_m, oldest first.
 
     Without pairs sigma is `length`, that of the steepest descent, which makes a step of about length 1.
     """
@@ -172,7 +172,7 @@ def compact_form(gram: Floats, length: float) -> tuple[float, Floats, Floats]:
 
 
 def inner_of(name: str, state: Mapping[str, Any], rows: int) -> Floats:
-    """A copy of what a memory holds, for so many rows or without those of the newest pair; empty if it holds none."""
+    """Return a copy of a state's sums, for `rows` rows or without those of the newest pair; empty if it has none."""
     inner = np.array(state.get("inner", np.zeros((0, 0))))
     if inner.shape not in ((size, size) for size in (0, rows - 2, rows)):
         raise StateMismatch(name, f"'inner' has the shape {inner.shape}, but there are {rows} rows of pairs")

@@ -1,19 +1,19 @@
-"""The loop of SAG and its relatives: schmidt2015, Algorithm 1, for blocks of sequences (of one, unless asked for more).
+"""The loop of SAG and its variants: Schmidt et al. (2015), Algorithm 1, for blocks of one or more sequences.
 
 With g_i the stored gradient of block i, d = sum_i g_i, m the number of sequences in d, lambda in the mean scale:
 
-    draw i;  g = grad nll_i(w);  D = g - g_i;  g_i <- g_i + growth D;  d <- d + growth D
+    sample i;  g = grad nll_i(w);  D = g - g_i;  g_i <- g_i + growth D;  d <- d + growth D
     L_i by Algorithm 2 (lipschitz_search.py);  a = step size from the L's
     w <- (1 - a lambda) w - a [ d_before / m + (1 - correction) growth D / m + correction D / (n p_i) ]
 
-Draws, L's and step size follow a scheme (scheme.py); p_i is the probability of the draw.
+Samples, L's and step size follow a scheme (scheme.py); p_i is the probability of the sample.
 
     growth 1, correction 0    SAG: w moves along the new d
-    growth 1, correction 1    SAGA: the step has the right mean whatever the p_i
+    growth 1, correction 1    SAGA: the step is unbiased for any p_i
     growth 0, correction 1    SVRG: the g_i and d stay until the next snapshot
 
-What is stored of g_i says stochastic/stored_gradients.py; how d / m moves all weights at once,
-lazy_vectors/lazy_vector.py.
+stochastic/stored_gradients.py defines the storage of g_i, and lazy_vectors/lazy_vector.py moves all weights by d / m at
+once.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ FLAT = 1e-8  # squared gradient norm below which a search would only measure rou
 
 
 class Average(NamedTuple):
-    """The weights, the stored gradients and their sum, and what it takes to evaluate a block."""
+    """The weights, the stored gradients and their sum, and the arrays to evaluate a block."""
 
     blocks: Blocks
     vector: Any  # w and d (lazy_vectors/lazy_vector.py)
     gradients: Any  # the g_i (stochastic/stored_gradients.py)
     figures: np.ndarray  # [B, 2] LOSS and ENTROPY of each block at its last visit
     space: Workspace
-    scores: np.ndarray  # [T, Kp] a block's label scores, kept because inference overwrites them: Direction's
+    scores: np.ndarray  # [T, Kp] a block's label scores, copied because inference overwrites them: Direction's
 
 
 class State(NamedTuple):
-    """What draws read and move."""
+    """The arrays that samples read and write."""
 
     average: Average
     scheme: Any
@@ -61,7 +61,7 @@ class State(NamedTuple):
 
 @noalloc_kernel
 def average_gradient_draws(state, uniforms, lanes):
-    """One draw per uniform; the number of forward(-backward) recursions. Writes: state."""
+    """Take one sample per uniform; return the number of forward(-backward) recursions. Writes: state."""
     blocks, vector, gradients = state.average.blocks, state.average.vector, state.average.gradients
     figures, covered, scheme = state.average.figures, state.covered, state.scheme
     bounds, n, H = blocks.chains.bounds, len(blocks.chains.starts) - 1, blocks.layout.n_histories
@@ -81,7 +81,7 @@ def average_gradient_draws(state, uniforms, lanes):
         step = state.correction * (1.0 / (n * p) - growth / m) * a / shrink  # growth / m of it: `advance`, below
         turn(vector, blocks.support, i, growth, step, gradients.change, gradients.edge_change, H, lanes)  # line 10
         advance(vector, shrink, a / m, lanes)  # line 16
-        if trials > 0:  # where gradients are flat, L would fade without end
+        if trials > 0:  # otherwise L would fade without end while gradients are flat
             fade(scheme, i)  # line 17
     return evaluations
 
@@ -90,7 +90,7 @@ def average_gradient_draws(state, uniforms, lanes):
 def visit(state, i, growth, lanes):
     """Evaluate block i: its change goes to the stored gradients, its L to the scheme (Algorithm 1, lines 5 to 14).
 
-    (loss, entropy, trials of the search, whether i is new). Writes: state, all but w and d.
+    Returns (loss, entropy, trials of the search, whether i is new). Writes: state, all but w and d.
     """
     blocks, scheme, space = state.average.blocks, state.scheme, state.average.space
     edges = score_current(blocks, i, state.average.vector, space, lanes)
@@ -105,10 +105,10 @@ def visit(state, i, growth, lanes):
 
 @outlined_kernel
 def search_block(blocks, i, loss, L, down, space, direction, lanes):
-    """(L of block i by Algorithm 2, trials); space holds its residuals, direction its scores.
+    """Return (L of block i by Algorithm 2, trials); space holds its residuals, direction its scores.
 
-    f_i is the mean over the block, but losses and gradients here are sums: their L is `size` times as large.
-    Writes: space, direction.
+    f_i is the mean over the block, but losses and gradients here are sums: their L is `size` times as large. Writes:
+    space, direction.
     """
     local, support, bounds = blocks.local, blocks.support, blocks.chains.bounds
     size, layout = bounds[i + 1] - bounds[i], blocks.layout
@@ -125,9 +125,9 @@ def search_block(blocks, i, loss, L, down, space, direction, lanes):
 
 @noalloc_kernel
 def store_gradient(average, gradients, i, lanes):
-    """Evaluate block i and replace what is stored of its gradient. Writes: average.figures, .space, .scores; gradients.
+    """Evaluate block i and replace its stored gradient. Writes: average.figures, .space, .scores; gradients.
 
-    `gradients` are the average's, or the same with other room for a change.
+    `gradients` are the average's, or the same with another array for a change.
     """
     blocks, space, figures = average.blocks, average.space, average.figures
     edges = score_current(blocks, i, average.vector, space, lanes)
@@ -137,7 +137,7 @@ def store_gradient(average, gradients, i, lanes):
 
 @noalloc_kernel
 def fill_gradients(average, first, last, lanes):
-    """Store the gradients of blocks first..last-1 in the place of the old ones, in d too; their loss.
+    """Replace the stored gradients of blocks first..last-1, and update d; return their loss.
 
     Writes: average, all but w.
     """

@@ -1,4 +1,4 @@
-"""What solvers that draw with stored gradients have in common: their options, and how they run. Not solvers themselves.
+"""Options and runs shared by stochastic solvers with stored gradients. This file defines no solver.
 
 A solver of the family is its scheme (scheme.py) and `correction`: 0 for SAG's step, 1 for SAGA's.
 """
@@ -30,7 +30,9 @@ STORED_OR_NOT = ("none", *STORED)
 
 
 def check_drawing(solver: Any, storages: tuple[str, ...]) -> None:
-    """Raise one sentence where an option of the family is wrong; `storages` are those that this solver has."""
+    """Raise `OptionError` if an option of the family is invalid; `storages` are the values that this solver
+    supports.
+    """
     for option in (name for name in POSITIVE if hasattr(solver, name)):
         check_positive(solver.name, option, getattr(solver, option))
     for option, least in (("batch_size", 1), ("steps_per_epoch", 1)):
@@ -50,14 +52,14 @@ class AverageGradient:
         Largest number of sequences per sample. Larger batches need a few more passes, which are cheaper, and store
         fewer gradients.
     seed
-        Seed of the samples, and of which sequences form a batch; None: the `random_state` of the estimator, or 0.
+        Seed of the samples and of the batches; None: the `random_state` of the estimator, or 0.
     storage
-        Form of the stored gradients, without effect on the iterates: "mixed", "marginals", "sparse", "naive", or
+        Format of the stored gradients, without effect on the iterates: "mixed", "marginals", "sparse", "naive", or
         "auto", the smallest ("mixed" if that is hardly larger).
     precision
         Precision of the stored gradients: "double" or "single".
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str]
@@ -66,7 +68,7 @@ class AverageGradient:
     guarantee: ClassVar[str] = "optimum"
     state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | lipschitz.STATE_FIELDS
     correction: ClassVar[float] = 0.0
-    fills: ClassVar[bool] = False  # whether all gradients are stored before the first draw, wherever the run starts
+    fills: ClassVar[bool] = False  # whether all gradients are stored before the first sample, for any start
 
     batch_size: int = 1
     seed: int | None = None
@@ -79,10 +81,10 @@ class AverageGradient:
 
     @abstractmethod
     def scheme(self, problem: SequenceProblem, n: int) -> Scheme:
-        """Draws, Lipschitz constants and step size for n blocks of sequences."""
+        """Return samples, Lipschitz constants and step size for n blocks of sequences."""
 
     def vector(self, problem: SequenceProblem, n: int) -> Make:
-        """What the draws move, for n blocks of sequences."""
+        """Return the weights that the samples move, for n blocks of sequences."""
         return make_drifting
 
     def run(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> Run:
@@ -92,7 +94,7 @@ class AverageGradient:
             self.scheme(problem, n),
             partial(LazyWeights, make=self.vector(problem, n)),
             seed=seed_of(self),
-            filling=self.fills or bool(weights.any()),  # away from zero, a d whose parts are missing would lead astray
+            filling=self.fills or bool(weights.any()),  # away from zero, an incomplete d would give wrong directions
             storage=self.storage,
             precision=self.precision,
             correction=self.correction,
@@ -107,9 +109,9 @@ class AverageGradient:
 
 
 def epochs(run: Run, resumed: bool, draws: Draws | None = None, uniforms: int = 1) -> Iterator[Step]:
-    """The Steps of a run that stores all gradients first, if at all, and then draws for ever.
+    """Yield the Steps of a run that stores all gradients first, if at all, and then samples without end.
 
-    draws: a loop of draws, each from so many uniforms, that counts its recursions, if not that of loop.py.
+    draws: a loop of samples, each from `uniforms` uniforms, that counts its recursions, if not that of loop.py.
     """
     if not (resumed or run.filled.finished):
         run.fill()
@@ -125,5 +127,5 @@ def epochs(run: Run, resumed: bool, draws: Draws | None = None, uniforms: int = 
 
 
 def soft_thresholds(problem: SequenceProblem, n: int) -> Make:
-    """The lazy vector of a proximal solver; without an L1 penalty, thresholds of zero would only cost time."""
+    """Return the lazy vector of a proximal solver; without an L1 penalty, thresholds of zero would only cost time."""
     return partial(make_proximal, c1=problem.c1, n_steps=n + 1) if problem.c1 > 0.0 else make_drifting

@@ -5,24 +5,24 @@ composite objectives", NIPS; for CRFs as in Schmidt et al. (2015), AISTATS, sect
 
 Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda2/2) |w|^2 + lambda1 |w|_1,   lambda2 = 2 c2/n,  lambda1 = c1/n
 
-    draw i with probability p_i;  g <- grad nll_i(w);  L's by Algorithm 2 of schmidt2015;  a <- step size from the L's
+    sample i with probability p_i;  g <- grad nll_i(w);  L's by Algorithm 2 of Schmidt et al. (2015);  a <- step size
     w <- soft((1 - a lambda2) w - a [ (g - g_i) / (n p_i) + d/n ], a lambda1);   then d <- d - g_i + g,  g_i <- g
 
-where soft(x, t) moves x towards zero by t and stops there. A draw touches the weights of its sequence alone: what d and
-thresholds did to the others is caught up on when they are next needed, to the very zeros
-(lazy_vectors/proximal_vector.py). Draws, L's and step size are those of `saga-nus-star`, or those of `saga` with
+where soft(x, t) moves x towards zero by t and stops there. A sample updates the weights of its sequence alone. Lazy
+updates apply d and the thresholds to the others when they are next needed, with exact zeros
+(lazy_vectors/proximal_vector.py). Samples, L's and step size are those of `saga-nus-star`, or those of `saga` with
 sampling="uniform".
 
-A Step is n draws. `info["proximal_gradient_norm_estimate"]` is |w - soft(w - s (d + 2 c2 w), s c1)| / s, s = a / n; it
-is zero at the optimum, and infinite until every sequence has been seen.
+A Step is n samples. `info["proximal_gradient_norm_estimate"]` is |w - soft(w - s (d + 2 c2 w), s c1)| / s, s = a / n;
+it is zero at the optimum, and infinite until every sequence has been seen.
 
 Differs from the paper: the L2 penalty is exact instead of a part of each g_i. Differs from `saga`: d is divided by n
-from the start, because thresholds that change with the number of sequences seen could not be caught up on. Without an
+from the start, because lazy updates require thresholds that do not change with the number of sequences seen. Without an
 L1 penalty, this is `saga` or `saga-nus-star`.
 
 step_divisor=3 is the step of the theory; docs/sag-family.md has figures for it and for step_divisor=1. With few
-sequences step_divisor=1 may circle (see `saga`). With L1 alone nothing makes the objective strongly convex, and the
-last digits take thousands of passes.
+sequences step_divisor=1 may cycle (see `saga`). With L1 alone the objective is not strongly convex, and the last digits
+take thousands of passes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The state of a run of SAG's family: weights, stored gradients and their sum d, Lipschitz constants, draws done."""
+"""The state of a run of SAG's family: weights, stored gradients and their sum d, Lipschitz constants, samples done."""
 
 from __future__ import annotations
 
@@ -43,25 +43,26 @@ STATE_FIELDS = {
 
 
 class Method(NamedTuple):
-    """What a solver of the family decides about a run. growth, correction: see loop.py; storage, precision: see
-    stochastic/gradient_storage.py.
+    """The choices of a solver of the family for a run.
+
+    growth, correction: see loop.py; storage, precision: see stochastic/gradient_storage.py.
     """
 
     name: str  # of the solver, for messages
     scheme: Scheme
-    lazy: Callable[[MovablePart, Floats, Floats], MovedWeights]  # makes the weights that draws move
+    lazy: Callable[[MovablePart, Floats, Floats], MovedWeights]  # creates the weights that samples move
     seed: int
-    filling: bool  # whether the gradients of all blocks are stored before the first draw
+    filling: bool  # whether the gradients of all blocks are stored before the first sample
     storage: str
     precision: str
     growth: float = 1.0
     correction: float = 0.0
-    n_draws: int | None = None  # of an epoch, if not as many as there are blocks
-    steps: int = 1  # that are due in an epoch
+    n_draws: int | None = None  # per epoch, if not equal to the number of blocks
+    steps: int = 1  # number of Steps per epoch
 
 
 class Run:
-    """One run by a method; a solver of the family says when it fills and when it draws."""
+    """One run of a method; a solver of the family determines when it fills and when it samples."""
 
     def __init__(
         self, method: Method, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None
@@ -77,7 +78,7 @@ class Run:
         self.recomputing = method.storage == "none"
         self.lazy = method.lazy(self.part, weights, drift)
         self.arrays = self._arrays(method)
-        self.provable = method.precision == "double" and method.growth > 0.0  # rounded gradients prove nothing
+        self.provable = method.precision == "double" and method.growth > 0.0  # rounded gradients certify nothing
         size = max(1, problem.slice_size * n_blocks // problem.n_sequences)
         self.draws = Slices(problem, n_blocks if method.n_draws is None else method.n_draws, size, method.steps)
         self.filled = Slices(problem, n_blocks, size, done=0 if filling else n_blocks)
@@ -96,7 +97,7 @@ class Run:
             blocks,
             vector=self.lazy.vector,
             gradients=stored or make_recomputed(self.part),
-            figures=np.zeros((self.n_blocks, 2)),  # at first gold's
+            figures=np.zeros((self.n_blocks, 2)),  # the gold label sequences' figures at first
             space=make_workspace(blocks),
             scores=direction.scores,
         )
@@ -115,7 +116,7 @@ class Run:
         return len(self.sizes)
 
     def fill(self) -> None:
-        """Evaluate what is left of the blocks, or less if told to stop: their gradients are stored, d is their sum."""
+        """Evaluate the remaining blocks, or fewer if asked to stop: their gradients are stored, and d is their sum."""
         if self.filled.done == 0:
             self._begin_fill()
         for some in self.filled:
@@ -130,7 +131,7 @@ class Run:
             take_snapshot(self.arrays.average.gradients, self.part, self.snapshot)
 
     def draw(self, advance: Draws | None = None, per_draw: int = 1) -> None:
-        """What is left of the draws before the next Step, or less if told to stop, each from `per_draw` uniforms."""
+        """Take the remaining samples before the next Step, or fewer if asked to stop, each from `per_draw` uniforms."""
         uniforms = epoch_uniforms(self.seed, self.epoch, per_draw * self.draws.n).reshape(self.draws.n, per_draw)
         uniforms = uniforms[:, 0] if per_draw == 1 else uniforms
         for some in self.draws:
@@ -138,7 +139,7 @@ class Run:
             self.moved = True
 
     def average_gradient_draws(self, uniforms: Floats) -> int:
-        """A draw for each of the uniforms, by the loop of loop.py; the number of recursions."""
+        """Take a sample for each of the uniforms by the loop of loop.py; return the number of recursions."""
         return average_gradient_draws(self.arrays, uniforms, self.lazy.lanes)
 
     def begin_epoch(self) -> None:
@@ -146,7 +147,9 @@ class Run:
         self.draws.start_again()
 
     def step(self) -> Step:
-        """Where the run is, settled; right after a fill with its exact objective and gradient."""
+        """Return the current Step, with lazy updates applied; right after a fill, with its exact objective and
+        gradient.
+        """
         square = self.lazy.settle(self.ridge)
         if not math.isfinite(square + self.loss):
             raise Diverged(f"The weights or the losses of {self.name} are not finite after {self.epoch} epochs.")
@@ -171,7 +174,7 @@ class Run:
         stored = sum(array.nbytes for array in kept)
         seen = self.problem.n_sequences if self.filling else int(self.sizes[self.arrays.scheme.seen > 0].sum())
         info = {"seen": seen, "step_size": a, "memory_bytes": stored}
-        if known and self.moved:  # losses of the last visits, the oldest of which are about an epoch old
+        if known and self.moved:  # losses of the last visits, the oldest from about an epoch ago
             losses = float(self.arrays.average.figures[:, LOSS].sum())
             info["objective_estimate"] = losses + self.problem.regularizer.value(self.lazy.weights)
         near = known and (self.arrays.growth > 0.0 or not self.moved)  # d is a gradient near w, not one at w~
@@ -181,7 +184,7 @@ class Run:
         return info | {"gradient_norm_estimate": math.sqrt(square) if near else math.inf}
 
     def _lower_bound(self) -> float | None:
-        """What the table of gradients proves of the optimum: it is a dual point, d its gradient (certificate.py)."""
+        """Return the lower bound from the table of gradients: it is a dual point, d its gradient (certificate.py)."""
         if not self.provable:
             return None
         entropy = float(self.arrays.average.figures[:, ENTROPY].sum())
@@ -189,12 +192,14 @@ class Run:
         return dual_bound(entropy, slopes, self.problem.c1, self.problem.c2, self.part.along_prior(slopes))
 
     def _proximal_norm(self, a: float, c1: float) -> float:
-        """|w - soft(w - s (d + 2 c2 w), s c1)| / s, with s = a / n: what the gradient's norm is without thresholds."""
+        """Return |w - soft(w - s (d + 2 c2 w), s c1)| / s, with s = a / n: the gradient norm if there are no
+        thresholds.
+        """
         (w, d), s = self.lazy.settled, a / self.problem.n_sequences
         return norm(w - proximal_step(w, d + self.ridge * w, s, c1)) / s
 
     def _largest_slope(self, c1: float) -> float:
-        """n times the paper's |d/n + lambda w|_inf; with thresholds, of the shortest sub-gradient."""
+        """Return n times the paper's |d/n + lambda w|_inf; with thresholds, of the minimum-norm subgradient."""
         w, d = self.lazy.settled
         slopes = d + self.ridge * w
         sizes = np.abs(slopes + c1 * np.sign(w)) if c1 > 0.0 else np.abs(slopes)
@@ -203,7 +208,7 @@ class Run:
         return float(sizes.max(initial=0.0))
 
     def state(self) -> dict[str, Any]:
-        """The memory of a Step: STATE_FIELDS, what the weights and the scheme add to it."""
+        """Return the state of a Step: STATE_FIELDS, plus the entries of the weights and the scheme."""
         numbers = {"epoch": self.epoch, "sampled": self.draws.done, "filled": self.filled.done, "loss": self.loss}
         flags = {"moved": self.moved, "filling": self.filling, "whole": not len(self.part.places)}
         numbers |= {"covered": int(self.arrays.covered[0])} | {name: int(flag) for name, flag in flags.items()}

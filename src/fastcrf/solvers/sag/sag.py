@@ -7,7 +7,7 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
 
     d <- 0, g_i <- 0, m <- 0, L <- 1
     repeat
-        draw i uniformly;  g <- grad nll_i(w);  m <- m + 1 if i is new
+        sample i uniformly;  g <- grad nll_i(w);  m <- m + 1 if i is new
         d <- d - g_i + g;  g_i <- g                                          (lines 10, 11)
         if |g|^2 > 1e-8: while nll_i(w - g/L) > nll_i(w) - |g|^2 / (2L): L <- 2 L      (Algorithm 2)
         a <- 1 / (L + lambda);  w <- (1 - a lambda) w - (a/m) d              (lines 15, 16)
@@ -16,9 +16,9 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
 A Step is n samples. `info["gradient_norm_estimate"]` is n |d/n + lambda w|, infinite until every sequence has been seen
 (the printed "m < n and" of line 3 must read "or").
 
-Differs from the paper: the norm is the Euclidean one, where the paper stops by the largest component; line 17 is left
-out after a visit whose gradient is too small to search with; the search compares with > instead of >=, with slack for
-rounding; the very first search goes down as well as up, so that too large a first L does no harm.
+Differs from the paper: the norm is the Euclidean one, while the paper stops by the largest component; line 17 is
+skipped after a visit whose gradient is too small for a search; the search compares with > instead of >=, with slack for
+rounding; the very first search also decreases L, so that too large a first L does no harm.
 """
 
 from __future__ import annotations

@@ -7,16 +7,16 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
 
 As `sag`, with a Lipschitz constant L_i for each sequence, all 1 at first, and max L <- 1; m is the number seen:
 
-    draw i: with probability (n - m)/n one not seen yet, else a seen one in proportion to L_i + mean L + 2 lambda
-    later visits: L_i <- L_i / 2;   then Algorithm 2 of schmidt2015 on L_i;   max L <- max(max L, L_i)
+    sample i: with probability (n - m)/n an unseen one, else a seen one in proportion to L_i + mean L + 2 lambda
+    later visits: L_i <- L_i / 2;   then Algorithm 2 of Schmidt et al. (2015) on L_i;   max L <- max(max L, L_i)
     a <- (n - m)/n 1 / (max L + lambda)  +  m/n (1/2 1 / (max L + lambda) + 1/2 1 / (mean L + lambda))
     w <- (1 - a lambda) w - (a/m) d
     max L <- 2^(-1/n) max L
 
-Differs from the paper: max L does not decay after a visit whose gradient is too small to search with; the search
-compares with > instead of >=, with slack for rounding; the very first search goes down as well as up. The other L_i and
-max L still start at `first_lipschitz`: where that is 2^k times too large, they take about k visits each to come down.
-`sag-nus-star` starts each L_i from the mean of those it knows, halves less, and skips needless searches.
+Differs from the paper: max L does not decay after a visit whose gradient is too small for a search; the search compares
+with > instead of >=, with slack for rounding; the very first search also decreases L. The other L_i and max L still
+start at `first_lipschitz`: if that is 2^k times too large, they take about k visits each to decrease. `sag-nus-star`
+starts each L_i from the mean of the known ones, decreases them less, and skips needless searches.
 """
 
 from __future__ import annotations

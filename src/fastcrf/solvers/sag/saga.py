@@ -5,17 +5,18 @@ composite objectives", NIPS; for CRFs as in Schmidt et al. (2015), AISTATS, sect
 
 Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
-As `sag`, but the step is right in the mean:
+As `sag`, but the step is unbiased:
 
     w <- (1 - a lambda) w - a [ (g - g_i) + d/m ];   then d <- d - g_i + g,  g_i <- g
 
-with i drawn uniformly, L searched by Algorithm 2 of schmidt2015, and a = 1 / (3 (L + lambda)), the step of the theory.
+with i sampled uniformly, L searched by Algorithm 2 of Schmidt et al. (2015), and a = 1 / (3 (L + lambda)), the step of
+the theory.
 
 Differs from the paper: the penalty is exact instead of a part of each g_i; d is divided by the number m of sequences
-seen, as SAG does, so that the first epoch is not spent on zeros; the very first search goes down as well as up.
+seen, as SAG does, so that the first epoch is not wasted on zeros; the very first search also decreases L.
 
-step_divisor=3 is the step of the theory. step_divisor=1 is SAG's step, with which SAGA is as fast as SAG where there
-are many sequences; with few it circles around the optimum (docs/sag-family.md has figures). Hence the default.
+step_divisor=3 is the step of the theory. step_divisor=1 is SAG's step, with which SAGA is as fast as SAG on many
+sequences. On few sequences it cycles around the optimum (docs/sag-family.md has figures), so the default is 3.
 """
 
 from __future__ import annotations

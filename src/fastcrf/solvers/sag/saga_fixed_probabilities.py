@@ -1,4 +1,4 @@
-"""SAGA with any fixed probabilities of the draws, with the step size and rate of its theory by option.
+"""SAGA with fixed sampling probabilities, and optionally the step size and rate of its theory.
 
 Schmidt, Babanezhad, Ahmed, Defazio, Clifton & Sarkar (2015), "Non-uniform stochastic average gradient method for
 training conditional random fields", AISTATS, Proposition 1 (a) and appendix A.
@@ -6,7 +6,7 @@ training conditional random fields", AISTATS, Proposition 1 (a) and appendix A.
 Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
     g_i <- grad nll_i(w) for all i;  d <- sum_i g_i                                       (one pass, before the start)
-    repeat  draw i with probability p_i;  g <- grad nll_i(w)
+    repeat  sample i with probability p_i;  g <- grad nll_i(w)
             a <- n min p / (4 (L + lambda) + n lambda)
             w <- (1 - a lambda) w - a [ (g - g_i) / (n p_i) + d/n ];   then d <- d - g_i + g,  g_i <- g
 
@@ -15,17 +15,17 @@ step="theory": L is the largest of the bounds of lipschitz_bounds.py, and the pr
     E|w_t - w*|^2 <= (1 - a lambda)^t [ |w_0 - w*|^2 + C ],
     C = min p / (2 L' (4 L' + n lambda)) sum_i 1/p_i |grad nll_i(w_0) - grad nll_i(w*)|^2,   L' = L + lambda
 
-step="search": L is searched by Algorithm 2 of the paper, from that bound downwards at first, and L <- 2^(-1/n) L after
-every draw. That is what makes the method practical.
+step="search": L is searched by Algorithm 2 of the paper, downwards from that bound at first, and L <- 2^(-1/n) L after
+every sample. The search makes the method practical.
 
-sampling: "uniform"; "lipschitz", in proportion to the bounds; "mixed", half of the draws so and half so; or n numbers
-to which the p_i are proportional. By the theory uniform draws are the fastest, since a is proportional to min p;
-"mixed" is the default because non-uniform draws are what the method is about.
+sampling: "uniform"; "lipschitz", in proportion to the bounds; "mixed", half of the samples each; or n numbers to which
+the p_i are proportional. By the theory uniform sampling is the fastest, since a is proportional to min p. "mixed" is
+the default because the method is about non-uniform sampling.
 
-It is here for its guarantee, not for its speed (docs/sag-family.md).
+The method is included for its guarantee, not for its speed (docs/sag-family.md).
 
-Differs from the paper: the penalty is exact instead of a part of each g_i, with which the proof holds all the more. C
-is that of the proof, whose last line bounds 1 / (4 L' (4 L' + n lambda)) by 1 / (4 L' + n lambda)^2, which is less.
+Differs from the paper: the penalty is exact instead of a part of each g_i, and the proof still holds. C is that of the
+proof, whose last line bounds 1 / (4 L' (4 L' + n lambda)) by 1 / (4 L' + n lambda)^2, which is less.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from fastcrf.solvers.sag.options import AverageGradient
 from fastcrf.solvers.sag.schemes.given_probabilities import STATE_FIELDS, GivenProbabilities, given_probabilities
 
 SAMPLINGS = ("uniform", "lipschitz", "mixed")
-LEAST = 0.01  # of the mean bound: even a sequence whose loss is linear is drawn
+LEAST = 0.01  # of the mean bound: even a sequence with a linear loss is sampled
 
 
 @solver
@@ -74,7 +74,7 @@ class SAGAFixedProbabilities(AverageGradient):
         super().__post_init__()
         check_choice(self.name, "step", self.step, ("search", "theory"))
         if isinstance(self.sampling, Iterable) and not isinstance(self.sampling, str):
-            object.__setattr__(self, "sampling", tuple(self.sampling))  # an array, too, can be compared and saved now
+            object.__setattr__(self, "sampling", tuple(self.sampling))  # can be compared and saved
             for i, number in enumerate(self.sampling):
                 check_positive(self.name, f"sampling[{i}]", number)
         elif self.sampling not in SAMPLINGS:
@@ -89,7 +89,7 @@ class SAGAFixedProbabilities(AverageGradient):
         return given_probabilities(self.probabilities(bounds), bounds.max() or 1.0, self.step == "search")
 
     def probabilities(self, bounds: Floats) -> Floats:
-        """Numbers to which the p_i are proportional, all above 0."""
+        """Return numbers to which the p_i are proportional, all above 0."""
         mean = bounds.mean() or 1.0
         if self.sampling == "uniform":
             return np.ones_like(bounds)

@@ -1,17 +1,17 @@
-"""SAGA with the non-uniform sampling of SAG-NUS: sequences not seen yet first, the others by their Lipschitz constants.
+"""SAGA with the non-uniform sampling of SAG-NUS: unseen sequences first, the others by their Lipschitz constants.
 
 Schmidt, Le Roux & Bach (2013), "Minimizing finite sums with the stochastic average gradient", section 5.5, with the
 step of Defazio, Bach & Lacoste-Julien (2014), "SAGA", NIPS; for CRFs as in Schmidt et al. (2015), AISTATS, section 5.
 
 Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
-Draws, Lipschitz constants and step size are those of `sag-nus` (the step a third as long, as SAGA's theory asks); the
-step is that of `saga`, with the importance weight that makes it right in the mean:
+Samples, Lipschitz constants and step size are those of `sag-nus` (the step size divided by 3, as SAGA's theory
+requires); the step is that of `saga`, with the importance weight that makes it unbiased:
 
-    p_i = 1/n for a sequence not seen yet, else m/n (L_i + mean L + 2 lambda) / sum of the same over the m seen
+    p_i = 1/n for an unseen sequence, else m/n (L_i + mean L + 2 lambda) / sum of the same over the m seen
     w <- (1 - a lambda) w - a [ (g - g_i) / (n p_i) + d/m ];   then d <- d - g_i + g,  g_i <- g
 
-Differs from the papers: the 2013 paper has these draws for SAG alone. d is divided by the number m of sequences seen,
+Differs from the papers: the 2013 paper has this sampling for SAG alone. d is divided by the number m of sequences seen,
 as in `saga`; the penalty is exact instead of a part of each g_i.
 """
 

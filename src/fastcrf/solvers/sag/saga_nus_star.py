@@ -5,17 +5,17 @@ training conditional random fields", AISTATS, section 5.
 
 Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
-Draws, Lipschitz constants and skipping are those of `sag-nus-star`, the step size a is a third of its, as SAGA's theory
-asks; the step is that of `saga` with the importance weight that makes it right in the mean:
+Samples, Lipschitz constants and skipping are those of `sag-nus-star`, and its step size is divided by 3, as SAGA's
+theory requires; the step is that of `saga` with the importance weight that makes it unbiased:
 
-    p_i = 1/2 1/n + 1/2 L_i / sum L over the sequences seen    (1/2 1/n for one not seen yet)
+    p_i = 1/2 1/n + 1/2 L_i / sum L over the sequences seen    (1/2 1/n for an unseen one)
     w <- (1 - a lambda) w - a [ (g - g_i) / (n p_i) + d/m ];   then d <- d - g_i + g,  g_i <- g
 
 Differs from the paper: Proposition 1 proves rates for constants known in advance; here they are searched. As in `saga`,
 d is divided by the number m of sequences seen.
 
-step_divisor=3, the default, is the only one that solved every small problem it was tried on (see `saga`).
-step_divisor=1, SAG's step, may circle even on large ones (docs/sag-family.md).
+step_divisor=3, the default, is the only one that solved every small test problem (see `saga`). step_divisor=1, SAG's
+step, may cycle even on large ones (docs/sag-family.md).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SAGANUSStar(AverageGradient):
     first_lipschitz
         First estimate of each Lipschitz constant; a line search corrects it.
     skipping
-        Whether line searches that have succeeded several times in turn are skipped (section 5.2 of the paper).
+        Whether to skip line searches after several successes in a row (section 5.2 of the paper).
     step_divisor
         Divisor of the step size: 3 is that of the theory, 1 that of SAG.
     """

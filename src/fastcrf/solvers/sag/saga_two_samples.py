@@ -1,4 +1,4 @@
-"""SAGA with draws in proportion to the Lipschitz constants, and a second, uniform draw for the memory.
+"""SAGA with samples in proportion to the Lipschitz constants, and a second, uniform sample for the stored gradients.
 
 Schmidt, Babanezhad, Ahmed, Defazio, Clifton & Sarkar (2015), "Non-uniform stochastic average gradient method for
 training conditional random fields", AISTATS, Proposition 1 (b) and appendix B.
@@ -6,25 +6,25 @@ training conditional random fields", AISTATS, Proposition 1 (b) and appendix B.
 Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
     g_i <- grad nll_i(w) for all i;  d <- sum_i g_i                                       (one pass, before the start)
-    repeat  draw j with probability p_j in proportion to L_j + lambda, and r uniformly;  a <- 1 / (4 (mean L + lambda))
+    repeat  sample j with probability p_j prop. to L_j + lambda, and r uniformly;  a <- 1 / (4 (mean L + lambda))
             w+ <- (1 - a lambda) w - a [ (grad nll_j(w) - g_j) / (n p_j) + d/n ]
             d <- d - g_r + grad nll_r(w),  g_r <- grad nll_r(w),  w <- w+
 
-Two gradients a draw: an epoch of n draws takes two passes, and searches.
+A sample takes two gradients: an epoch of n samples takes two passes, and searches.
 
 step="theory": the L_i are the bounds of lipschitz_bounds.py, and the proposition holds, with the mean of the L_i
-where SAGA with uniform draws has the largest:
+instead of the largest as in SAGA with uniform samples:
 
     E|w_t - w*|^2 <= (1 - min(1/(3n), lambda / (8 mean L')))^t [ |w_0 - w*|^2 + n / (2 mean L') (f(w_0) - f(w*)) ]
 
-with L' = L + lambda. step="search": L_j is searched at the visits of j as in `sag-nus-star`, from that bound downwards
+with L' = L + lambda. step="search": L_j is searched at the visits of j as in `sag-nus-star`, downwards from that bound
 at first.
 
 docs/sag-family.md has figures.
 
 Differs from the paper: the step is that of the proof, 1 / (4 mean L), where the text prints 1 / (4 max L); the distance
-is squared, and the bracket is that of the start, which the text misses, too. The penalty is exact instead of a part of
-each g_i, with which the proof holds all the more.
+is squared, and the bracket is that of the start, both of which the text omits. The penalty is exact instead of a part
+of each g_i, and the proof still holds.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class SAGATwoSamples(AverageGradient):
 
 
 def with_room_of_its_own(gradients: StoredGradients) -> StoredGradients:
-    """The same stored gradients, with other room for a change."""
+    """Return the same stored gradients with separate arrays for a change."""
     rows, cells = gradients.change
     change = Table(aligned_zeros(*rows.shape), np.zeros_like(cells))
     return gradients._replace(change=change, edge_change=aligned_zeros(*gradients.edge_change.shape))
@@ -98,9 +98,10 @@ def with_room_of_its_own(gradients: StoredGradients) -> StoredGradients:
 
 @noalloc_kernel
 def two_sample_draws(state, aside, uniforms, lanes):
-    """A draw for each pair of uniforms; the number of forward(-backward) recursions. Writes: state, aside.
+    """Take two samples for each pair of uniforms; return the number of forward(-backward) recursions. Writes: state,
+    aside.
 
-    Blocks j, for the step, and r, for the stored gradients, are evaluated at the same w; `aside` has room for r's.
+    Blocks j, for the step, and r, for the stored gradients, are evaluated at the same w; `aside` has r's arrays.
     """
     average, scheme, lam = state.average, state.scheme, state.lam
     vector, gradients, figures = average.vector, average.gradients, average.figures
@@ -116,7 +117,7 @@ def two_sample_draws(state, aside, uniforms, lanes):
         shrink = 1.0 - a * lam
         step = 1.0 / (n * p) * a / shrink
         turn(vector, support, j, 0.0, step, gradients.change, gradients.edge_change, H, lanes)
-        # `advance` is going to apply a / n of the new part of d, which is not due before the next step.
+        # `advance` will apply a / n of the new part of d, which belongs to the next step.
         turn(vector, support, r, 1.0, -a / n / shrink, aside.change, aside.edge_change, H, lanes)
         advance(vector, shrink, a / n, lanes)
     return evaluations

@@ -12,16 +12,16 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda2/2) |w|^2 + lambda1 |w|_1
             G_j <- G_j + g_j^2;   a_j <- eta / (delta + sqrt(floor + G_j))
             w_j <- soft(w_j - a_j g_j, a_j lambda1) / (1 + a_j lambda2)
 
-where soft(x, t) moves x towards zero by t and stops there. A draw touches the weights of its sequences alone: what the
-penalty does to the others is caught up on when they are next needed, exactly (lazy_vectors/adaptive_vector.py).
+where soft(x, t) moves x towards zero by t and stops there. A sample updates the weights of its sequences alone. Lazy
+updates apply the penalty to the others exactly when they are next needed (lazy_vectors/adaptive_vector.py).
 
-A Step is one epoch; its memory holds the weights and G. `info["online_objective"]` is the sum of the losses of the
+A Step is one epoch; its state holds the weights and G. `info["online_objective"]` is the sum of the losses of the
 epoch, each before its update, plus the penalty after it. One epoch from zero is a good start for a batch solver.
 
-schmidt2015's form is delta=1, floor=0, with eta among powers of ten. The defaults, delta=0 and floor=1, need no
-calibration: on chunking, one epoch came as far with eta=0.2 as the best eta of the other form.
+The form of Schmidt et al. (2015) is delta=1, floor=0, with eta among powers of ten. The defaults, delta=0 and floor=1,
+need no calibration: on chunking, one epoch with eta=0.2 matched the best eta of the other form.
 
-Differs from the paper: the penalty is the whole of the composite term; blocks are put together once, before the run.
+Differs from the paper: the composite term is the penalty alone; blocks are formed once, before the run.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class AdaGrad(StochasticDescent):
         check_not_negative(self.name, "floor", self.floor)
         if self.delta + self.floor == 0.0:
             message = (
-                f"{self.name}: delta and floor are both 0, so the first step has no bound; set one of them above 0."
+                f"{self.name}: delta and floor are both 0, so the first step is unbounded; set one of them above 0."
             )
             raise OptionError(message, self.name, "delta", self.delta)
 

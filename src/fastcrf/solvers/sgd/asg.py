@@ -9,11 +9,11 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
     for t = 1, 2, ..., sequences i in random order
         w <- (1 - a lambda) w - a grad nll_i(w);   total <- total + w
 
-A Step is one epoch; its weights are total / t. Its memory holds w and the total. Steps are a = eta; by option
-eta / sqrt(t) or eta / (offset + t) (schmidt2015, footnote 7).
+A Step is one epoch; its weights are total / t. Its state holds w and the total. Steps are a = eta; by option eta /
+sqrt(t) or eta / (offset + t) (Schmidt et al. 2015, footnote 7).
 
-Differs from the paper: permutations instead of independent draws. Recipes that try step sizes on a sample score the
-last iterate; calibration="full" scores the mean, as the paper does.
+Differs from the paper: permutations instead of independent samples. Calibrations on a subset score the last iterate;
+calibration="full" scores the mean, as the paper does.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ class ASG(StochasticDescent):
 def averaging(
     problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None, batch_size: int, seed: int
 ) -> LazyDescent:
-    """A descent that keeps the sum of its iterates."""
+    """Return a descent that sums its iterates."""
     make = partial(make_averaged, lam=problem.regularizer.mean_scale(problem.n_sequences)[1])
     return LazyDescent(problem, weights, state, make, KEEPING, batch_size, seed)
 
 
 def averaged(step: Step) -> Step:
-    """The Step with the mean of all iterates in place of the last one."""
+    """Return the Step with the mean of all iterates in place of the last one."""
     total, summed = step.state[KEEPING.drift], step.state[KEEPING.number]
     return step._replace(weights=total / summed) if summed > 0.0 else step
 
@@ -98,11 +98,11 @@ BETA, SUMMED, A = range(3)  # places in state; SUMMED is the number of w's in th
 
 
 class AveragedVector(NamedTuple):
-    """Stamps are not used."""
+    """w and the sum of its iterates; stamps are not used."""
 
     rows: np.ndarray  # [2 (n_rows + H), Kp] v and u
     stamps: np.ndarray  # [n_rows + H]
-    cells: np.ndarray  # [n_cells, 3] v, u, nothing
+    cells: np.ndarray  # [n_cells, 3] v, u, unused
     state: np.ndarray  # [3]
     lam: float
 
@@ -149,7 +149,7 @@ lazy_vector.turn.register(AveragedVector)(lazy_vector.turn_stored)
 
 @lazy_vector.advance.register(AveragedVector)
 def advance_averaged(vector, shrink, amount, lanes):
-    """w <- shrink * w; the sum stays. There is no drift for `amount`."""
+    """Set w <- shrink * w; the sum does not change. There is no drift for `amount`."""
     vector.state[BETA] *= shrink
     if not SMALLEST <= abs(vector.state[BETA]) <= LARGEST:
         lazy_vector.flush(vector, lanes)

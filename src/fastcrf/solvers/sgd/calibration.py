@@ -1,7 +1,7 @@
-"""The search for a first step size: try some on short runs, keep the one that did best.
+"""Calibrate the first step size: try some on short runs, and choose the best one.
 
-What a trial is (which sequences, which rates, which score) is the caller's: `trial(eta)` is the score of a short run,
-lower is better, and `start` the score before it. Trials that end in NaN or infinity never win.
+The caller defines a trial (sequences, schedule, score): `trial(eta)` is the score of a short run, lower is better, and
+`start` the score before it. Trials that end in NaN or infinity are never chosen.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from fastcrf.stochastic.sampling import epoch_uniforms
 
 Scored = Callable[[float], float]
 
-POWERS_OF_TEN = tuple(10.0**k for k in range(2, -6, -1))  # schmidt2015 chooses among powers of ten
-TSUBOI = (0.5, 0.1, 0.05, 0.01)  # tsuboi2011, section 5
-ENOUGH = 60  # trials of Bottou's search, which has no limit; rates then differ by 2^60
+POWERS_OF_TEN = tuple(10.0**k for k in range(2, -6, -1))  # Schmidt et al. (2015) choose among powers of ten
+TSUBOI = (0.5, 0.1, 0.05, 0.01)  # Tsuboi et al. (2011), section 5
+ENOUGH = 60  # limit on the trials of Bottou's search, which has none; rates then differ by 2^60
 
 
 def best_of(trial: Scored, etas: Iterable[float]) -> float:
-    """The step size with the lowest score; the first one if no score is finite."""
+    """Return the step size with the lowest score; the first one if no score is finite."""
     scores = {eta: trial(eta) for eta in etas}
     return min(scores, key=lambda eta: scores[eta] if math.isfinite(scores[eta]) else math.inf)
 
 
 def bottou(trial: Scored, start: float) -> float:
-    """The search of Bottou's crfsgd: half the step size with the lowest score, "to be on the safe side"."""
+    """Search as Bottou's crfsgd does: half the step size with the lowest score, "to be on the safe side"."""
     best, score = up_then_down(trial, start, first=0.1, rate=2.0, candidates=10, most=ENOUGH, renewed=False)
     return (best if score < start else 1.0) / 2.0  # crfsgd begins with 1 as the best, before any trial
 
@@ -39,7 +39,7 @@ def bottou(trial: Scored, start: float) -> float:
 def crfsuite(
     trial: Scored, start: float, first: float = 0.1, rate: float = 2.0, candidates: int = 10, max_trials: int = 20
 ) -> float:
-    """The search of CRFsuite's l2sgd, whose count of trials begins at 1 and so ends one early."""
+    """Search as CRFsuite's l2sgd does, whose count of trials begins at 1 and therefore ends one early."""
     return up_then_down(trial, start, first, rate, candidates, most=max(1, max_trials - 1), renewed=True)[0]
 
 
@@ -48,9 +48,8 @@ def up_then_down(
 ) -> tuple[float, float]:
     """Return the step size with the lowest score, and that score.
 
-    Try first, first * rate, ... while that betters `start`; then first / rate, ... until enough candidates did.
-
-    With `renewed` the count of candidates also ends the way up, and begins anew on the way down.
+    It tries first, first * rate, ... while they improve on `start`; then first / rate, ... until enough candidates did.
+    With `renewed` the count of candidates also ends the increasing trials, and restarts for the decreasing ones.
     """
     best, lowest = first, math.inf
     eta, rising, left = first, True, candidates
@@ -74,7 +73,7 @@ def up_then_down(
 Rates = Callable[[float], Schedule]  # the schedule that begins with a given step size
 
 
-FOR_CALIBRATION = 0  # number of the random order that no epoch has
+FOR_CALIBRATION = 0  # number of the random order, which no epoch uses
 
 
 def by_bottou(run: Run, rates: Rates, samples: int) -> float:
@@ -87,7 +86,7 @@ def by_bottou(run: Run, rates: Rates, samples: int) -> float:
 
 
 def by_crfsuite(run: Run, rates: Rates, samples: int, **search: Any) -> float:
-    """`search` holds the options of `calibration.crfsuite`."""
+    """Calibrate by CRFsuite's search; `search` holds the options of `calibration.crfsuite`."""
     sample = random_sample(run, samples)
 
     def trial(eta: float) -> float:
@@ -115,7 +114,7 @@ RECIPES = {"bottou": by_bottou, "crfsuite": by_crfsuite, "powers": by_powers, "t
 
 
 def calibrate(run: Run, recipe: str, rates: Rates, samples: int, **search: Any) -> float:
-    """The step size that a recipe chooses with up to `samples` sequences. The run stays where it is."""
+    """Return the step size that a recipe chooses with up to `samples` sequences. The run does not change."""
     eta = RECIPES[recipe](run, rates, samples, **search)
     run.descent.restore()
     return eta
@@ -126,12 +125,12 @@ def random_sample(run: Run, samples: int) -> np.ndarray:
 
 
 def draws_for(run: Run, samples: int) -> int:
-    """How many draws take so many sequences, about."""
+    """Return about how many samples contain this many sequences."""
     return max(1, samples * run.descent.n_draws // run.problem.n_sequences)
 
 
 def pass_over(run: Run, schedule: Schedule, sample: np.ndarray) -> float:
-    """From the start, one pass over the sample; the losses during it."""
+    """Return the losses during one pass over the sample from the start."""
     run.descent.restore()
     return run.descent.descend(sample, schedule.over(0, run.descent.n_updates(len(sample))))
 
@@ -142,5 +141,5 @@ def objective_after(run: Run, schedule: Schedule, sample: np.ndarray) -> float:
 
 
 def mean_objective(run: Run, sample: np.ndarray) -> float:
-    """Of the sample, at the weights as they are."""
+    """Return the mean objective of the sample at the current weights."""
     return run.descent.loss(sample) / run.descent.n_sequences(sample) + run.descent.penalty()

@@ -1,4 +1,4 @@
-"""Stochastic descent on plain vectors, for methods whose every update moves every weight by a rule of its own."""
+"""Stochastic descent on plain vectors, for methods whose updates move every weight by individual rules."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ COUNT = "counted"
 
 
 class DenseDescent(ABC):
-    """Vectors by name, "weights" among them: `now`, and where they were last settled. `first`: what the others begin
-    with, by name; `count`: updates so far.
+    """Vectors by name, including "weights": their values in `now`, and at the last `settle`.
+
+    first: the initial values of the others, by name; count: updates so far.
     """
 
     probabilities: Floats | None = None
@@ -46,7 +47,7 @@ class DenseDescent(ABC):
         """Move by the mean gradient of the loss of some sequences. Writes: now."""
 
     def mean_gradient(self, members: np.ndarray) -> tuple[float, Floats]:
-        """(summed loss, mean gradient) of some sequences at the weights as they are."""
+        """Return (summed loss, mean gradient) of some sequences at the current weights."""
         self.evaluations += len(members)
         loss, gradient = self.problem.subset_gradient(self.now["weights"], members)
         return loss, gradient / len(members)

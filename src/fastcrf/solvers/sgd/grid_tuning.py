@@ -1,11 +1,11 @@
-"""Step sizes by whole runs, as papers tune them: train with each candidate for many epochs, keep the best.
+"""Tune step sizes by whole runs, as papers do: train with each candidate for many epochs, and choose the best.
 
-    full        eta among powers of ten (schmidt2015, section 6: "we let these methods cheat")
-    tsuruoka    eta of {1, 0.5, 0.2, 0.1}; then, where step sizes fall exponentially, decay of {0.9, 0.85, 0.8} with
-                that eta (tsuruoka2009, section 4.1)
+    full        eta among powers of ten (Schmidt et al. 2015, section 6: "we let these methods cheat")
+    tsuruoka    eta of {1, 0.5, 0.2, 0.1}; then, for exponential step sizes, decay of {0.9, 0.85, 0.8} with that eta
+                (Tsuruoka et al. 2009, section 4.1)
 
 The score is the training objective at the end, of the weights that the solver would report. Trials belong to the first
-epoch, as short ones do: their passes and seconds count, and they are no iterations. Ctrl-C ends them with a Step whose
+epoch, as short ones do: their passes and seconds count, but they are not iterations. Ctrl-C ends them with a Step whose
 state has the scores so far.
 """
 
@@ -31,7 +31,7 @@ GRIDS: Mapping[str, tuple[tuple[str, tuple[float, ...]], ...]] = {
 
 
 class Tunable(Protocol):
-    """A solver whose options whole runs may choose (options.py)."""
+    """A solver whose options can be tuned by whole runs (options.py)."""
 
     @property
     def eta(self) -> float | None: ...
@@ -50,7 +50,7 @@ S = TypeVar("S", bound=Tunable)
 
 
 def tune(solver: S, run: Run) -> Generator[Step, None, S]:
-    """Return the solver with the best options; yield a Step if told to stop. The run stays where it is."""
+    """Return the solver with the best options; yield a Step if asked to stop. The run does not change."""
     done = 0
     for option, values in GRIDS[solver.calibration]:
         if option not in solver.tunable:
@@ -66,7 +66,9 @@ def tune(solver: S, run: Run) -> Generator[Step, None, S]:
 
 
 def score_of(candidate: Tunable, run: Run) -> float | None:
-    """The objective after a whole run from where `run` is; infinity if it diverges, None if told to stop."""
+    """Return the objective after a whole run from the state of `run`; infinity if it diverges, None if asked to
+    stop.
+    """
     problem, state, passes = run.problem, run.state(), 0.0
     descent = candidate.descent(problem, run.descent.weights.copy(), state)
     trial = Run(run.name, problem, state, descent, seed=run.seed)

@@ -1,4 +1,4 @@
-"""CRFsuite's l2sgd: stochastic gradient descent that calibrates its step size and keeps its best epoch.
+"""CRFsuite's l2sgd: stochastic gradient descent that calibrates its step size and returns its best epoch.
 
 Okazaki (2007), "CRFsuite: a fast implementation of conditional random fields", train_l2sgd.c, after Shalev-Shwartz,
 Singer & Srebro (2007), "Pegasos: primal estimated sub-gradient solver for SVM", ICML, and Bottou's crfsgd.
@@ -14,13 +14,13 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
             w <- (1 - a lambda) w                            (the gradient is that after shrinking)
             F <- F + nll_i(w);   w <- w - a grad nll_i(w)
         F <- F + n lambda/2 |w|^2                            the online objective
-        remember w if F is the lowest so far
+        store w if F is the lowest so far
 
-A Step is one epoch; its weights are those of the best epoch so far, which is what CRFsuite would return if it stopped
-there. CRFsuite's own rule to stop (period and delta) compares online objectives; here it is
+A Step is one epoch; its weights are those of the best epoch so far, which CRFsuite would return if it stopped there.
+CRFsuite's stopping criterion (period and delta) compares online objectives; here it is
 `fastcrf.stopping.RelativeDecrease`.
 
-Differs from CRFsuite: it shuffles with the C library's rand(); started at other weights than 0, it goes on from there.
+Differs from CRFsuite: CRFsuite shuffles with the C library's rand(); a nonzero start is kept.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class L2SGD:
     calibration_max_trials
         Limit on trials.
     seed
-        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+        Seed of the order in which sequences are visited; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str] = "l2sgd"
@@ -122,7 +122,7 @@ class BestEpoch:
         self.objective = float(state.get("best_objective", math.inf))
 
     def of(self, step: Step) -> Step:
-        """The step with the best weights so far in place of its own."""
+        """Return the step with the best weights so far in place of its own."""
         objective = step.info.get("online_objective", math.inf)
         if objective < self.objective:
             self.objective = objective

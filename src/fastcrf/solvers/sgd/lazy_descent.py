@@ -1,9 +1,9 @@
-"""The loop of stochastic methods whose penalties or step sizes differ from weight to weight, on a lazy vector.
+"""The loop, on a lazy vector, of stochastic methods whose penalties or step sizes differ by weight.
 
-    draw block i;  g = (1 / |B_i|) sum of grad nll_c(w), c in B_i;  move the weights by the rule of the vector's type
+    sample block i;  g = (1 / |B_i|) sum of grad nll_c(w), c in B_i;  move the weights by the rule of the vector's type
 
-A block is one sequence, or several that were put together at random before the run. What a draw means for the vector
-says `descend`, for each type.
+A block is one sequence, or several that were grouped at random before the run. `descend` defines the update for each
+type of vector.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fastcrf.stochastic.progressive_error import count_wrong
 
 @generic
 def descend(vector, support, i, step, share, change, edge_change, lanes):  # type: ignore[no-untyped-def]
-    """An update of step size `step` with the gradient share * change of block i. Writes: vector.
+    """Update with step size `step` and the gradient share * change of block i. Writes: vector.
 
     Implemented in asg.py, lazy_descent.py and solvers/sgd/l1/stored_vector.py.
     """
@@ -50,16 +50,16 @@ def descend_then_penalize(vector, support, i, step, share, change, edge_change, 
 
 @noalloc_kernel
 def ask_for_cells(vector, support, i):
-    """Ask for the cells of block i, which lie anywhere in a large array. Rows are long, and found in time."""
+    """Prefetch the cells of block i, which are scattered in a large array. Rows are long, and need no prefetch."""
     for o in range(support.cell_starts[i], support.cell_starts[i + 1]):
         prefetch(vector.cells, np.int64(support.cells[o]), 0)
 
 
 @noalloc_kernel
 def lazy_updates(blocks, order, steps, vector, space, lanes):
-    """One update for each block of `order`: (their losses, tokens predicted wrong), each before its update.
+    """Run one update for each block of `order`; return (their losses, tokens predicted wrong), before each update.
 
-    With steps of 0 the weights stay, and the losses are those at one point. Writes: vector, space.
+    With steps of 0 the weights do not change, and the losses are those at one point. Writes: vector, space.
     """
     bounds, K, loss, wrong = blocks.chains.bounds, blocks.layout.n_labels, 0.0, 0
     for k in range(len(order)):
@@ -78,14 +78,14 @@ def lazy_updates(blocks, order, steps, vector, space, lanes):
 
 
 class Keeping(NamedTuple):
-    """How a memory names what a lazy vector holds besides the weights."""
+    """The state entries for the additional numbers of a lazy vector."""
 
-    drift: str = ""  # the second number of each weight; "" where there is none
-    number: str = ""  # state[1], where it must be kept
+    drift: str = ""  # the second number of each weight; "" if there is none
+    number: str = ""  # state[1], if it must be saved
 
 
 class LazyDescent:
-    """Weights that go downhill in a lazy vector. `batch_size`: sequences a draw, put together by `seed`."""
+    """Stochastic descent in a lazy vector. `batch_size`: sequences per sample, grouped by `seed`."""
 
     unit = 1
     probabilities: Floats | None = None

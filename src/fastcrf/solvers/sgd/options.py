@@ -1,4 +1,4 @@
-"""What stochastic descents have in common: their options, and how they run. Not a solver itself."""
+"""Options and runs shared by stochastic descents. This file defines no solver."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class StochasticDescent:
     batch_size
         Sequences per update.
     calibration
-        How a step size is found where `eta` is None: "bottou", "crfsuite", "powers" or "tsuboi" (short runs on a sample
-        of `samples` sequences), "full" or "tsuruoka" (whole runs of `calibration_passes` epochs).
+        Calibration of the step size if `eta` is None: "bottou", "crfsuite", "powers" or "tsuboi" (short runs on
+        `samples` sequences), "full" or "tsuruoka" (whole runs of `calibration_passes` epochs).
     samples
         Sequences of a short calibration run.
     calibration_passes
         Epochs of a whole calibration run.
     seed
-        Seed of the samples, and of which sequences form a batch; None: the `random_state` of the estimator, or 0.
+        Seed of the samples and of the batches; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     """
 
     name: ClassVar[str]
@@ -68,19 +68,19 @@ class StochasticDescent:
 
     @property
     def tunable(self) -> frozenset[str]:
-        """Options that whole runs may choose."""
+        """Return the options that whole runs can tune."""
         return frozenset({"eta"})
 
     @abstractmethod
     def descent(self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None) -> Descent:
-        """The weights, and how they move."""
+        """Return the weights with the rule of their updates."""
 
     @abstractmethod
     def rates(self, descent: Descent, eta: float) -> Schedule:
-        """The step sizes of a run that begins with eta."""
+        """Return the schedule of a run that begins with eta."""
 
     def reported(self, step: Step) -> Step:
-        """What the user sees of a Step: other weights than those that the run goes on with, in some solvers."""
+        """Return the Step that the user reads: some solvers report other weights than those of the run."""
         return step
 
     def iterate(
@@ -119,7 +119,7 @@ class SparseDescent(StochasticDescent):
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1"})
     guarantee: ClassVar[str] = "near the optimum, sparse"
 
-    eta: float | None = 0.5  # what the paper's own rule chooses for chunking
+    eta: float | None = 0.5  # the choice of the paper's own rule for chunking
     calibration: str = "crfsuite"
     schedule: str = "epoch"
     decay: float = 0.85

@@ -8,11 +8,11 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
     for t = 1, 2, ..., sequences i in random order
         a <- eta / (lambda t);   w <- (1 - a lambda) w - a grad nll_i(w)
 
-A Step is one epoch. With eta = 1 the first step forgets the start, and is n / (2 c2) gradients long: the first iterates
-are far away. With average=True, the weights of a Step are the mean of all iterates.
+A Step is one epoch. With eta = 1 the first step discards the start, and is n / (2 c2) gradients long: the first
+iterates are far from the optimum. With average=True, the weights of a Step are the mean of all iterates.
 
-Differs from the paper: the loss is that of a CRF; no projection on a ball, as in schmidt2015; permutations instead of
-independent draws.
+Differs from the paper: the loss is that of a CRF; no projection on a ball, as in Schmidt et al. (2015); permutations
+instead of independent samples.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One run of a stochastic method, whatever its vector: epochs in random order, Steps, what is remembered."""
+"""A run of a stochastic method with any vector: epochs in random order, Steps, state."""
 
 from __future__ import annotations
 
@@ -22,67 +22,69 @@ STATE_FIELDS = {
     "loss": StateField(),
 }
 SCORES = "calibration_scores"
-TUNED = {SCORES: StateField(n_axes=1, infinite=True, optional=True)}  # where step sizes are chosen by whole runs
+TUNED = {
+    SCORES: StateField(n_axes=1, infinite=True, optional=True)
+}  # scores of step sizes that were tuned by whole runs
 
 
 def start_of(weights: Floats, state: Mapping[str, Any] | None, item: str = "weights") -> Floats:
-    """Where a run begins: `weights`, or those of a memory, which nobody may write to."""
+    """Return the start: `weights`, or those of a state, which are read-only."""
     return np.array(state[item]) if state else weights
 
 
 class Descent(Protocol):
-    """Weights that go downhill, one draw after the other: scaled_descent.py, lazy_descent.py."""
+    """Weights that descend sample by sample: scaled_descent.py, lazy_descent.py."""
 
-    n_draws: int  # in an epoch: sequences, or blocks of them
-    unit: int  # draws of an update
+    n_draws: int  # per epoch: sequences, or blocks of them
+    unit: int  # samples per update
     lam: float  # the L2 penalty, mean scale
     evaluations: int  # sequences whose loss was computed
-    lengths: Longs  # positions of each draw
-    probabilities: Floats | None  # of the draws, with replacement; None where each comes once in an epoch
+    lengths: Longs  # positions of each sample
+    probabilities: Floats | None  # of the samples, with replacement; None if each occurs once per epoch
 
     @property
     def weights(self) -> Floats:
-        """Of all features, where `settle` last left them."""
+        """Return the weights of all features at the last `settle`."""
         ...
 
     @property
     def wrong(self) -> int | None:
-        """Tokens that were predicted wrong, each before it was learnt; None where nobody counts."""
+        """Return the tokens predicted wrong, each before its update; None if they are not counted."""
         ...
 
     def n_updates(self, n_draws: int) -> int: ...
 
     def n_sequences(self, order: np.ndarray) -> int:
-        """In so many draws."""
+        """Return the number of sequences in these samples."""
         ...
 
     def descend(self, order: np.ndarray, steps: Floats) -> float:
-        """Updates over the draws `order`; the sum of their losses, each before its update."""
+        """Update with the samples `order`; return the sum of their losses, each before its update."""
         ...
 
     def loss(self, order: np.ndarray) -> float:
-        """Summed loss of the draws `order` at the weights as they are."""
+        """Return the summed loss of the samples `order` at the current weights."""
         ...
 
     def penalty(self) -> float:
-        """At the weights as they are, mean scale."""
+        """Return the penalty at the current weights, mean scale."""
         ...
 
     def settle(self) -> None:
-        """Bring `weights` up to date; what follows depends on nothing but `state()`."""
+        """Flush into `weights`; later updates depend on nothing but `state()`."""
         ...
 
     def restore(self) -> None:
-        """Go back to where `settle` was last called, or to the start."""
+        """Return to the last `settle`, or to the start."""
         ...
 
     def state(self) -> dict[str, Any]:
-        """What a memory must hold of it."""
+        """Return the entries of the state."""
         ...
 
 
 class Run:
-    """The state of one run and its epochs; solvers hand it their schedule and yield its Steps."""
+    """The state of one run and its epochs; solvers provide their schedule and yield its Steps."""
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ class Run:
         known = state or {"eta": 0.0, "loss": 0.0, **dict.fromkeys(COUNTED, 0)}
         self.eta = float(known["eta"])  # the first step size; 0 until it is known
         self.epoch, self.updates = int(known["epoch"]), int(known["updates"])  # of those that are done
-        self.loss = float(known["loss"])  # of the epoch so far, and so are the next two
+        self.loss = float(known["loss"])  # of the epoch so far, like the next two
         self.wrong, self.positions = int(known["wrong"]), int(known["positions"])
         self.scores = [float(score) for score in known.get(SCORES, ())]  # of whole runs that were tried
         n, done = descent.n_draws, min(int(known["sampled"]), descent.n_draws)
@@ -106,7 +108,7 @@ class Run:
         self.draws = Slices(problem, n, size, steps, unit=descent.unit, done=done)
 
     def run_epoch(self, schedule: Schedule) -> Step:
-        """All draws in random order (what is left of them before the next Step), in slices short for Ctrl-C."""
+        """Visit all samples in random order (or the rest before the next Step), in slices short enough for Ctrl-C."""
         order = self.order(self.epoch + 1)  # number 0 is for calibration
         info: dict[str, float] = {}
         for some in self.draws:
@@ -122,15 +124,15 @@ class Run:
         return self.step(info)
 
     def learn(self, draws: np.ndarray, steps: Floats) -> None:
-        """Updates over some draws, and what was seen of them before."""
-        before = self.descent.wrong or 0  # calibration counts, too
+        """Update with some samples, and add their losses and errors."""
+        before = self.descent.wrong or 0  # calibration also counts
         self.loss += self.descent.descend(draws, steps)
         self.wrong += (self.descent.wrong or 0) - before
         self.positions += int(self.descent.lengths[draws].sum())
         self.updates += len(steps)
 
     def order(self, number: int) -> np.ndarray:
-        """The draws of an epoch by its number."""
+        """Return the samples of an epoch by its number."""
         n, p = self.descent.n_draws, self.descent.probabilities
         if p is None:
             return epoch_permutation(self.seed, number, n)
@@ -138,7 +140,7 @@ class Run:
         return np.searchsorted(sums, epoch_uniforms(self.seed, number, n) * sums[-1], side="right")
 
     def step(self, info: Mapping[str, float] = NOTHING) -> Step:
-        """Where the run is, settled: it goes on from here as a run would that starts with these weights."""
+        """Return the current Step, flushed: the run continues exactly as one that starts with these weights."""
         self.descent.settle()
         self.descent.restore()
         if not np.isfinite(self.descent.penalty() + self.loss + info.get("online_objective", 0.0)):
@@ -150,7 +152,7 @@ class Run:
         return Step(self.descent.weights, passes, info=info, state=self.state())
 
     def state(self) -> dict[str, Any]:
-        """What a Step remembers, of a run that is settled."""
+        """Return the state of a flushed run."""
         numbers = {name: getattr(self, name) for name in ("eta", "epoch", "updates", "loss", "wrong", "positions")}
         scores = {SCORES: np.array(self.scores)} if self.scores else {}
         return {**self.descent.state(), "sampled": self.draws.done, **numbers, **scores}

@@ -1,12 +1,12 @@
-"""The loop that stochastic gradient methods with an L2 penalty share, on the scaled vector w = c v.
+"""The shared loop of stochastic gradient methods with an L2 penalty, on the scaled vector w = c v.
 
 With a the step size, B the sequences of an update and lambda in the papers' mean scale:
 
     g = (1 / |B|) sum of grad nll_i(w), i in B
     w <- (1 - a lambda) w - a g
 
-Some shrink w before they take the gradient instead of after it (CRFsuite). So the loop receives two factors an update,
-one of which is 1. All sequences of an update see the same weights; their residuals wait in a buffer.
+Some methods shrink w before the gradient instead of after it (CRFsuite). The loop therefore receives two factors per
+update, one of which is 1. All sequences of an update use the same weights; a buffer stores their residuals.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ from fastcrf.stochastic.residuals import make_residuals
 
 
 class Course(NamedTuple):
-    """Update k multiplies w by before[k], takes the gradient, multiplies by after[k] and descends by steps[k]. With
-    steps of 0 the weights stay, and the losses are those at one point.
+    """The course of the updates: k multiplies w by before[k], takes the gradient, multiplies by after[k], descends by
+    steps[k].
+
+    With steps of 0 the weights do not change, and the losses are those at one point.
     """
 
     steps: Floats
@@ -49,7 +51,8 @@ class Course(NamedTuple):
 
 @noalloc_kernel
 def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes):
-    """One update for each `size` sequences of `order`: (their losses, tokens predicted wrong), each before its update.
+    """Run one update for each `size` sequences of `order`; return (their losses, tokens predicted wrong), before each
+    update.
 
     Writes: vector, space, residuals.
     """
@@ -83,7 +86,7 @@ def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes)
 
 
 def unbiased(blocks: Blocks, probabilities: Floats) -> Blocks:
-    """Each sequence with the weight 1 / (n p_i) besides its own: the mean of what is drawn is then that of all."""
+    """Multiply the weight of each sequence by 1 / (n p_i): the mean over samples is then that over all sequences."""
     weights = 1.0 / (len(probabilities) * probabilities)
     if len(blocks.chains.weights):
         weights *= blocks.chains.weights
@@ -94,7 +97,7 @@ Updates = Callable[[np.ndarray, Floats], tuple[float, int]]  # of sequences with
 
 
 class ScaledDescent:
-    """Weights that go downhill, and what it takes to move them. `updates` is the loop, along gradients by default."""
+    """Weights with the arrays to update them. `updates` is the loop, along gradients by default."""
 
     def __init__(
         self,
@@ -112,7 +115,7 @@ class ScaledDescent:
         self.lam = problem.regularizer.mean_scale(self.n_draws)[1]
         self.unit, self.shrink_first = min(batch_size, self.n_draws), shrink_first
         self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.unit)
-        self.settled = self.part.take(weights)  # weights of the features that draws can move
+        self.settled = self.part.take(weights)  # weights of the features that samples can move
         self.vector = make_scaled(self.blocks.layout, self.part.features, self.settled)
         self.evaluations, self.wrong = 0, 0  # sequences whose loss was computed, tokens predicted wrong
         self.lengths: Longs = np.diff(problem.corpus.starts)
@@ -126,25 +129,25 @@ class ScaledDescent:
         return len(order)
 
     def descend(self, order: np.ndarray, steps: Floats) -> float:
-        """Updates over the sequences `order`; the sum of their losses, each before its update."""
+        """Update with the sequences `order`; return the sum of their losses, each before its update."""
         self.evaluations += len(order)
         loss, wrong = self.updates(order, steps)
         self.wrong += wrong
         return loss
 
     def gradient_updates(self, order: np.ndarray, steps: Floats) -> tuple[float, int]:
-        """Updates along gradients: (their losses, tokens predicted wrong)."""
+        """Update along gradients; return (their losses, tokens predicted wrong)."""
         factors, ones = 1.0 - steps * self.lam, np.ones(len(steps))
         course = Course(steps, factors, ones) if self.shrink_first else Course(steps, ones, factors)
         moved = self.vector, self.space, self.residuals
         return scaled_updates(self.blocks, order, self.unit, course, *moved, self.lanes)  # type: ignore[no-any-return]
 
     def loss(self, order: np.ndarray) -> float:
-        """Summed loss of the sequences `order` at the weights as they are."""
+        """Return the summed loss of the sequences `order` at the current weights."""
         return self.descend(order, np.zeros(self.n_updates(len(order))))
 
     def penalty(self) -> float:
-        """lambda / 2 |w|^2, mean scale."""
+        """Return lambda / 2 |w|^2, mean scale."""
         return 0.5 * self.lam * square_scaled(self.vector)
 
     def settle(self) -> None:

@@ -1,13 +1,14 @@
-"""Step sizes of stochastic methods, as arrays: `schedule.over(first, n)` are those of updates first .. first + n - 1.
+"""Step-size schedules, as arrays: `schedule.over(first, n)` are the step sizes of updates first .. first + n - 1.
 
-Updates are counted from k = 0 over the whole run; where a paper counts t = 1, 2, ... it is t = k + 1. N is the number
-of updates in an epoch (the number of sequences, unless updates take several at once).
+Updates are counted from k = 0 over the entire run; a paper's t = 1, 2, ... is t = k + 1. N is the number of updates per
+epoch (the number of sequences divided by the batch size).
 
     constant       eta
     sqrt           eta / sqrt(t)
     inverse        eta / (offset + t)
-    epoch          eta / (1 + k / N)                  Collins et al. (2008); tsuruoka2009, eq. 5; tsuboi2011
-    exponential    eta decay^(k / N)                  tsuruoka2009, eq. 6 (whose printed exponent lacks its sign)
+    epoch          eta / (1 + k / N)                  Collins et al. (2008); Tsuruoka et al. (2009), eq. 5;
+                                                      Tsuboi et al. (2011)
+    exponential    eta decay^(k / N)                  Tsuruoka et al. (2009), eq. 6 (printed without its sign)
                    + eta tail / (1 + k / N)           its footnote 3: with a tail, the steps sum to infinity
     bottou         eta / (1 + eta lambda k)           = 1 / (lambda (t0 + k)) with t0 = 1 / (lambda eta)
 """
@@ -29,7 +30,7 @@ class Schedule(Protocol):
 
 
 def counted(first: int, n: int) -> Floats:
-    """k of the updates first .. first + n - 1."""
+    """Return k of the updates first .. first + n - 1."""
     return np.arange(first, first + n, dtype=np.float64)
 
 
@@ -61,7 +62,7 @@ class Inverse:
 @dataclass(frozen=True)
 class InverseEpoch:
     eta: float
-    updates: int  # in an epoch
+    updates: int  # per epoch
 
     def over(self, first: int, n: int) -> Floats:
         return self.eta / (1.0 + counted(first, n) / self.updates)  # Tsuruoka et al. (2009), eq. 5
@@ -71,7 +72,7 @@ class InverseEpoch:
 class Exponential:
     eta: float
     decay: float
-    updates: int  # in an epoch
+    updates: int  # per epoch
     tail: float = 0.0
 
     def over(self, first: int, n: int) -> Floats:
@@ -94,7 +95,7 @@ NAMES = ("constant", "sqrt", "inverse", "epoch", "exponential", "bottou")
 def make_schedule(
     name: str, eta: float, lam: float, updates: int, offset: float = 1.0, decay: float = 1.0, tail: float = 0.0
 ) -> Schedule:
-    """The schedule of that name, from whatever it needs of these numbers; `updates` are those of an epoch."""
+    """Return the schedule of that name, from the numbers that it uses; `updates` are per epoch."""
     schedules: dict[str, Schedule] = {
         "constant": Constant(eta),
         "sqrt": InverseRoot(eta),

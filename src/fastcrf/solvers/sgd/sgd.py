@@ -14,13 +14,13 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
 
 With sampling="nus", i is drawn half of the time at random and half in proportion to a bound on its Lipschitz constant
 (objective/lipschitz_bounds.py), and its gradient is divided by n p_i (Needell, Srebro & Ward 2014, NIPS). Schmidt et
-al. (2015), footnote 10, take the constants that SAG's line search finds; here they are bounds from the data.
+al. (2015), footnote 10, use the constants of SAG's line search; here they are bounds from the data.
 
 A Step is one epoch. With the schedule "bottou", a_k = eta / (1 + eta lambda k) = 1 / (lambda (t0 + k)). Without `eta`,
-short runs on a sample choose it (`calibration.py`); their evaluations count. `info["online_objective"]` is
-the sum of the losses of the epoch, each before its update, plus c2 |w|^2 after it.
+short runs on a subset choose it (`calibration.py`); their evaluations count. `info["online_objective"]` is the sum of
+the losses of the epoch, each before its update, plus c2 |w|^2 after it.
 
-Differs from crfsgd: penalty and gradient are taken at the same weights; crfsgd shrinks after the gradient step.
+Differs from crfsgd: penalty and gradient are evaluated at the same weights; crfsgd shrinks after the gradient step.
 """
 
 from __future__ import annotations
@@ -86,6 +86,6 @@ class SGD(StochasticDescent):
 
 
 def half_by_lipschitz(problem: SequenceProblem) -> Floats:
-    """p_i = 1/(2n) + L_i / (2 sum of the L's)."""
+    """Return p_i = 1/(2n) + L_i / (2 sum of the L's)."""
     L = bounds_of_blocks(problem.corpus, problem.features, problem.n_sequences, seed=0)
     return 0.5 / len(L) + 0.5 * L / L.sum()

@@ -14,10 +14,10 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
         in the update before each of those:  w' <- w' - skip a lambda D * w'         the penalty of skip updates at once
         w <- w'
 
-all products of vectors element by element. A Step is one epoch; it counts the second gradients, one in `skip`.
+All products of vectors are elementwise. A Step is one epoch; it counts the second gradients, one per `skip` updates.
 
 Differs from the paper: the loss is that of a CRF, whose Hessian is not of rank one; 1 / t0 is lambda eta. An update
-moves every weight and so costs what the model costs, where the paper's costs what its features cost.
+moves every weight, so its cost is proportional to the model size; the paper's depends on its features.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SGDQN(StochasticDescent):
     Parameters
     ----------
     skip
-        Updates between two of the diagonal and of the penalty.
+        Number of updates between two updates of the diagonal and of the penalty.
     """
 
     name: ClassVar[str] = "sgd-qn"
@@ -90,7 +90,7 @@ class QuasiNewtonDescent(DenseDescent):
             self.now["weights"] -= self.skip * step * self.lam * self.now["scales"] * self.now["weights"]
 
     def learn_scales(self, moved: Floats, gradient: Floats, members: np.ndarray) -> None:
-        """What the gradients of one draw before and after the update say of the curvature."""
+        """Update the diagonal from the gradients of one sample before and after the update."""
         bent = self.lam * moved + self.mean_gradient(members)[1] - gradient
         ratio = np.divide(self.lam * moved, bent, out=np.ones_like(moved), where=(moved != 0.0) & (bent != 0.0))
         r = 2.0 * (self.count // self.skip)

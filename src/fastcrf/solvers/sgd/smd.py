@@ -1,4 +1,4 @@
-"""Stochastic meta-descent: every weight has a step size of its own, which follows how it did so far.
+"""Stochastic meta-descent: every weight has its own step size, adapted by the effect of earlier steps.
 
 Schraudolph (1999), "Local gain adaptation in stochastic gradient descent", ICANN; Vishwanathan, Schraudolph, Schmidt &
 Murphy (2006), "Accelerated training of conditional random fields with stochastic gradient methods", ICML, pp. 969-976;
@@ -9,20 +9,20 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
     p <- 1 (gains),  v <- 0
     for each batch B of the sequences in random order
         g <- (1/|B|) sum of grad nll_i(w) + lambda w;    h <- (1/|B|) sum of the Hessians of nll_i(w) times v + lambda v
-        p <- p * max(1/2, 1 - meta_rate g * v)           v says how w would be if the step sizes had been larger
+        p <- p * max(1/2, 1 - meta_rate g * v)           v: the change of w for larger step sizes
         w <- w - eta p * g
         v <- decay v - eta p * (g + decay h)
 
-all products of vectors element by element. A Step is one epoch, of two passes: gradients and Hessians. Its memory holds
-the gains and v.
+All products of vectors are elementwise. A Step is one epoch, of two passes: gradients and Hessians. Its state holds the
+gains and v.
 
-Differs from the paper: step sizes are eta p, so that eta can be calibrated like that of others.
+Differs from the paper: step sizes are eta p, so that eta can be calibrated as for other solvers.
 
-An update moves every weight, as printed, and costs what the model costs. Those that a batch does not touch could wait
-where there is no penalty: only their v fades. With a penalty, g = lambda w and h = lambda v move their p, w and v, each
-by the other two; no formula leads from such a weight to itself k updates later but the k updates, so that waiting
-saves nothing. (There is one if p stays: with a = 1 - eta p lambda, w becomes a^k w, and v becomes (decay a)^k v
-- eta p lambda a^(k-1) w sum of decay^i, i < k. But the gains that the penalty moves are part of the method.)
+An update moves every weight, as printed, so its cost is proportional to the model size. Without a penalty, updates of
+weights that a batch does not use could be lazy: only their v decays. With a penalty, g = lambda w and h = lambda v
+change their p, w and v, each by the other two. No closed form replaces k such updates, so lazy updates save nothing.
+(There is one for constant p: with a = 1 - eta p lambda, w becomes a^k w, and v becomes (decay a)^k v - eta p lambda
+a^(k-1) w sum of decay^i, i < k. But the gains that the penalty moves are part of the method.)
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class SMD(StochasticDescent):
     meta_rate
         Step size of the gains, mu.
     decay
-        Factor lambda, from 0 to 1, by which the trace v of earlier updates is kept.
+        Decay factor of the trace v of earlier updates, lambda of the paper, from 0 to 1.
     """
 
     name: ClassVar[str] = "smd"
@@ -99,7 +99,7 @@ class MetaDescent(DenseDescent):
         self.meta_rate, self.fading = float(meta_rate), float(fading)
 
     def update(self, step: float, gradient: Floats, members: np.ndarray) -> None:
-        """Vishwanathan et al. (2006), section 3, in the order gains, weights, direction."""
+        """Update gains, weights and directions in this order (Vishwanathan et al. 2006, section 3)."""
         w, p, v = self.now["weights"], self.now["gains"], self.now["direction"]
         self.evaluations += len(members)
         bent = self.problem.sequence_hessian_product(w, v, members) / len(members)
@@ -107,7 +107,7 @@ class MetaDescent(DenseDescent):
 
 
 class Rates(NamedTuple):
-    """lambda, the step size, mu and the decay of v, as the paper calls them."""
+    """lambda, the step size, mu and the decay of v, in the notation of the paper."""
 
     lam: float
     step: float
@@ -117,11 +117,11 @@ class Rates(NamedTuple):
 
 @noalloc_kernel
 def move_and_learn(w, p, v, gradient, bent, rates):
-    """One update from the gradient of a batch and its Hessian times v, both without the penalty. Writes: w, p, v."""
+    """Update with the gradient of a batch and its Hessian times v, both without the penalty. Writes: w, p, v."""
     lam, step, fading = rates.lam, rates.step, rates.fading
     for f in range(len(w)):
         g, h = gradient[f] + lam * w[f], bent[f] + lam * v[f]
         factor = 1.0 - rates.meta * g * v[f]
         p[f] *= 0.5 if factor < 0.5 else factor  # Vishwanathan et al. (2006), section 3: the gains,
         w[f] -= step * p[f] * g  # the weights,
-        v[f] = fading * v[f] - step * p[f] * (g + fading * h)  # and how they depend on the gains
+        v[f] = fading * v[f] - step * p[f] * (g + fading * h)  # and their derivative with respect to the gains

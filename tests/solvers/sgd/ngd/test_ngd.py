@@ -124,8 +124,11 @@ def test_it_ends_when_the_training_data_show_no_improvement():
     ("options", "sentence"),
     [
         ({"update": "u7.g1"}, "ngd: update must be one of u1.g1, u1.g2, u1.g3, u1.p, u2.g1"),
-        ({"p": 1.0}, "ngd: p must be above 1, for |u|^p / p to have a slope at 0; got p=1.0."),
-        ({"update": "u4.p", "p": 1.5}, "ngd: p must be at least 2 for u4.p, else infinite at 0; got p=1.5."),
+        ({"p": 1.0}, "ngd: p must be above 1, so that |u|^p / p has a derivative at 0; got p=1.0."),
+        (
+            {"update": "u4.p", "p": 1.5},
+            "ngd: p must be at least 2 for u4.p, which is otherwise infinite at 0; got p=1.5.",
+        ),
         ({"epsilon": 0.0}, "ngd: epsilon must be a number above 0; got epsilon=0.0."),
         ({"granularity": "token"}, "ngd: granularity must be one of sequence, position; got granularity='token'."),
     ],

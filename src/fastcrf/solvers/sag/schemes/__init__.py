@@ -1,1 +1,1 @@
-"""Which sequence is sampled next, and the Lipschitz constants L_i behind the choice."""
+"""Sampling schemes: the next sequence, and the Lipschitz constants L_i behind the choice."""

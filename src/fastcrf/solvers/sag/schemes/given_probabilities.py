@@ -1,10 +1,10 @@
-"""The scheme of SAGA with given probabilities (schmidt2015, Proposition 1a): draws by fixed p_i > 0, one constant L.
+"""The scheme of SAGA with given probabilities (Schmidt et al. 2015, Proposition 1a): fixed p_i > 0, one constant L.
 
     step size      n min p / (4 (L + lambda) + n lambda)
     every visit    where L is searched: the search of lipschitz_search.py, the first time down from a bound
     every step     where L is searched: L = 2^(-1/n) L, as in Algorithm 1
 
-All blocks count as seen from the start: their gradients are stored before the first draw.
+All blocks count as seen from the start: their gradients are stored before the first sample.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ STATE_FIELDS = {
 
 
 class GivenProbabilities(NamedTuple):
-    """L, and how to draw."""
+    """L, and the sampling probabilities."""
 
     estimates: np.ndarray  # [1]
-    searched: np.ndarray  # [1] uint8: whether L is more than a bound
+    searched: np.ndarray  # [1] uint8: whether L comes from a search, not a bound
     sums: np.ndarray  # tree over the p_i
-    seen: np.ndarray  # [B] uint8: always all of them
+    seen: np.ndarray  # [B] uint8: always 1
     smallest: float  # of the p_i
     searching: bool
     keep: float  # of L, after a step
@@ -39,11 +39,13 @@ class GivenProbabilities(NamedTuple):
         return {name: getattr(self, name) for name in STATE_FIELDS}
 
     def rebuild(self) -> None:
-        """Nothing follows from L."""
+        """Do nothing: no array follows from L."""
 
 
 def given_probabilities(probabilities: Floats, lipschitz: float, searching: bool) -> GivenProbabilities:
-    """Draws in proportion to `probabilities`; `lipschitz` bounds L: the search for it starts there."""
+    """Return the scheme with samples in proportion to `probabilities`; a search for L starts at `lipschitz`,
+    its bound.
+    """
     n = len(probabilities)
     sums = np.zeros(2 * leaves_of(n))
     build_sums(probabilities / probabilities.sum(), sums)

@@ -1,7 +1,8 @@
-"""Lipschitz constants of the blocks' gradients: their estimates, and the draws and step size that follow from them.
+"""Lipschitz constants of the blocks' gradients: their estimates, the samples and the step size.
 
-One constant for all (schmidt2015, Algorithm 1) or one for each (section 5), told apart by the number of estimates: with
-a single one, largest and mean are the same and the step size below is Algorithm 1's 1 / (L + lambda).
+There is one constant for all (Schmidt et al. 2015, Algorithm 1) or one for each (section 5), distinguished by the
+number of estimates: with a single one, largest and mean are equal and the step size below is Algorithm 1's 1 / (L +
+lambda).
 
     draw           with probability `share` uniformly, else in proportion to L_i (the share is 1 for a single L)
     first visit    L_i = first * mean L (the very first: as it starts)
@@ -24,7 +25,7 @@ from fastcrf.solvers.sag.schemes import scheme
 from fastcrf.solvers.sag.schemes.scheme import ESTIMATES, SEEN
 from fastcrf.stochastic.sampling import build_trees, draw_mixture, leaves_of, mixture_probability, set_leaf
 
-LONGEST_REST = 40  # of the exponent of 2: beyond any number of visits
+LONGEST_REST = 40  # of the exponent of 2: more than any number of visits
 STATE_FIELDS = {
     "estimates": ESTIMATES,
     "seen": SEEN,
@@ -34,12 +35,12 @@ STATE_FIELDS = {
 
 
 class Constants(NamedTuple):
-    """Estimates, what is known of each block, and the numbers of the scheme."""
+    """The estimates, the state of each block, and the numbers of the scheme."""
 
     estimates: np.ndarray  # [B], or [1] shared by all
     seen: np.ndarray  # [B] uint8
     successes: np.ndarray  # [B] searches in a row without a doubling
-    rests: np.ndarray  # [B] visits still to come without a search
+    rests: np.ndarray  # [B] remaining visits without a search
     sums: np.ndarray  # tree over the estimates of seen blocks
     maxima: np.ndarray  # tree over the same
     n_seen: np.ndarray  # [1]
@@ -60,7 +61,7 @@ class Constants(NamedTuple):
 
 
 def make_constants(n_blocks: int, shared: bool, start: float) -> Constants:
-    """One estimate, or one for each block, of which none has been seen."""
+    """Return one estimate, or one for each block; no block is seen."""
     n = 1 if shared else n_blocks
     constants = Constants(
         estimates=np.full(n, start),
@@ -76,12 +77,12 @@ def make_constants(n_blocks: int, shared: bool, start: float) -> Constants:
 
 
 def one_constant(n_blocks: int, start: float, step_divisor: float = 1.0) -> Constants:
-    """One for all blocks, drawn uniformly: schmidt2015, Algorithm 1."""
+    """Return one constant for all blocks, sampled uniformly: Schmidt et al. (2015), Algorithm 1."""
     return make_constants(n_blocks, True, start)._replace(keep=2.0 ** (-1.0 / n_blocks), step_divisor=step_divisor)
 
 
 def known_constant(n_blocks: int, constant: float, step_divisor: float = 1.0) -> Constants:
-    """One for all blocks, drawn uniformly, that is known: no visit searches."""
+    """Return one known constant for all blocks, sampled uniformly: no visit searches."""
     constants = make_constants(n_blocks, True, constant)._replace(step_divisor=step_divisor)
     constants.seen[:] = 1
     constants.rests[:] = np.iinfo(np.int64).max
@@ -90,20 +91,20 @@ def known_constant(n_blocks: int, constant: float, step_divisor: float = 1.0) ->
 
 
 def own_constants(n_blocks: int, start: float, skipping: bool, step_divisor: float = 1.0) -> Constants:
-    """One for each block, half of the draws by them: schmidt2015, section 5 (NUS*)."""
+    """Return one constant for each block, half of the samples by them: Schmidt et al. (2015), section 5 (NUS*)."""
     constants = make_constants(n_blocks, False, start)
     return constants._replace(first=0.5, again=0.9, skipping=skipping, share=0.5, step_divisor=step_divisor)
 
 
 @noalloc_kernel
 def mean_estimate(constants):
-    """Mean over the blocks seen so far, or the shared constant."""
+    """Return the mean over the blocks seen so far, or the shared constant."""
     return constants.sums[1] / max(1, min(constants.n_seen[0], len(constants.estimates)))
 
 
 @noalloc_kernel
 def place_of(constants, i):
-    """Where the estimate of block i is."""
+    """Return the place of the estimate of block i."""
     return i if len(constants.estimates) > 1 else 0
 
 
@@ -116,7 +117,7 @@ def draw_by_constants(constants, u, lam):
 
 @noalloc_kernel
 def begin_search(constants, i):
-    """(whether to search, L to start from), by the visits so far. Writes: constants.rests."""
+    """Return (whether to search, L to start from), by the visits so far. Writes: constants.rests."""
     L = constants.estimates[place_of(constants, i)]
     if not constants.seen[i]:
         if len(constants.estimates) > 1 and constants.n_seen[0] > 0:
@@ -137,9 +138,9 @@ def begin_visit_of_constants(constants, i):
 @scheme.end_visit.register(Constants)
 def end_visit_of_constants(constants, i, L, trials):
     new = not constants.seen[i]
-    if not new and trials == 0:  # flat, or not searched: L comes down to the mean at most, not without end
+    if not new and trials == 0:  # flat, or not searched: L decreases to the mean at most, not without end
         L = max(L, min(constants.estimates[place_of(constants, i)], mean_estimate(constants)))
-    if new:  # the search of a first visit starts from a guess and proves nothing about later ones
+    if new:  # the search of a first visit starts from a guess and does not predict later ones
         constants.seen[i] = 1
         constants.n_seen[0] += 1
     elif constants.skipping and trials > 0:
@@ -163,7 +164,7 @@ def fade_constants(constants, i):
 
 @noalloc_kernel
 def set_estimate(constants, i, L):
-    """Writes: constants.estimates, .sums, .maxima."""
+    """Set the estimate of block i. Writes: constants.estimates, .sums, .maxima."""
     k = place_of(constants, i)
     constants.estimates[k] = L
     set_leaf(k, L, constants.sums, constants.maxima)

@@ -1,13 +1,13 @@
-"""The loss of a block of sequences along a direction, and the search for its Lipschitz constant.
+"""Evaluate the loss of a block along a direction, and search for its Lipschitz constant.
 
-schmidt2015, Algorithm 2:
+Schmidt et al. (2015), Algorithm 2:
 
     while nll(w - g / L) > nll(w) - |g|^2 / (2 L):   L <- 2 L
 
 Along a direction the label scores are linear, so the scores of g are gathered once and each trial is one forward
-recursion (a sequence) on U - step * (scores of g); w - g / L is never formed. The very first search of a run starts
-from a guess and goes down as well as up, so that too large a guess does no harm. Two guards against rounding near the
-optimum: a slack of a few units in the last place, and at most 60 doublings.
+recursion per sequence on U - step * (scores of g); w - g / L is never formed. The very first search of a run starts
+from a guess and also decreases L, so that too large a guess does no harm. Two guards against rounding near the optimum:
+a slack of a few units in the last place, and at most 60 doublings.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ MOST_DOUBLINGS = 60
 
 
 class Direction(NamedTuple):
-    """Scores at the start and scores of the direction, of labels and of transitions, and room for a trial's."""
+    """Scores at the start and scores of the direction, of labels and of transitions, and work arrays of a trial."""
 
     scores: np.ndarray  # [T, Kp] label scores at w
     slopes: np.ndarray  # [T, Kp] label scores of the direction; padding 0
-    edge_slopes: np.ndarray  # [histories, Kp] transition scores of the direction
+    edge_slopes: np.ndarray  # [contexts, Kp] transition scores of the direction
     trial: AnyEdges  # transition scores at the trial point
-    bias: np.ndarray  # [1, Kp] zeros, on which slopes are summed up
+    bias: np.ndarray  # [1, Kp] zeros, to which the direction's scores are added
 
 
 class Ray(NamedTuple):
-    """The way from w along a direction, for the blocks of `chains`."""
+    """The ray from w along a direction, for the blocks of `chains`."""
 
     chains: Chains
     direction: Direction
-    edge_scores: np.ndarray  # [histories, Kp] transition scores at w
+    edge_scores: np.ndarray  # [contexts, Kp] transition scores at w
     lattice: AnyLattice  # for the recursions of a trial
     n_labels: int
 
@@ -58,7 +58,7 @@ def make_direction(blocks: Blocks) -> Direction:
 
 @outlined_kernel
 def loss_along(ray, i, step, lanes):
-    """Weighted loss of block i at w - step * direction, by forward recursions.
+    """Return the weighted loss of block i at w - step * direction, by forward recursions.
 
     Writes: ray.lattice, ray.direction.trial.
     """
@@ -86,19 +86,19 @@ def loss_along(ray, i, step, lanes):
 
 @noalloc_kernel
 def holds(ray, i, loss, square, L, lanes):
-    """Whether L satisfies Algorithm 2 for block i, by forward recursions. Writes: ray.lattice, ray.direction.trial."""
+    """Return whether L satisfies Algorithm 2 for block i. Writes: ray.lattice, ray.direction.trial."""
     there = loss_along(ray, i, 1.0 / L, lanes)
     return not there > loss - square / (2.0 * L) + 4.0 * EPSILON * max(1.0, abs(loss))
 
 
 @noalloc_kernel
 def search_lipschitz(ray, i, loss, square, L, down, lanes):
-    """(L that satisfies Algorithm 2, trials spent); `down`: the last such of L, L/2, L/4, ..., if L does.
+    """Return (L that satisfies Algorithm 2, trials spent); `down`: the last such of L, L/2, L/4, ..., if L does.
 
     Loss and its gradient's square norm are sums over block i, and so is L. Writes: ray.lattice, ray.direction.trial.
     """
     falling = False
-    for trials in range(1, MOST_DOUBLINGS + 1):  # one call of `holds`: each is inlined, recursion and all
+    for trials in range(1, MOST_DOUBLINGS + 1):  # one call of `holds`, because it is inlined with its recursion
         if holds(ray, i, loss, square, L, lanes):
             if not down:
                 return L, trials

@@ -1,11 +1,11 @@
-"""The scheme of SAGA with two samples (schmidt2015, Proposition 1b): draws in proportion to L_i + lambda.
+"""The scheme of SAGA with two samples (Schmidt et al. 2015, Proposition 1b): samples in proportion to L_i + lambda.
 
     draw           in proportion to L_i + lambda: uniformly with probability lambda / (mean L + lambda), else in
                    proportion to L_i
     step size      1 / (4 (mean L + lambda))
     visits         where the L_i are searched: as in NUS* (lipschitz.py), the first time down from a bound
 
-All blocks count as seen from the start: their gradients are stored before the first draw.
+All blocks count as seen from the start: their gradients are stored before the first sample.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STATE_FIELDS = lipschitz.STATE_FIELDS | {"searched": StateField("sequences", "ui
 
 
 class Proportional(NamedTuple):
-    """The constants as NUS* keeps them, and which of them a search has confirmed."""
+    """The constants as in NUS*, and a flag for each that a search has confirmed."""
 
     constants: Constants
     searched: np.ndarray  # [B] uint8
@@ -49,7 +49,7 @@ class Proportional(NamedTuple):
 
 
 def proportional(bounds: Floats, searching: bool) -> Proportional:
-    """`bounds` are the L_i, or where the searches for them start."""
+    """Return the scheme. `bounds` are the L_i, or the start of the searches for them."""
     constants = make_constants(len(bounds), False, 1.0)._replace(again=0.9, skipping=True)
     constants.estimates[:] = bounds
     constants.seen[:] = 1
@@ -61,7 +61,7 @@ def proportional(bounds: Floats, searching: bool) -> Proportional:
 def draw_in_proportion(proportional, u, lam):
     constants = proportional.constants
     n, mean = len(constants.seen), mean_estimate(constants)
-    share = lam / (mean + lam) if mean > 0.0 else 1.0  # of uniform draws
+    share = lam / (mean + lam) if mean > 0.0 else 1.0  # of uniform samples
     i = draw_mixture(u, share, n, constants.sums)
     return i, mixture_probability(i, share, n, constants.sums)
 
@@ -79,7 +79,7 @@ def begin_visit_in_proportion(proportional, i):
 def end_visit_in_proportion(proportional, i, L, trials):
     if proportional.searched[i]:
         return end_visit_of_constants(proportional.constants, i, L, trials)
-    if trials > 0:  # the first search starts from a bound and says nothing about later ones
+    if trials > 0:  # the first search starts from a bound and does not predict later ones
         proportional.searched[i] = 1
         set_estimate(proportional.constants, i, L)
     return False
@@ -92,4 +92,4 @@ def step_size_in_proportion(proportional, lam):
 
 @scheme.fade.register(Proportional)
 def fade_none(proportional, i):
-    """Constants of their own do not fade."""
+    """Do nothing: individual constants do not fade."""

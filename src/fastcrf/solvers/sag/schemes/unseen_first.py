@@ -1,4 +1,4 @@
-"""The scheme of SAG-NUS: blocks not seen yet come first, the others by their Lipschitz constants.
+"""The scheme of SAG-NUS: unseen blocks first, the others by their Lipschitz constants.
 
 Schmidt, Le Roux & Bach (2013), section 5.5. With m of n blocks seen and mean L over those:
 
@@ -8,8 +8,9 @@ Schmidt, Le Roux & Bach (2013), section 5.5. With m of n blocks seen and mean L 
     largest        max L = max(max L, L_i), and after every step max L = 2^(-1/n) max L
     step size      (n - m)/n / (max L + lambda) + m/n (1/2 / (max L + lambda) + 1/2 / (mean L + lambda))
 
-The weights of the draw change with the mean, but they are a mixture of two fixed ones, so that a tree over L_i will do:
-a share (mean L + 2 lambda) / (2 mean L + 2 lambda) of the draws is uniform, the others are in proportion to L_i.
+The sampling weights change with the mean, but they are a convex combination of two fixed ones, so a tree over L_i
+suffices: a share (mean L + 2 lambda) / (2 mean L + 2 lambda) of the samples is uniform, the others are in proportion to
+L_i.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ STATE_FIELDS = {"estimates": ESTIMATES, "seen": SEEN, "largest": StateField(low=
 
 
 class UnseenFirst(NamedTuple):
-    """Estimates, what is known of each block, and the order in which they are seen first."""
+    """The estimates, the state of each block, and the order of first visits."""
 
     estimates: np.ndarray  # [B]
     seen: np.ndarray  # [B] uint8
@@ -63,14 +64,14 @@ def unseen_first(order: np.ndarray, start: float, step_divisor: float = 1.0) -> 
 
 @noalloc_kernel
 def mean_of_seen(unseen):
-    """Mean estimate of the blocks seen so far."""
+    """Return the mean estimate of the blocks seen so far."""
     return unseen.sums[1] / max(1, unseen.n_seen[0])
 
 
 @scheme.draw.register(UnseenFirst)
 def draw_an_unseen_one_first(unseen, u, lam):
     mean, n_seen = mean_of_seen(unseen), unseen.n_seen[0]
-    share = 0.5 * (mean + 2.0 * lam) / (mean + lam) if mean > 0.0 else 1.0  # of uniform draws among those seen
+    share = 0.5 * (mean + 2.0 * lam) / (mean + lam) if mean > 0.0 else 1.0  # of uniform samples among those seen
     i = draw_unseen_first(u, unseen.order, n_seen, share, unseen.sums)
     return i, unseen_first_probability(i, unseen.order, n_seen, unseen.seen[i], share, unseen.sums)
 
@@ -84,7 +85,7 @@ def begin_visit_of_unseen_first(unseen, i):
 @scheme.end_visit.register(UnseenFirst)
 def end_visit_of_unseen_first(unseen, i, L, trials):
     new = not unseen.seen[i]
-    if not new and trials == 0:  # flat: L comes down to the mean at most, not without end
+    if not new and trials == 0:  # flat: L decreases to the mean at most, not without end
         L = max(L, min(unseen.estimates[i], mean_of_seen(unseen)))
     if new:
         unseen.seen[i] = 1

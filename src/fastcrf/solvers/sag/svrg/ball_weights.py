@@ -1,6 +1,6 @@
-"""The weights of EMGD: a center w~, where the draws are within a ball around it, and the mean of where they have been.
+"""The weights of EMGD: a center w~, iterates within a ball around it, and their mean.
 
-The radius is what strong convexity says of the distance to the optimum w*, given the gradient of F at w~:
+The radius is the bound of strong convexity on the distance to the optimum w*, given the gradient of F at w~:
 
     |w~ - w*| <= |grad F(w~)| / (2 c2)         F in the sum scale, of which 2 c2 is the modulus of convexity
 """
@@ -23,7 +23,7 @@ STATE_FIELDS = {**dict.fromkeys(VECTORS, WEIGHTS), "radius": StateField(low=0.0,
 
 
 class BallWeights:
-    """As `LazyWeights`, whose plain weights are the mean of the period so far, its first and last included."""
+    """Like `LazyWeights`, but the plain weights are the mean of the period so far, its first and last included."""
 
     def __init__(
         self, part: MovablePart, weights: Floats, drift: Floats, *, state: Mapping[str, Any] | None, ridge: float
@@ -32,7 +32,7 @@ class BallWeights:
         nothing = np.zeros_like(weights)
         known = state or {"center": weights, "shift": nothing, "total": nothing, "radius": np.inf, "summed": 0}
         self.whole = {name: np.array(known[name]) for name in VECTORS}  # of all features
-        self.moving = {name: part.take(vector) for name, vector in self.whole.items()}  # of those that draws can move
+        self.moving = {name: part.take(vector) for name, vector in self.whole.items()}  # movable features
         self.settled = part.take(weights), part.take(drift)
         self.lanes = (0,) * part.blocks.layout.width
         self.vector, self.places, self.center_places = make_ball(
@@ -46,7 +46,7 @@ class BallWeights:
         return float(self.vector.state[RADIUS])
 
     def settle(self, ridge: float) -> float:
-        """Bring all plain vectors up to date; |d + ridge w~|^2 of the movable features."""
+        """Flush into the plain vectors; return |d + ridge w~|^2 of the movable features."""
         self._collect()
         np.add(self.moving["center"], self.moving["total"] / (self.vector.state[SUMMED] + 1.0), out=self.settled[0])
         moved = (*self.settled, *self.moving.values())
@@ -55,7 +55,7 @@ class BallWeights:
         return float(self.vector.state[D_D])
 
     def clear_drift(self) -> None:
-        """d <- 0; the weights stay."""
+        """Set d <- 0; the weights do not change."""
         self.settle(self.ridge)
         self.settled[1][:] = self.drift[:] = 0.0
         spread_values(self.moving["shift"], self.settled[1], self.places)
@@ -70,8 +70,9 @@ class BallWeights:
         spread_values(self.moving["shift"], self.settled[1], self.places)
 
     def resize(self, project: bool, halve: bool) -> None:
-        """Set the radius from the gradient at the center, or halve its square; no ball without `project`, nor a ridge
-        to bound distances.
+        """Set the radius from the gradient at the center, or halve its square.
+
+        There is no ball without `project`, or without a ridge to bound distances.
         """
         self._collect()
         state = self.vector.state

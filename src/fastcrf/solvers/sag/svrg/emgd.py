@@ -8,22 +8,21 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
     repeat
         g_i <- grad nll_i(w~) for all i;  D <- (1/n) sum_i g_i + lambda w~                (a snapshot)
         w_1 <- w~
-        for t = 1 .. T:  draw i uniformly
+        for t = 1 .. T:  sample i uniformly
             w <- w_t - a [ grad nll_i(w_t) - g_i + lambda (w_t - w~) + D ]                (the mixed gradient)
             w_{t+1} <- the point nearest to w within Delta of w~
         w~ <- mean of w_1 .. w_{T+1}
 
 `step="theory"` is the paper: a = 1 / ((L + lambda) sqrt(T)) with L = max_i L_i as bounded from the data, and Delta is
-divided by sqrt(2) after each period. Its proof needs T of the order of (L / lambda)^2; with fewer draws the balls may
-shrink faster than the distance to the optimum, and the run stays behind.
-`step="search"`: a = 1 / (L + lambda), L searched as in `sag`, and Delta = |D| / lambda at each w~, a distance within
-which the optimum is for certain.
-`project=False`, and lambda = 0, which bounds no distance: no balls. The method then is SVRG with means for snapshots.
+divided by sqrt(2) after each period. Its proof needs T of the order of (L / lambda)^2; with fewer samples the balls may
+shrink faster than the distance to the optimum, and the run does not converge. `step="search"`: a = 1 / (L + lambda), L
+searched as in `sag`, and Delta = |D| / lambda at each w~, a certified distance to the optimum. `project=False`, and
+lambda = 0, which bounds no distance: no balls. The method is then SVRG with means for snapshots.
 
-A Step is T draws and the snapshot that follows, so that it has the exact objective and gradient of its weights;
-`info["radius"]` is Delta, in the scale of the weights. As in the paper, a sample evaluates g_i anew; with `storage`
+A Step is T samples and the snapshot that follows, so that it has the exact objective and gradient of its weights;
+`info["radius"]` is Delta, in the scale of the weights. As in the paper, a sample evaluates g_i again; with `storage`
 other than "none", the g_i are stored (stochastic/gradient_storage.py). Updates are lazy (lazy_vectors/ball_vector.py),
-so that they cost what their sequences cost.
+so that their cost depends on their sequences.
 
 docs/sag-family.md has figures.
 
@@ -72,7 +71,7 @@ class EMGD:
     batch_size
         Largest number of sequences per sample.
     seed
-        Seed of the samples, and of which sequences form a batch; None: the `random_state` of the estimator, or 0.
+        Seed of the samples and of the batches; None: the `random_state` of the estimator, or 0.
     storage
         "none", as in the paper: the gradient at the snapshot is evaluated again for each sample. "mixed", "marginals",
         "sparse", "naive" or "auto": it is stored.

@@ -1,8 +1,8 @@
-"""What SVRG and its relatives have in common: their options, and runs in periods. Not solvers themselves.
+"""Options and runs in periods shared by SVRG and its variants. This file defines no solver.
 
-A period is M draws and the snapshot that follows: all blocks are evaluated at w~, the weights of that moment; d is the
-sum of their gradients. Between two snapshots neither changes. Because a snapshot ends a period, the
-Step there has the exact objective and gradient of its weights.
+A period is M samples and the snapshot that follows: all blocks are evaluated at w~, the current weights, and d is the
+sum of their gradients. Between two snapshots neither changes. Because a snapshot ends a period, the Step there has the
+exact objective and gradient of its weights.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class VarianceReduced:
     batch_size
         Largest number of sequences per sample.
     seed
-        Seed of the samples, and of which sequences form a batch; None: the `random_state` of the estimator, or 0.
+        Seed of the samples and of the batches; None: the `random_state` of the estimator, or 0.
     storage
         "none", as in the paper: the gradient at the snapshot is evaluated again for each sample. "mixed", "marginals",
         "sparse", "naive" or "auto": it is stored.
@@ -75,10 +75,10 @@ class VarianceReduced:
 
     @abstractmethod
     def vector(self, problem: SequenceProblem, n: int) -> Make:
-        """What the draws move, for n blocks of sequences."""
+        """Return the weights that the samples move, for n blocks of sequences."""
 
     def scheme(self, n: int) -> Constants:
-        """Draws, Lipschitz constants and step size for n blocks of sequences."""
+        """Return samples, Lipschitz constants and step size for n blocks of sequences."""
         if self.sampling == "nus":
             return own_constants(n, self.first_lipschitz, skipping=True, step_divisor=self.step_divisor)
         return one_constant(n, self.first_lipschitz, self.step_divisor)
@@ -98,7 +98,9 @@ class VarianceReduced:
 
 
 def in_periods(solver: Any, scheme: Scheme, lazy: Callable[..., MovedWeights]) -> Method:
-    """The method of a solver with these options: between two snapshots, stored gradients stay and steps are SAGA's."""
+    """Return the method of a solver with these options: between two snapshots, stored gradients stay and steps are
+    SAGA's.
+    """
     return Method(
         solver.name,
         scheme,
@@ -119,13 +121,13 @@ def draws_of_a_period(inner_passes: float, n: int) -> int:
 
 
 def nothing() -> None:
-    """What most methods do at the two ends of a snapshot."""
+    """Do nothing, at either end of a snapshot."""
 
 
 def advance_period(
     run: Run, before_snapshot: Callable[[], None] = nothing, after_snapshot: Callable[[], None] = nothing
 ) -> None:
-    """To the next Step: what is left of the draws, and of the snapshot when they are done. A run begins with one."""
+    """Advance to the next Step: the remaining samples, and the snapshot after them. A run begins with a snapshot."""
     if run.filled.finished:
         run.draw()
         if not run.draws.finished:

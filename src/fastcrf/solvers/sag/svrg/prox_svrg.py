@@ -9,19 +9,19 @@ As `svrg`, with a soft threshold after each step:
 
     repeat
         w~ <- w;  g_i <- grad nll_i(w~) for all i;  d <- sum_i g_i                       (a snapshot)
-        M times:  draw i with probability p_i;  g <- grad nll_i(w)
-                  L's by Algorithm 2 of schmidt2015;  a <- step size from the L's
+        M times:  sample i with probability p_i;  g <- grad nll_i(w)
+                  L's by Algorithm 2 of Schmidt et al. (2015);  a <- step size from the L's
                   w <- soft((1 - a lambda2) w - a [ (g - g_i) / (n p_i) + d/n ], a lambda1)
 
-where soft(x, t) moves x towards zero by t and stops there. Weights that a draw does not touch catch up when they are
-next needed, to the very zeros (lazy_vectors/proximal_vector.py). Draws, L's and a are those of `svrg`, non-uniform here
-unless told otherwise: that is the paper's contribution, beside the threshold.
+where soft(x, t) moves x towards zero by t and stops there. Weights that a sample does not use are updated when they are
+next needed, with exact zeros (lazy_vectors/proximal_vector.py). Samples, L's and a are those of `svrg`, here
+non-uniform by default: that and the threshold are the paper's contribution.
 
-A Step is M draws and the snapshot that follows, so that it has the exact objective and gradient of its weights.
+A Step is M samples and the snapshot that follows, so that it has the exact objective and gradient of its weights.
 
 Differs from the paper: the L2 penalty is exact instead of a part of each g_i; the L's are searched instead of known in
-advance, and half of the draws are uniform because of that; the next w~ is the last w instead of the mean over a period.
-Without an L1 penalty, this is `svrg`.
+advance, so half of the samples are uniform; the next w~ is the last w instead of the mean over a period. Without an L1
+penalty, this is `svrg`.
 
 docs/sag-family.md has figures.
 """

@@ -7,22 +7,22 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2
 
     repeat
         w~ <- w;  g_i <- grad nll_i(w~) for all i;  d <- sum_i g_i                       (a snapshot)
-        M times:  draw i with probability p_i;  g <- grad nll_i(w)
-                  L's by Algorithm 2 of schmidt2015;  a <- step size from the L's
+        M times:  sample i with probability p_i;  g <- grad nll_i(w)
+                  L's by Algorithm 2 of Schmidt et al. (2015);  a <- step size from the L's
                   w <- (1 - a lambda) w - a [ (g - g_i) / (n p_i) + d/n ]
 
 `sampling="uniform"`, Johnson & Zhang's: p_i = 1/n, one L for all sequences and a = 1 / (L + lambda), as in `sag`.
 `sampling="nus"`: an L_i for each, p_i = 1/2 1/n + 1/2 L_i / sum L, and a from the largest and the mean L_i, as in
-`sag-nus-star`, whose skipping of searches makes a draw cost little more than one evaluation instead of two.
+`sag-nus-star`, whose skipping of searches makes a sample cost little more than one evaluation instead of two.
 
 A Step is M samples and the snapshot that follows, so that it has the exact objective and gradient of its weights. As in
-the paper, a sample evaluates g and g_i anew; with `storage` other than "none", the g_i are stored
+the paper, a sample evaluates g and g_i again; with `storage` other than "none", the g_i are stored
 (stochastic/gradient_storage.py), and a sample evaluates one gradient.
 
 docs/sag-family.md has figures.
 
 Differs from the papers: the penalty is exact instead of a part of each g_i; the L's are searched and the step is SAG's;
-Xiao & Zhang draw in proportion to L_i alone, which needs all L_i in advance. The next w~ is the last w (Johnson &
+Xiao & Zhang sample in proportion to L_i alone, which needs all L_i in advance. The next w~ is the last w (Johnson &
 Zhang's option I).
 """
 

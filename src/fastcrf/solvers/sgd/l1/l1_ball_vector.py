@@ -1,9 +1,10 @@
-"""Weights that end every update at the nearest point of the ball |w|_1 <= radius.
+"""Weights that every update projects on the ball |w|_1 <= radius.
 
-That point is soft(w, theta), with theta such that |soft(w, theta)|_1 = radius (Duchi et al. 2008, Lemma 2): sparse, so
-that a list of the weights that are not zero is short. A draw adds those that it moves away from zero; then theta is
-found by sums over the list, and what theta makes zero leaves it. An update so costs what its sequences and the non-zero
-weights cost, whatever the size of the model. The memory is that of lazy_vector.py, with nothing in the place of d.
+The projection is soft(w, theta), with theta such that |soft(w, theta)|_1 = radius (Duchi et al. 2008, Lemma 2). It is
+sparse, so the list of nonzero weights is short. A sample adds the weights that it moves away from zero. Sums over the
+list then determine theta, and weights that theta sets to zero leave the list. The cost of an update therefore depends
+on its sequences and the nonzero weights, not on the size of the model. The arrays are those of lazy_vector.py, with the
+place of d unused.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ LISTED, THETA = 1, 2  # places in state: 1 where the list is complete, 0 after a
 class L1BallVector(NamedTuple):
     """state[0] is 1: w = v. Stamps are not used."""
 
-    rows: np.ndarray  # [2 (n_rows + H), Kp] w, nothing
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w, unused
     stamps: np.ndarray  # [n_rows + H]
-    cells: np.ndarray  # [n_cells, 3] w, nothing, nothing
+    cells: np.ndarray  # [n_cells, 3] w, unused, unused
     state: np.ndarray  # [3]
     radius: float
-    flat: np.ndarray  # the memory of rows and cells
-    places: np.ndarray  # [len(flat)] where in it those weights are that may be other than zero
+    flat: np.ndarray  # the array of rows and cells
+    places: np.ndarray  # [len(flat)] places in it of the weights that may be nonzero
     sizes: np.ndarray  # [len(flat)] work space: their |w|
     marks: np.ndarray  # [len(flat)] whether a place is on that list
-    n_listed: np.ndarray  # [1] how long that list is
+    n_listed: np.ndarray  # [1] length of that list
 
 
 def make_l1_ball(
@@ -55,13 +56,13 @@ descend.register(L1BallVector)(descend_then_penalize)
 
 @lazy_vector.flush.register(L1BallVector)
 def flush_l1_ball(vector, lanes):
-    """Nothing waits; but whoever flushes may change the weights, so that the list must be made anew."""
+    """Discard the list, because the caller of `flush` may change the weights."""
     vector.state[LISTED] = 0.0
 
 
 @noalloc_kernel
 def enlist_row(vector, r):
-    """Writes: vector."""
+    """Put the nonzero weights of row r on the list. Writes: vector."""
     first = 2 * r * vector.rows.shape[1]
     for place in range(first, first + vector.rows.shape[1]):
         enlist(vector, place)
@@ -69,13 +70,13 @@ def enlist_row(vector, r):
 
 @noalloc_kernel
 def enlist_cell(vector, c):
-    """Writes: vector."""
+    """Put cell c on the list if it is not zero. Writes: vector."""
     enlist(vector, vector.rows.size + 3 * c)
 
 
 @noalloc_kernel
 def enlist(vector, place):
-    """Put a weight on the list if it is not zero and not there. Writes: vector."""
+    """Put a weight on the list if it is not zero and not on it. Writes: vector."""
     if vector.flat[place] != 0.0 and not vector.marks[place]:
         vector.marks[place] = True
         vector.places[vector.n_listed[0]] = place
@@ -84,7 +85,7 @@ def enlist(vector, place):
 
 @outlined_kernel
 def enlist_all(vector):
-    """Make the list anew. Writes: vector."""
+    """Rebuild the list. Writes: vector."""
     vector.n_listed[0] = 0
     for place in range(len(vector.marks)):
         vector.marks[place] = False
@@ -113,7 +114,7 @@ def turn_l1_ball(vector, support, i, growth, step, change, edge_change, n_histor
 @lazy_vector.advance.register(L1BallVector)
 @outlined_kernel
 def advance_l1_ball(vector, shrink, amount, lanes):
-    """To the nearest point of the ball."""
+    """Project on the ball."""
     n, total = vector.n_listed[0], 0.0
     for o in range(n):
         vector.sizes[o] = abs(vector.flat[vector.places[o]])
@@ -127,16 +128,16 @@ def advance_l1_ball(vector, shrink, amount, lanes):
         w = soft(vector.flat[place], theta)
         vector.flat[place] = w
         vector.places[vector.n_listed[0]] = place
-        vector.n_listed[0] += w != 0.0  # else the next one takes its place on the list
+        vector.n_listed[0] += w != 0.0  # otherwise the next one takes its place on the list
         vector.marks[place] = w != 0.0
 
 
 @outlined_kernel
 def find_threshold(sizes, n, radius, guess):
-    """The theta with  sum of (size - theta)+ over the first n = radius.
+    """Return the theta with sum of (size - theta)+ over the first n = radius.
 
     By Newton's method: the sum is convex and piecewise linear in theta, so that a step from anywhere ends on the left
-    of the root, and from there theta rises until it is exact.
+    of the root, and from there theta increases until it is exact.
     """
     theta = step_to_threshold(sizes, n, radius, guess)
     following = step_to_threshold(sizes, n, radius, theta)
@@ -148,7 +149,7 @@ def find_threshold(sizes, n, radius, guess):
 
 @noalloc_kernel
 def step_to_threshold(sizes, n, radius, theta):
-    """Where the line that touches the sum at theta has the value radius; 0 where no size is above theta."""
+    """Return where the tangent of the sum at theta has the value radius; 0 if no size is above theta."""
     above, number = 0.0, 0.0
     for o in range(n):
         above += sizes[o] if sizes[o] > theta else 0.0

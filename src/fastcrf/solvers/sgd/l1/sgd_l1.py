@@ -7,18 +7,18 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + lambda1 |w|_1,   lambda1 = c1/n  
 
     u <- 0,  q <- 0
     for each sequence i in random order                      (Figure 2)
-        a <- step size;   u <- u + a lambda1                 what penalty a weight could have received
+        a <- step size;   u <- u + a lambda1                 the penalty that a weight could have received
         for each feature j that i can have:
             z <- w_j <- w_j - a (grad nll_i(w))_j
             w_j <- max(0, w_j - (u + q_j)) if w_j > 0,  min(0, w_j + (u - q_j)) if w_j < 0
-            q_j <- q_j + w_j - z                             what penalty it has received
+            q_j <- q_j + w_j - z                             the penalty that it has received
 
-so that a weight which only noise moves away from zero is brought back as soon as it is used. A Step is one epoch. Step
-sizes fall exponentially, a_k = eta decay^(k/n) (eq. 6), or by schedule="epoch" as eta / (1 + k/n) (eq. 5); `tail` adds
-the O(1/k) term of footnote 3. Weights are those that the updates see, as in the paper; with finalize=True, those of a
-Step have received the whole penalty, while the run goes on with its own.
+so that a weight which only noise moves away from zero returns as soon as it is used. A Step is one epoch. Step sizes
+decrease exponentially, a_k = eta decay^(k/n) (eq. 6), or by schedule="epoch" as eta / (1 + k/n) (eq. 5); `tail` adds
+the O(1/k) term of footnote 3. Weights are those that the updates use, as in the paper; with finalize=True, those of a
+Step have received the entire penalty, while the run continues with its own.
 
-Differs from the paper: it draws permutations; line 21 of Figure 2 belongs to both branches.
+Differs from the paper: samples are permutations; line 21 of Figure 2 belongs to both branches.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SGDL1(SparseDescent):
     Parameters
     ----------
     finalize
-        Whether a penalty that is still due is applied to the weights that each epoch reports.
+        Whether to apply the penalty still due to the weights that each epoch reports.
     """
 
     name: ClassVar[str] = "sgd-l1"
@@ -84,7 +84,7 @@ class SGDL1(SparseDescent):
 
 
 def finalized(step: Step) -> Step:
-    """The Step with all the penalty that is due: soft(w - q, u)."""
+    """Return the Step with the entire penalty applied: soft(w - q, u)."""
     received, due = step.state[KEEPING.drift], step.state[KEEPING.number]
     return step._replace(weights=proximal_step(step.weights, received, 1.0, due))  # Figure 2, lines 16 to 21
 
@@ -97,7 +97,7 @@ class CumulativeVector(NamedTuple):
 
     rows: np.ndarray  # [2 (n_rows + H), Kp] w and q
     stamps: np.ndarray  # [n_rows + H]
-    cells: np.ndarray  # [n_cells, 3] w, q, nothing
+    cells: np.ndarray  # [n_cells, 3] w, q, unused
     state: np.ndarray  # [2]
     lambda1: float
 
@@ -110,13 +110,13 @@ descend.register(CumulativeVector)(penalize_then_descend)
 
 @lazy_vector.advance.register(CumulativeVector)
 def advance_cumulative(vector, shrink, amount, lanes):
-    """u <- u + amount lambda1 (line 6); weights receive it when a draw turns them."""
+    """Add u <- u + amount lambda1 (line 6); a weight receives it when a sample updates the weight."""
     vector.state[U] += amount * vector.lambda1
 
 
 @inlined_kernel
 def turn_row_cumulative(vector, r, masks, source, place, step, lanes):
-    """Lines 12 to 21 for row r; the gradient is source[place] where the mask is set. Writes: vector."""
+    """Run lines 12 to 21 for row r; the gradient is source[place] where the mask is set. Writes: vector."""
     u, W = vector.state[U], len(lanes)
     for b in range(0, vector.rows.shape[1], W):
         gradient = keep(masks[r, b // W], load(source, place, b, lanes))

@@ -1,8 +1,7 @@
 """Stochastic gradient descent within an L1 ball.
 
 Duchi, Shalev-Shwartz, Singer & Chandra (2008), "Efficient projections onto the l1-ball for learning in high
-dimensions", ICML, pp. 272-279, which Tsuruoka, Tsujii & Ananiadou (2009), section 5, name as the alternative to a
-penalty.
+dimensions", ICML, pp. 272-279; Tsuruoka, Tsujii & Ananiadou (2009), section 5, name it as the alternative to a penalty.
 
 Minimizes   (1/n) sum_i -log p(y_i | x_i, w)   subject to   |w|_1 <= radius
 
@@ -10,11 +9,11 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w)   subject to   |w|_1 <= radius
         a <- step size
         w <- nearest point of the ball to w - a grad nll_i(w)       soft(., theta), theta such that |w|_1 = radius
 
-It takes no penalty: with the radius |w*|_1 of a penalized optimum w*, it has the same optimum, and objectives can be
-compared. A Step is one epoch. Weights that lie outside of the ball at the start come into it with the first update.
+It has no penalty: with the radius |w*|_1 of a penalized optimum w*, it has the same optimum, and objectives can be
+compared. A Step is one epoch. The first update projects a start outside the ball.
 
-Differs from the paper: theta is found by sums over a list of the weights that are not zero, a few times an update, and
-not from a red-black tree (l1_ball_vector.py).
+Differs from the paper: theta is found by a few sums per update over a list of the nonzero weights, not from a red-black
+tree (l1_ball_vector.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SGD-L1 with clipping at zero, lazily.
+"""SGD-L1 with clipping at zero, by lazy updates.
 
 Carpenter (2008), "Lazy sparse stochastic gradient descent for regularized multinomial logistic regression", Alias-i;
 Tsuruoka, Tsujii & Ananiadou (2009), ACL, section 3.1; it is a special case of Duchi & Singer (2008), FOLOS, and of
@@ -10,11 +10,11 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + lambda1 |w|_1,   lambda1 = c1/n  
         a <- step size
         w <- soft(w - a grad nll_i(w), a lambda1)            every weight moves towards zero, and stops there
 
-A weight that a sequence does not have is caught up on when it is next needed: the clips that it missed are one long
+Lazy updates clip the weights that a sequence does not use when they are next needed: the deferred clips are one long
 clip (lazy_vectors/proximal_vector.py, with a drift of zero). A Step is one epoch; step sizes are eta / (1 + k/n) (eq.
-5), or fall exponentially by schedule="exponential".
+5), or decrease exponentially by schedule="exponential".
 
-Differs from the paper: it draws permutations.
+Differs from the paper: samples are permutations.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""SGD-L1, naive: the sub-gradient of the penalty moves every weight at every update.
+"""SGD-L1, naive: the subgradient of the penalty moves every weight at every update.
 
 Tsuruoka, Tsujii & Ananiadou (2009), "Stochastic gradient descent training for L1-regularized log-linear models with
-cumulative penalty", ACL, section 3.1, eq. 2, where it is what to improve upon.
+cumulative penalty", ACL, section 3.1, eq. 2, the baseline of that paper.
 
 Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + lambda1 |w|_1,   lambda1 = c1/n   (the paper's C is c1)
 
@@ -9,10 +9,11 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + lambda1 |w|_1,   lambda1 = c1/n  
         a <- step size
         w <- w - a grad nll_i(w) - a lambda1 sign(w)         sign(0) = 0
 
-Weights pass zero again and again and hardly ever hit it, and an update costs what the model costs. That is its point: a
-model whose sparse relatives take a second an epoch takes it a minute. A Step is one epoch.
+Weights cross zero repeatedly and rarely reach it exactly, and the cost of an update is proportional to the model size.
+The method is included as a baseline: its epoch takes a minute where the lazy variants take a second. A Step is one
+epoch.
 
-Differs from the paper: it draws permutations.
+Differs from the paper: samples are permutations.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ class SGDL1Naive(SparseDescent):
 class NaiveVector(NamedTuple):
     """state[0] is 1, here and below: w = v. Stamps are not used."""
 
-    rows: np.ndarray  # [2 (n_rows + H), Kp] w, nothing
+    rows: np.ndarray  # [2 (n_rows + H), Kp] w, unused
     stamps: np.ndarray  # [n_rows + H]
-    cells: np.ndarray  # [n_cells, 3] w, nothing, nothing
+    cells: np.ndarray  # [n_cells, 3] w, unused, unused
     state: np.ndarray  # [1]
     lambda1: float
 
@@ -73,7 +74,7 @@ descend.register(NaiveVector)(penalize_then_descend)
 @lazy_vector.advance.register(NaiveVector)
 @outlined_kernel
 def advance_naive(vector, shrink, amount, lanes):
-    """w <- w - amount lambda1 sign(w), for every weight."""
+    """Set w <- w - amount lambda1 sign(w), for every weight."""
     penalty = amount * vector.lambda1
     for r in range(len(vector.stamps)):
         for k in range(vector.rows.shape[1]):

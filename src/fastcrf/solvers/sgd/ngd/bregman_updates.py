@@ -1,6 +1,6 @@
-"""Directions of descent from Bregman divergences between expected and observed features: cao2015, section 3.2.
+"""Directions of descent from Bregman divergences between expected and observed features: Cao (2015), section 3.2.
 
-With E what the model expects of a feature, O what is observed, u = E - O, and G a convex function:
+With E the expected and O the observed count of a feature, u = E - O, and G a convex function:
 
     U1   G''(O - E) u            U2   G'(0) - G'(O - E)
     U3   G''(E - O) u            U5   G'(E - O) - G'(0)
@@ -49,12 +49,12 @@ UPDATES = {
     "u5": SlopeOfGap,
     "u6": SlopesApart,
 }
-COUNTING = (CurvatureOfExpected, SlopesApart)  # those that ask for O itself
+COUNTING = (CurvatureOfExpected, SlopesApart)  # updates that use O itself
 
 
 @generic
 def direction(update, gap, observed):  # type: ignore[no-untyped-def]
-    """Where to go for a feature with so much expected minus observed, and so much observed (which may not matter)."""
+    """Return the direction for a feature from its expected minus observed count, and its observed count (if used)."""
 
 
 @direction.register(CurvatureOfGap)

@@ -1,14 +1,14 @@
-"""Convex functions G of one number each, summed over the weights: cao2015, sections 3.3 and 3.4.
+"""Convex functions G of one number each, summed over the weights: Cao (2015), sections 3.3 and 3.4.
 
-A Bregman divergence is made of one. Updates ask for G' and G''; all are symmetric, so G'(0) = 0.
+Each defines a Bregman divergence. Updates use G' and G''; all G are symmetric, so G'(0) = 0.
 
-    Arctan   G1'(u) = arctan(u / sqrt(epsilon))     its factor 1 / sqrt(epsilon) is left to the step size (section 3.4)
+    Arctan   G1'(u) = arctan(u / sqrt(epsilon))     its factor 1 / sqrt(epsilon) is part of the step size (section 3.4)
              G1''(u) = 1 / (u^2 + epsilon)
     Erf      G2'(u) = erf(alpha u)                  2 / sqrt(pi) times the integral; the paper prints 2 / pi
     Gd       G3'(u) = gd(beta u) = 2 arctan(tanh(beta u / 2))      the printed 2 arctan(exp(.)) - pi / 2 overflows
     Power    G'(u) = sign(u) |u|^(p - 1)            G = (1/p) |u|^p; Euclidean for p = 2
 
-Any of them may be looked up in a table (section 3.6).
+Each of them can be read from a table (section 3.6).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Power(NamedTuple):
 
 
 class Tabulated(NamedTuple):
-    """G' and G'' of `function` at the nearest of many points of [-1, 1]; computed outside of it."""
+    """G' and G'' of `function` at the nearest of many points of [-1, 1], and computed elsewhere."""
 
     slopes: np.ndarray  # [2 ENTRIES + 1], with 0 in the middle
     curvatures: np.ndarray
@@ -50,12 +50,12 @@ class Tabulated(NamedTuple):
 
 @generic
 def slope(function, u):  # type: ignore[no-untyped-def]
-    """G'(u)."""
+    """Return G'(u)."""
 
 
 @generic
 def curvature(function, u):  # type: ignore[no-untyped-def]
-    """G''(u)."""
+    """Return G''(u)."""
 
 
 @slope.register(Arctan)
@@ -107,7 +107,7 @@ def tabulate(function: Any) -> Tabulated:
 
 @noalloc_kernel
 def fill_table(function, slopes, curvatures):
-    """Writes: slopes, curvatures."""
+    """Fill the table. Writes: slopes, curvatures."""
     for o in range(len(slopes)):
         u = (o - ENTRIES) / ENTRIES
         slopes[o], curvatures[o] = slope(function, u), curvature(function, u)
@@ -115,7 +115,7 @@ def fill_table(function, slopes, curvatures):
 
 @slope.register(Tabulated)
 def slope_from_table(function, u):
-    if not abs(u) <= 1.0:  # a NaN, too, has no place in the table
+    if not abs(u) <= 1.0:  # also for a NaN, which has no place in the table
         return slope(function.function, u)
     return function.slopes[int((u + 1.0) * ENTRIES + 0.5)]
 

@@ -1,10 +1,10 @@
-"""Descent along transformed gradients, one sequence at a time, on the scaled vector w = c v: cao2015, Figure 2.
+"""Descent along transformed gradients, one sequence at a time, on the scaled vector w = c v: Cao (2015), Figure 2.
 
     u = expected minus observed features of sequence i, at w
     w <- (1 - a lambda) w - a direction(u)            feature by feature (bregman_updates.py)
 
-By position, the label residuals of each position are transformed before they are summed up by attribute; transitions
-are summed over the sequence in either case, as in CRFsuite's loop.
+By position, the label residuals of each position are transformed before they are summed by attribute; transitions are
+summed over the sequence in either case, as in CRFsuite's loop.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fastcrf.stochastic.progressive_error import count_wrong
 
 
 class Transform(NamedTuple):
-    """How gradients are transformed."""
+    """The transformation of gradients."""
 
     update: Any
     by_position: int  # 1, or 0 for the sums over a sequence
@@ -35,7 +35,7 @@ class Transform(NamedTuple):
 
 
 def natural_descent(problem: SequenceProblem, weights: Floats, update: Any, by_position: bool) -> ScaledDescent:
-    """A descent along transformed gradients, one sequence at a time."""
+    """Return a descent along transformed gradients, one sequence at a time."""
     descent = ScaledDescent(problem, weights, batch_size=1, shrink_first=False)
     transform = make_transform(descent.blocks, update, by_position)
 
@@ -54,9 +54,9 @@ def make_transform(blocks: Blocks, update: Any, by_position: bool) -> Transform:
 
 @noalloc_kernel
 def natural_updates(blocks, order, steps, factors, transform, vector, space, lanes):
-    """One update for each sequence of `order`: (their losses, tokens predicted wrong), each before its update.
+    """Run one update for each sequence of `order`; return (their losses, tokens predicted wrong), before each update.
 
-    Update k multiplies w by factors[k] and descends by steps[k]; with steps of 0 the weights stay. Writes:
+    Update k multiplies w by factors[k] and descends by steps[k]; with steps of 0 the weights do not change. Writes:
     transform.observed, vector, space.
     """
     update, by_position, observed = transform
@@ -95,7 +95,7 @@ def natural_updates(blocks, order, steps, factors, transform, vector, space, lan
 
 @noalloc_kernel
 def transform_rows(update, gaps, observed, masks, rows, weight):
-    """Where there is a feature, weight * direction(gap / weight): gaps are weighted. Writes: gaps."""
+    """Set weight * direction(gap / weight) in each slot with a feature: gaps are weighted. Writes: gaps."""
     W = gaps.shape[1] // masks.shape[1]
     for o in range(len(rows)):
         for b in range(masks.shape[1]):
@@ -108,13 +108,13 @@ def transform_rows(update, gaps, observed, masks, rows, weight):
 
 @noalloc_kernel
 def transform_row(update, gaps, observed, t, weight):
-    """Writes: gaps[t]."""
+    """Transform row t. Writes: gaps[t]."""
     for k in range(gaps.shape[1]):
         gaps[t, k] = weight * direction(update, gaps[t, k] / weight, observed[t, k])
 
 
 @noalloc_kernel
 def transform_cells(update, gaps, observed, n_cells, weight):
-    """Writes: gaps."""
+    """Transform the cells. Writes: gaps."""
     for c in range(n_cells):
         gaps[c] = weight * direction(update, gaps[c] / weight, observed[c])

@@ -3,7 +3,7 @@
 Cao (2015), "Training conditional random fields with natural gradient descent", arXiv:1508.02373.
 
 Minimizes, for each sequence, a Bregman divergence between expected and observed features, measured by the model's own
-metric, and (lambda/2) |w|^2, lambda = 2 c2 / n. There is no one function of the corpus that it descends on.
+metric, and (lambda/2) |w|^2, lambda = 2 c2 / n. It does not minimize a single function of the corpus.
 
     z <- 1, t <- 0                                                          Figure 2
     repeat
@@ -19,16 +19,16 @@ metric, and (lambda/2) |w|^2, lambda = 2 c2 / n. There is no one function of the
             u2.p     sign(u) |u|^(p - 1)               p = 2 is `sgd`, exactly
 
 and every other pair of an update, u1 to u6, and a convex function, g1, g2, g3 or p (bregman_updates.py). A Step is one
-epoch. The paper ends when the training data show no more improvement; `CRF` and the command line read that as CRFsuite
-does, on which the paper's program is built: `period` and `delta` of the online objective.
+epoch. The paper ends when the training data show no more improvement. `CRF` and the command line implement that as in
+CRFsuite, on which the paper's program is built: `period` and `delta` of the online objective.
 
 Differs from the paper: the step size is eta / (1 + eta lambda t) (Bottou, 2012), not its inverse, and a step is a, not
-a / (1 - a): section 3.5 as printed has both slips. The SGD that the paper compares with is CRFsuite's, `l2sgd`, which
+a / (1 - a): section 3.5 as printed has both errors. The SGD of the paper's comparison is CRFsuite's, `l2sgd`, which
 shrinks the weights before the gradient step; p = 2 here is `sgd`, which does not. u is the sum over a sequence, as in
-the equations; what the text says of its bounds holds with granularity="position".
+the equations; the bounds in the text hold with granularity="position".
 
 With table=True (section 3.6), G' and G'' of g1, g2 and g3 are those at the nearest of 65,537 points of [-1, 1], and
-computed for larger u, which sums over a sequence can be; with table=False they are always computed.
+computed for larger u, which occur in sums over a sequence; with table=False they are always computed.
 """
 
 from __future__ import annotations
@@ -72,17 +72,17 @@ class NGD:
     p
         Exponent of the function |u|^p / p.
     granularity
-        What the divergence is of: a "sequence" or a "position".
+        Unit of the divergence: "sequence" or "position".
     eta
         First step size; None: it is calibrated.
     calibration
-        How a step size is found where `eta` is None: "crfsuite", "bottou", "powers" or "tsuboi".
+        Calibration of the step size if `eta` is None: "crfsuite", "bottou", "powers" or "tsuboi".
     samples
         Sequences of a calibration run.
     seed
-        Sequences are visited in an order drawn with this seed; None: the `random_state` of the estimator, or 0.
+        Seed of the order in which sequences are visited; None: the `random_state` of the estimator, or 0.
     steps_per_epoch
-        Steps per epoch, each a row of the history; more than 1 shows the course of the first pass.
+        Steps per epoch, each a row of the history; more than 1 shows progress within the first pass.
     table
         Whether g1, g2 and g3 are read from a table, which is faster.
     """
@@ -111,10 +111,10 @@ class NGD:
         for option in ("epsilon", "alpha", "beta", "p"):
             check_positive(self.name, option, getattr(self, option))
         if self.p <= 1.0:
-            message = f"{self.name}: p must be above 1, for |u|^p / p to have a slope at 0; got p={self.p!r}."
+            message = f"{self.name}: p must be above 1, so that |u|^p / p has a derivative at 0; got p={self.p!r}."
             raise OptionError(message, self.name, "p", self.p)
         if self.update == "u4.p" and self.p < 2.0:
-            message = f"{self.name}: p must be at least 2 for u4.p, else infinite at 0; got p={self.p!r}."
+            message = f"{self.name}: p must be at least 2 for u4.p, which is otherwise infinite at 0; got p={self.p!r}."
             raise OptionError(message, self.name, "p", self.p)
         check_choice(self.name, "granularity", self.granularity, ("sequence", "position"))
         check_choice(self.name, "calibration", self.calibration, RECIPES)
@@ -124,20 +124,20 @@ class NGD:
         check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
         check_truth(self.name, "table", self.table)
-        if self._function() == Power(2.0):  # Euclidean: psi(u) = u whatever the update
+        if self._function() == Power(2.0):  # Euclidean: psi(u) = u for every update
             object.__setattr__(self, "guarantee", "near the optimum")
 
     def _function(self) -> Any:
-        """G, one of convex_functions.py."""
+        """Return G, one of convex_functions.py."""
         kinds = {"g1": (Arctan, self.epsilon), "g2": (Erf, self.alpha), "g3": (Gd, self.beta), "p": (Power, self.p)}
         kind, constant = kinds[self.update.split(".")[1]]
-        return kind(float(constant))  # a whole number would be another type to the compiler
+        return kind(float(constant))  # an integer would be another type to the compiler
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
         function = self._function()
-        looked_up = self.table and not isinstance(function, Power)  # which must be sgd to the last bit if p = 2
+        looked_up = self.table and not isinstance(function, Power)  # if p = 2 the result must equal sgd to the last bit
         update = UPDATES[self.update.split(".")[0]](tabulate(function) if looked_up else function)
         descent = natural_descent(problem, start_of(weights, state), update, self.granularity == "position")
         run = Run(self.name, problem, state, descent, seed=seed_of(self), steps=self.steps_per_epoch)

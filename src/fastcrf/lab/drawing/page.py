@@ -54,7 +54,7 @@ SECTION = """<section>
 
 def page(rows: Rows) -> str:
     """The page of an experiment's rows."""
-    here = files("fastcrf.lab")
+    here = files("fastcrf.lab.drawing")
     return PAGE.format(
         style=here.joinpath("page.css").read_text("utf-8"),
         script=here.joinpath("page.js").read_text("utf-8"),

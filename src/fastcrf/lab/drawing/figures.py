@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fastcrf.displays import ConvergenceDisplay, import_pyplot
-from fastcrf.lab.page import page
+from fastcrf.lab.drawing.page import page
 from fastcrf.lab.store import Row, Rows
 from fastcrf.lab.summary import by_problem
 from fastcrf.system.atomic_write import replace_file

@@ -1,0 +1,1 @@
+"""The experiments of five papers: what they claim, and what our runs say of it."""

@@ -1,0 +1,1 @@
+"""One file a paper, in the order of its experiments section."""

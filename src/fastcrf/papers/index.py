@@ -1,0 +1,61 @@
+"""All verdicts at a glance: the index page, and the list that the command line shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fastcrf.lab.tables import table
+from fastcrf.papers.item import Item, Paper
+from fastcrf.papers.page import count, verdicts_of, view_of, write_paper
+from fastcrf.system.atomic_write import replace_file
+
+HEAD = """# Five papers, reproduced
+
+fastcrf exists because of five papers. Each page goes through a paper's experiments: every table and figure, with what
+is printed beside ours.
+
+- **confirmed**: every comparison that could be made holds, or our mean is near the printed figure;
+- **refuted**: none holds; **undecided**: some hold and some do not, and the page says which;
+- **not comparable**: it depends on hardware, data or settings that we do not have; **not run**: no rows yet.
+
+Verdicts are computed from rows by thresholds that stand in `src/fastcrf/papers/experiments`, one file for each paper.
+Time is CPU time of the solver on one thread; measuring, scoring and compiling are not in it. Curves are medians over
+seeds. Step sizes are chosen by whole runs, which are never part of a curve.
+
+```sh
+export FASTCRF_DATA=folder                      # the corpora; what is not there is skipped
+fastcrf papers list --rows docs/papers/rows
+fastcrf papers run schmidt2015/figure-1 --rows docs/papers/rows     # continues where it stopped
+fastcrf papers run all --toy                    # the machinery on tiny data, in minutes
+fastcrf papers redraw --rows docs/papers/rows
+```"""
+
+
+def write_pages(papers: Iterable[Paper], rows: Path, folder: Path) -> list[Path]:
+    """Every page with its figures, and the index; the files that were written."""
+    every = list(papers)
+    written = [path for paper in every for path in write_paper(paper, rows, folder)]
+    index = folder / "index.md"
+    replace_file(index, ("\n\n".join([HEAD, *(summary(paper, rows) for paper in every)]) + "\n").encode())
+    return [index, *written]
+
+
+def summary(paper: Paper, rows: Path) -> str:
+    """The items of a paper with their verdicts."""
+    lines = [f"## [{paper.name}]({paper.name}.md)", "", paper.says, "", "| item | verdicts |", "|---|---|"]
+    for item in paper.items:
+        verdicts = [verdict for _, verdict in verdicts_of(item, view_of(item, rows))]
+        lines.append(f"| {item.title} | {count(verdicts)} |")
+    if paper.learnt:
+        lines += ["", f"Not in the paper: {paper.learnt}"]
+    return "\n".join(lines)
+
+
+def listed(items: Iterable[Item], rows: Path) -> str:
+    """Items, verdicts and hours as text."""
+    lines = []
+    for item in items:
+        verdicts = [verdict for _, verdict in verdicts_of(item, view_of(item, rows))]
+        lines.append([item.name, f"{item.hours:.1f}", count(verdicts)])
+    return table(("item", "hours", "verdicts"), lines)

@@ -1,0 +1,98 @@
+"""What an item of a paper says: figures beside printed ones, claims that rows decide, and axes of a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fastcrf.papers.experiment import Study
+from fastcrf.papers.view import View
+
+
+class Verdict(NamedTuple):
+    """A word of WORDS, and why."""
+
+    word: str
+    why: str = ""
+
+
+CONFIRMED, REFUTED, UNDECIDED = "confirmed", "refuted", "undecided"
+NOT_COMPARABLE, NOT_RUN = "not comparable", "not run"
+WORDS = (CONFIRMED, REFUTED, UNDECIDED, NOT_COMPARABLE, NOT_RUN)
+
+
+class Quantity(NamedTuple):
+    """A printed figure beside ours.
+
+    measure: ours, one value a seed; near: by how much the mean may differ for "confirmed", relative or absolute; None:
+    the figure depends on hardware or data that we do not have.
+    """
+
+    label: str
+    printed: float | None
+    measure: Callable[[View], list[float]]
+    form: str = ".4g"
+    near: float | None = None
+    absolute: bool = False
+
+    def judge(self, found: list[float]) -> Verdict:
+        if not found:
+            return Verdict(NOT_RUN)
+        if self.near is None or self.printed is None:
+            return Verdict(NOT_COMPARABLE)
+        off = abs(sum(found) / len(found) - self.printed)
+        return Verdict(CONFIRMED if off <= self.near * (1.0 if self.absolute else abs(self.printed)) else REFUTED)
+
+
+class Claim(NamedTuple):
+    """A sentence of the paper and how rows decide on it."""
+
+    sentence: str
+    judge: Callable[[View], Verdict]
+
+
+class Panel(NamedTuple):
+    """One set of axes of a figure. limits: of the y axis; None: what the rows need."""
+
+    title: str
+    set: str
+    y: str
+    limits: tuple[float, float] | None = None
+
+
+class Figure(NamedTuple):
+    """Curves against effort, with the paper's axes. dotted: also with the second-best step size."""
+
+    panels: tuple[Panel, ...]
+    x: str
+    curves: tuple[str, ...] = ()  # none: all
+    log_x: bool = False
+    last_x: float | None = None  # where the axis ends
+    dotted: bool = False
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table, a figure or a part of the text of a paper."""
+
+    name: str  # "schmidt2015/figure-1"
+    title: str
+    says: str  # what the paper says of it
+    studies: tuple[Study, ...]
+    quantities: tuple[Quantity, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    figure: Figure | None = None
+    differs: str = ""  # how our experiment differs from the paper's
+
+    @property
+    def hours(self) -> float:
+        return sum(sum(study.hours.values()) for study in self.studies)
+
+
+class Paper(NamedTuple):
+    name: str
+    citation: str
+    says: str
+    items: tuple[Item, ...]
+    learnt: str = ""  # what our runs say that the paper does not

@@ -1,0 +1,166 @@
+"""Rows to pages: for each paper a page with its items, their verdicts and figures. Nothing is trained here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from statistics import mean
+
+from fastcrf.papers.experiment import OPTIMUM, Study
+from fastcrf.papers.figure import draw
+from fastcrf.papers.item import NOT_RUN, WORDS, Item, Paper, Verdict
+from fastcrf.papers.records import Book, Record
+from fastcrf.papers.runs import PROBE, is_older
+from fastcrf.papers.substitutes import SETS
+from fastcrf.papers.view import View
+from fastcrf.system.atomic_write import replace_file
+
+SHORTEST = 500.0  # characters of a verdict's reasons that a page shows
+
+
+def view_of(item: Item, rows: Path) -> View:
+    return View(item.studies, {study.name: Book(rows, study.name) for study in item.studies})
+
+
+def verdicts_of(item: Item, view: View) -> list[tuple[str, Verdict]]:
+    """What is judged, in the order of the page: quantities, then claims."""
+    quantities = [(quantity.label, quantity.judge(known(quantity.measure(view)))) for quantity in item.quantities]
+    return [*quantities, *((claim.sentence, claim.judge(view)) for claim in item.claims)]
+
+
+def known(values: Iterable[float]) -> list[float]:
+    return [value for value in values if value == value]
+
+
+def count(verdicts: Iterable[Verdict]) -> str:
+    """How often each word is there."""
+    words = [verdict.word for verdict in verdicts]
+    return ", ".join(f"{words.count(word)} {word}" for word in WORDS if word in words)
+
+
+def write_paper(paper: Paper, rows: Path, folder: Path) -> list[Path]:
+    """The page of a paper and its figures; the files that were written."""
+    written, parts = [], [head(paper), sets_table(paper, rows), runs_table(paper, rows)]
+    for item in paper.items:
+        view = view_of(item, rows)
+        svg = draw(item.figure, view) if item.figure else None
+        image = folder / "figures" / f"{item.name.replace('/', '-')}.svg"
+        if svg:
+            image.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(image, svg)
+            written.append(image)
+        elif image.exists():
+            image.unlink()
+        parts.append(section(item, view, image.name if svg else None))
+    page = folder / f"{paper.name}.md"
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_file(page, ("\n\n".join(part for part in parts if part) + "\n").encode())
+    return [page, *written]
+
+
+def head(paper: Paper) -> str:
+    learnt = f"\n\n**What the paper does not say.** {paper.learnt}" if paper.learnt else ""
+    return (
+        f"# {paper.name}\n\n{paper.citation}\n\n**What it claims.** {paper.says}{learnt}\n\n"
+        "`fastcrf papers redraw` makes this page from [rows](rows) alone. How to read it: [index](index.md)."
+    )
+
+
+def section(item: Item, view: View, image: str | None) -> str:
+    """One item: what the paper says, the figure, quantities, claims, and how to run it."""
+    parts = [f"## {item.title}", f"Paper: {item.says}"]
+    if item.differs:
+        parts.append(f"Ours: {item.differs}")
+    if image:
+        parts.append(f"![{item.title}](figures/{image})")
+    if item.quantities:
+        parts.append(quantity_table(item, view))
+    if item.claims:
+        parts.append(claim_table(item, view))
+    hours = f"{item.hours:.1f} hours for all sets and seeds" if item.hours else "minutes"
+    parts.append(f"Again: `fastcrf papers run {item.name}` ({hours}).")
+    return "\n\n".join(parts)
+
+
+def quantity_table(item: Item, view: View) -> str:
+    lines = ["| quantity | paper | ours (mean, range, seeds) | verdict |", "|---|--:|--:|---|"]
+    for quantity in item.quantities:
+        found = known(quantity.measure(view))
+        printed = "not printed" if quantity.printed is None else format(quantity.printed, quantity.form)
+        lines.append(
+            f"| {quantity.label} | {printed} | {in_short(found, quantity.form)} | {quantity.judge(found).word} |"
+        )
+    return "\n".join(lines)
+
+
+def in_short(values: list[float], form: str) -> str:
+    """Mean, range and number of seeds."""
+    if not values:
+        return "-"
+    if len(values) == 1:
+        return format(values[0], form)
+    return f"{mean(values):{form}} ({min(values):{form}} to {max(values):{form}}, {len(values)})"
+
+
+def claim_table(item: Item, view: View) -> str:
+    lines = ["| claim | verdict | why |", "|---|---|---|"]
+    for claim in item.claims:
+        verdict = claim.judge(view)
+        why = verdict.why if len(verdict.why) <= SHORTEST else f"{verdict.why[: int(SHORTEST)]} ..."
+        lines.append(f"| {claim.sentence} | {verdict.word} | {why.replace('|', '/')} |")
+    return "\n".join(lines)
+
+
+def sets_table(paper: Paper, rows: Path) -> str:
+    """Features of each set, ours and the paper's, and how they differ."""
+    lines = ["## Sets", "| set | data | sequences | our weights | the paper's | differs |", "|---|---|--:|--:|--:|---|"]
+    facts = {record["set"]: record["facts"] for record in records_of(paper, rows)}
+    for name in dict.fromkeys(name for item in paper.items for study in item.studies for name in study.sets):
+        known_set, own = SETS[name], facts.get(name)
+        ours = f"{own['sequences']:,} | {own['weights']:,}" if own else "- | -"
+        theirs = f"{known_set.theirs:,}" if known_set.theirs else "not printed"
+        lines.append(f"| {name} | {known_set.title} | {ours} | {theirs} | {known_set.differs} |")
+    return lines[0] + "\n\n" + "\n".join(lines[1:])
+
+
+def runs_table(paper: Paper, rows: Path) -> str:
+    """What ran: runs, CPU time, seeds, machine, and whether the code has changed since."""
+    lines = ["## Runs", "| study | runs | CPU minutes | by older sources | machine |", "|---|--:|--:|--:|---|"]
+    for study in studies_of_paper(paper):
+        own = Book(rows, study.name).records
+        minutes = sum(record["rows"][-1].get("cpu_seconds", 0.0) for record in own if record["rows"]) / 60.0
+        older = sum(is_older(record) for record in own)
+        machines = sorted({record["machine"]["processor"] for record in own if record.get("machine")})
+        shown = f"{minutes:.1f} | {older}" if own else "0 | 0"
+        lines.append(f"| {study.name} | {len(own) or NOT_RUN} | {shown} | {', '.join(machines)} |")
+    chosen = chosen_options(paper, rows)
+    return lines[0] + "\n\n" + "\n".join(lines[1:]) + (f"\n\n{chosen}" if chosen else "")
+
+
+def chosen_options(paper: Paper, rows: Path) -> str:
+    """The options that whole runs have chosen."""
+    lines = []
+    for study in studies_of_paper(paper):
+        view = View((study,), {study.name: Book(rows, study.name)})
+        for name in study.sets:
+            for curve in study.on(name):
+                runs = view.runs(name, curve.label) if curve.etas else []
+                if runs:
+                    tried = {str(record["options"]) for record in view.records() if is_of(record, name, curve.label)}
+                    options = ", ".join(f"{key} {value}" for key, value in runs[0]["options"].items())
+                    lines.append(f"| {study.name} | {name} | {curve.label} | {options} | {len(tried)} |")
+    return (
+        "\n".join(["| study | set | curve | best options | tried |", "|---|---|---|---|--:|", *lines]) if lines else ""
+    )
+
+
+def is_of(record: Record, name: str, label: str) -> bool:
+    return bool(record["set"] == name and record["curve"] == label and label not in (OPTIMUM.label, PROBE))
+
+
+def studies_of_paper(paper: Paper) -> list[Study]:
+    return list({study.name: study for item in paper.items for study in item.studies}.values())
+
+
+def records_of(paper: Paper, rows: Path) -> list[Record]:
+    return [record for study in studies_of_paper(paper) for record in Book(rows, study.name).records]
