@@ -25,7 +25,7 @@ def test_a_card_shows_paper_options_and_source(name):
 
 def test_a_card_shows_the_pseudo_code_of_its_file():
     card = solver_cards.card("sag-nus-star")
-    assert "draw i: with probability 1/2 uniformly" in card
+    assert "with probability 1/2 uniformly" in card
     assert "## Differs from the paper" in card
 
 
@@ -53,7 +53,7 @@ def test_every_option_of_a_command_is_on_its_page(name):
 def test_every_command_has_a_page_with_its_summary(tmp_path):
     cli_pages.write_pages(tmp_path)
     for name, command in cli_pages.read_commands().items():
-        assert cli_pages.summary(command).split()[0] in (tmp_path / f"{name}.md").read_text()
+        assert cli_pages.summary(command).split()[0] in (tmp_path / cli_pages.file_of(name)).read_text()
 
 
 def test_links_of_the_repository_lead_to_pages_or_to_the_repository():
