@@ -98,5 +98,5 @@ def panels_of(command: TyperCommand, context: Any) -> dict[str, list[tuple[str, 
 
 def option(names: str, text: str) -> str:
     """Return an option; a plain <int> of typer reads as INT."""
-    shown = re.sub(r"<(?:list\[)?(\w+)\]?>", lambda found: found[1].upper().replace("STR", "TEXT"), names)
+    shown = re.sub(r"<(?:list\[)?(\w+)(?: range)?\]?>", lambda found: found[1].upper().replace("STR", "TEXT"), names)
     return f"````{{option}} {shown}\n{escaped(text)}\n````\n"
