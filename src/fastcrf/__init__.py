@@ -53,14 +53,14 @@ _HOMES = {
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """The model in a file that `CRF.save`, CRFsuite, CRF++ (as text) or Wapiti wrote, ready to tag."""
+    """Load a model file that `CRF.save`, CRFsuite, CRF++ (as text) or Wapiti wrote."""
     from fastcrf.model.model import Model
 
     return Model.load(path)
 
 
 def open_corpus(path: str | os.PathLike[str]) -> EncodedCorpus:
-    """The encoded corpus in a file that `fastcrf encode` wrote, mapped: `CRF.fit` takes it in place of X and y."""
+    """Open a file that `fastcrf encode` wrote, memory-mapped; `CRF.fit` takes it in place of X and y."""
     from fastcrf.data.corpus_file.reading import open_corpus
 
     return open_corpus(path)

@@ -1,8 +1,8 @@
-"""How good the labels are: by token, by sequence and by segment.
+"""Scores of predicted labels: by token, by sequence and by segment.
 
 The `flat_*` functions and `sequence_accuracy_score` have the names and the values of `sklearn_crfsuite.metrics`;
-precision, recall, F and the report are scikit-learn's, imported when they are called. `segment_scores` is conlleval's
-count of segments and needs nothing.
+precision, recall, F and the report call scikit-learn. `segment_scores` counts segments as conlleval does, without
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ BARE_MARKS = frozenset("BIESLUO")
 
 
 class SegmentScore(NamedTuple):
-    """A segment is right when its type, first and last token are."""
+    """Scores of segments; a segment is correct if its type, first and last token are."""
 
-    precision: float  # right ones among those predicted
-    recall: float  # right ones among those there
+    precision: float  # correct segments / predicted segments
+    recall: float  # correct segments / gold segments
     f1: float
     n_true: int
     n_predicted: int
@@ -38,50 +38,50 @@ class SegmentScores(NamedTuple):
 
 
 def flat_accuracy_score(y_true: Sequences, y_pred: Sequences) -> float:
-    """Share of the tokens with the right label; 0 when there are none."""
+    """Compute the fraction of tokens with the correct label (0 for empty input)."""
     true, predicted = flatten(y_true, y_pred)
     return sum(a == b for a, b in zip(true, predicted, strict=True)) / len(true) if true else 0.0
 
 
 def flat_precision_score(y_true: Sequences, y_pred: Sequences, **options: Any) -> Any:
-    """Precision of the tokens' labels; `options` are those of `sklearn.metrics.precision_score`."""
+    """Compute the precision of the tokens' labels; `options` are those of `sklearn.metrics.precision_score`."""
     return _label_score("precision_score", y_true, y_pred, options)
 
 
 def flat_recall_score(y_true: Sequences, y_pred: Sequences, **options: Any) -> Any:
-    """Recall of the tokens' labels; `options` are those of `sklearn.metrics.recall_score`."""
+    """Compute the recall of the tokens' labels; `options` are those of `sklearn.metrics.recall_score`."""
     return _label_score("recall_score", y_true, y_pred, options)
 
 
 def flat_f1_score(y_true: Sequences, y_pred: Sequences, **options: Any) -> Any:
-    """F1 of the tokens' labels; `options` are those of `sklearn.metrics.f1_score`."""
+    """Compute the F1 of the tokens' labels; `options` are those of `sklearn.metrics.f1_score`."""
     return _label_score("f1_score", y_true, y_pred, options)
 
 
 def flat_fbeta_score(y_true: Sequences, y_pred: Sequences, beta: float, **options: Any) -> Any:
-    """F-beta of the tokens' labels; `options` are those of `sklearn.metrics.fbeta_score`."""
+    """Compute the F-beta of the tokens' labels; `options` are those of `sklearn.metrics.fbeta_score`."""
     return _label_score("fbeta_score", y_true, y_pred, {"beta": beta, **options})
 
 
 def flat_classification_report(
     y_true: Sequences, y_pred: Sequences, labels: Sequence[Label] | None = None, **options: Any
 ) -> Any:
-    """A table of the labels' scores; `options` are those of `sklearn.metrics.classification_report`."""
+    """Return a table of the labels' scores; `options` are those of `sklearn.metrics.classification_report`."""
     from sklearn import metrics
 
     return metrics.classification_report(*flatten(y_true, y_pred), labels=labels, **options)
 
 
 def sequence_accuracy_score(y_true: Sequences, y_pred: Sequences) -> float:
-    """Share of the sequences whose labels are all right; 0 when there are none. Of another length is wrong, too."""
+    """Compute the fraction of sequences with all labels correct (0 for empty input). Another length counts as wrong."""
     true, predicted = _as_many(y_true, y_pred)
     return sum(a == b for a, b in zip(true, predicted, strict=True)) / len(true) if true else 0.0
 
 
 def segment_scores(y_true: Sequences, y_pred: Sequences) -> SegmentScores:
-    """Precision, recall and F1 of segments, over all and by type, as conlleval and seqeval's default mode count them.
+    """Compute precision, recall and F1 of segments, overall and by type, as conlleval and seqeval's default mode do.
 
-    How labels are read as segments is told at `segments`. What would be divided by zero is 0.
+    `segments` describes how labels mark segments. A ratio with denominator 0 is 0.
     """
     true, predicted = _aligned(y_true, y_pred)
     bare = marks_are_bare(label for sequence in (*true, *predicted) for label in sequence)
@@ -102,12 +102,12 @@ def segment_f1_score(y_true: Sequences, y_pred: Sequences) -> float:
 
 
 def segments(labels: Sequence[Label], bare: bool = False) -> list[Segment]:
-    """The segments of one sequence.
+    """Return the segments of one sequence.
 
     "O" is outside. "B-x", "I-x", "E-x" and "S-x" (also "L-x" for E, "U-x" for S) begin, continue, end and are a segment
-    of type x; a segment begins too where the type changes, or after "O", an end or a single, whatever the mark says:
-    this reads IOB1, IOB2, IOBES and BILOU, and makes the best of labels that break their scheme. A label without such a
-    mark is a type of its own, and its segments are its maximal runs. With `bare` the labels are marks without a type.
+    of type x. A segment also begins where the type changes, or after "O", an end or a single, whatever the mark: this
+    reads IOB1, IOB2, IOBES and BILOU, and accepts labels that break their scheme. A label without such a mark is a type
+    of its own, and its segments are its maximal runs. With `bare` the labels are marks without a type.
     """
     found: list[Segment] = []
     start, mark_before, kind_before = 0, OUTSIDE, None
@@ -123,13 +123,13 @@ def segments(labels: Sequence[Label], bare: bool = False) -> list[Segment]:
 
 
 def flatten(y_true: Sequences, y_pred: Sequences) -> tuple[list[Label], list[Label]]:
-    """The labels of all sequences in one row each, after a check that they belong together."""
+    """Return the labels of all sequences in one list each, after a check that they match."""
     true, predicted = _aligned(y_true, y_pred)
     return [label for sequence in true for label in sequence], [label for sequence in predicted for label in sequence]
 
 
 def _aligned(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], list[list[Label]]]:
-    """Both as lists of lists; sequences that do not match would be compared with their neighbors' labels."""
+    """Return both as lists of lists; raise ValueError if lengths differ."""
     true, predicted = _as_many(y_true, y_pred)
     for i, (a, b) in enumerate(zip(true, predicted, strict=True)):
         if len(a) != len(b):
@@ -138,7 +138,7 @@ def _aligned(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], l
 
 
 def _as_many(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], list[list[Label]]]:
-    """Both as lists of lists, one for each sequence."""
+    """Return both as lists of lists, one for each sequence."""
     true, predicted = _as_lists(y_true, "y_true"), _as_lists(y_pred, "y_pred")
     if len(true) != len(predicted):
         raise ValueError(
@@ -167,7 +167,7 @@ def _label_score(name: str, y_true: Sequences, y_pred: Sequences, options: dict[
 
 
 def _require_positive_label(name: str, labels: set[Label], positive: Label) -> None:
-    """scikit-learn's default counts the label 1 of two; say what to do when there is no such thing."""
+    """Raise ValueError if scikit-learn's default, which counts the label 1 of two, does not apply."""
     if len(labels) > 2 or (len(labels) == 2 and positive not in labels):
         some = ", ".join(repr(label) for label in sorted(labels, key=str)[:4]) + (", ..." if len(labels) > 4 else "")
         raise ValueError(
@@ -177,7 +177,7 @@ def _require_positive_label(name: str, labels: set[Label], positive: Label) -> N
 
 
 def marks_are_bare(labels: Iterable[Label]) -> bool:
-    """True of labels such as B, I, O; a B must be there, for E and S alone may well be east and south."""
+    """Return whether these are labels such as B, I, O; a B is required, because E and S alone may be east and south."""
     distinct = set(labels)
     return "B" in distinct and distinct <= BARE_MARKS
 
