@@ -41,7 +41,7 @@ class TrainOptions:
         list[str],
         typer.Argument(
             metavar="DATA",
-            help="Read column files with the label last, or an encoded corpus; - is stdin.",
+            help="Read columns with the label last, or an encoded corpus; - is stdin.",
             rich_help_panel=DATA,
         ),
     ]
@@ -140,7 +140,7 @@ class TrainOptions:
         option(
             CLUSTER,
             metavar="ENGINE",
-            help="Train on Dask workers: tcp://host:8786 or local:4 (needs fastcrf[dask]).",
+            help="Train on Dask: tcp://host:8786 or local:4 (needs fastcrf[dask]).",
         ),
     ] = None
     local_epochs: Annotated[
