@@ -1,8 +1,8 @@
-"""How good the labels are: by token, by sequence and by segment.
+"""Scores of predicted labels: by token, by sequence and by segment.
 
 The `flat_*` functions and `sequence_accuracy_score` have the names and the values of `sklearn_crfsuite.metrics`;
-precision, recall, F and the report are scikit-learn's, imported when they are called. `segment_scores` is conlleval's
-count of segments and needs nothing.
+precision, recall, F and the report call scikit-learn. `segment_scores` counts segments as conlleval does, without
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -297,13 +297,13 @@ def segments(labels: Sequence[Label], bare: bool = False) -> list[Segment]:
 
 
 def flatten(y_true: Sequences, y_pred: Sequences) -> tuple[list[Label], list[Label]]:
-    """The labels of all sequences in one row each, after a check that they belong together."""
+    """Return the labels of all sequences in one list each, after a check that they match."""
     true, predicted = _aligned(y_true, y_pred)
     return [label for sequence in true for label in sequence], [label for sequence in predicted for label in sequence]
 
 
 def _aligned(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], list[list[Label]]]:
-    """Both as lists of lists; sequences that do not match would be compared with their neighbors' labels."""
+    """Return both as lists of lists; raise ValueError if lengths differ."""
     true, predicted = _as_many(y_true, y_pred)
     for i, (a, b) in enumerate(zip(true, predicted, strict=True)):
         if len(a) != len(b):
@@ -312,7 +312,7 @@ def _aligned(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], l
 
 
 def _as_many(y_true: Sequences, y_pred: Sequences) -> tuple[list[list[Label]], list[list[Label]]]:
-    """Both as lists of lists, one for each sequence."""
+    """Return both as lists of lists, one for each sequence."""
     true, predicted = _as_lists(y_true, "y_true"), _as_lists(y_pred, "y_pred")
     if len(true) != len(predicted):
         raise ValueError(
@@ -341,7 +341,7 @@ def _label_score(name: str, y_true: Sequences, y_pred: Sequences, options: dict[
 
 
 def _require_positive_label(name: str, labels: set[Label], positive: Label) -> None:
-    """scikit-learn's default counts the label 1 of two; say what to do when there is no such thing."""
+    """Raise ValueError if scikit-learn's default, which counts the label 1 of two, does not apply."""
     if len(labels) > 2 or (len(labels) == 2 and positive not in labels):
         some = ", ".join(repr(label) for label in sorted(labels, key=str)[:4]) + (", ..." if len(labels) > 4 else "")
         raise ValueError(
@@ -351,7 +351,7 @@ def _require_positive_label(name: str, labels: set[Label], positive: Label) -> N
 
 
 def marks_are_bare(labels: Iterable[Label]) -> bool:
-    """True of labels such as B, I, O; a B must be there, for E and S alone may well be east and south."""
+    """Return whether these are labels such as B, I, O; a B is required, because E and S alone may be east and south."""
     distinct = set(labels)
     return "B" in distinct and distinct <= BARE_MARKS
 

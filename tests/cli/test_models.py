@@ -112,7 +112,7 @@ def test_info_tells_labels_weights_and_how_training_ended(run, model, theirs):
     assert abs(weight) == max(map(abs, loaded.state_features_.values()))
     assert loaded.state_features_[first, label] == weight
     assert summary["training"]["stop_reason"]
-    assert "training     the file does not tell" in run("info", theirs).stdout
+    assert "training     not recorded in this file" in run("info", theirs).stdout
 
 
 def test_json_has_spans_with_the_probability_of_all_their_labels(run, model, corpus):

@@ -16,7 +16,7 @@ def test_a_file_is_learnt_in_chunks(run, corpus, tmp_path):
     outcome = json.loads(result.stdout)
     assert (outcome["algorithm"], outcome["sequences"], outcome["chunks"]) == ("psa", 40, 3)
     assert "40 sequences, 3 labels" in result.stderr
-    assert "predicted wrongly before learning" in result.stderr
+    assert "predicted wrongly before training on it" in result.stderr
     assert Model.load(model).predict_single([["0[0]=the", "bias"]]) == ["B-NP"]
     assert run("evaluate", corpus.parent / "dev.txt", "-m", model).exit_code == 0
 

@@ -61,7 +61,10 @@ def test_a_comma_file_gets_a_hint_and_is_read_with_it(run, tmp_path):
     options = ["train", tmp_path / "train.csv", "-m", tmp_path / "m.crf", "--quiet"]
     result = run(*options)
     assert result.exit_code == 1
-    assert "found 1 column, but it takes at least 1 and the label. The line contains commas; if these" in result.stderr
+    assert (
+        "found 1 column, but training needs at least 2, the last of them the label. The line contains commas; if these"
+        in result.stderr
+    )
     assert run(*options, "--separator", ",").exit_code == 0
     assert Model.load(tmp_path / "m.crf").labels == ["N", "V"]
 

@@ -37,7 +37,7 @@ def test_each_file_has_its_result_in_the_folder(run, files, model, tmp_path, how
 def test_what_is_finished_is_not_made_again_and_what_is_older_than_its_file_is(run, files, model, tmp_path):
     order = ["tag", *files, "-m", model, "--folder", tmp_path / "out"]
     assert run(*order).exit_code == 0
-    assert "is there already; add --resume" in run(*order).stderr
+    assert "already exists; add --resume" in run(*order).stderr
     (tmp_path / "out" / "1.txt").unlink()
     os.utime(files[2], ns=(2**62, 2**62))
     made = run(*order, "--resume").stderr.split()
@@ -58,7 +58,7 @@ def test_a_folder_that_holds_the_files_themselves_is_refused(run, files, model, 
     before = [path.read_bytes() for path in files]
     result = run("tag", *files, "-m", model, "--folder", files[0].parent, *resume)
     assert result.exit_code == 1
-    assert "is read by this command, and would be written over; choose another folder." in result.stderr
+    assert "is an input of this command and would be overwritten; choose another folder." in result.stderr
     assert [path.read_bytes() for path in files] == before
 
 

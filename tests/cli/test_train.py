@@ -148,7 +148,7 @@ def test_data_come_from_standard_input_or_gzip_just_as_well(run, corpus, model, 
     ("text", "sentence"),
     [
         ("a D B\n\nb C\n", r"bad\.txt:3: found 2 columns instead of 3"),
-        ("word\n", r"bad\.txt:1: found 1 column, but it takes at least 1 and the label"),
+        ("word\n", r"bad\.txt:1: found 1 column, but training needs at least 2, the last of them the label"),
         ("\n\n", r"bad\.txt holds no sentence"),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
         (["--resume"], 2, "--resume requires a checkpoint; add --checkpoint FILE."),
         (["--local-epochs", "1"], 2, "--local-epochs requires a cluster; add --engine ENGINE."),
         (["--init", "missing.crf"], 1, "No such file or directory: missing.crf"),
-        (["--n-jobs", "0"], 1, "--n-jobs 0 is not valid; use a number of threads"),
+        (["--n-jobs", "0"], 1, "--n-jobs 0 leaves no thread to work"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(run, corpus, tmp_path, arguments, code, sentence):
@@ -246,11 +246,11 @@ def test_held_out_data_need_the_columns_of_the_training_data(train, tmp_path):
     (tmp_path / "dev.txt").write_text("dog I-NP\n")
     result = train("--dev", tmp_path / "dev.txt")
     assert result.exit_code == 1
-    assert "dev.txt:1: found 2 columns, but the model needs 2 and the label" in result.stderr
+    assert "dev.txt:1: found 2 columns, but the model needs 3, the last of them the label" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("status", "sentence"), [("diverged", "Training diverged.* The sky fell"), ("interrupted", "nothing to save")]
+    ("status", "sentence"), [("diverged", "Training diverged.* The sky fell"), ("interrupted", "no model was saved")]
 )
 def test_what_learnt_nothing_is_not_saved(model, tmp_path, status, sentence):
     result = Result(None, [], status, "The sky fell.", None, n_steps=0, state={})  # type: ignore[arg-type]
@@ -391,7 +391,7 @@ def test_order_and_boundaries_are_trained_saved_and_shown(train, run, corpus, tm
     assert model.attributes.names()[0].startswith("<start")
     shown = run("info", tmp_path / "new.crf")
     assert shown.exit_code == 0
-    assert "largest weights of longer label grams:" in shown.output
+    assert "largest weights of longer label n-grams:" in shown.output
     assert run("tag", corpus, "-m", tmp_path / "new.crf").exit_code == 0
     refused = train("--order", 10)
     assert refused.exit_code != 0

@@ -69,7 +69,7 @@ def small_model(scale=1.0):
 @pytest.mark.parametrize("ask", ["predict", "predict_marginals", "predict_proba"])
 @pytest.mark.parametrize("value", [1e308, -1e308, 1e291])
 def test_values_whose_scores_no_number_can_hold_are_told_with_their_sequence(ask, value):
-    with pytest.raises(ScoreOverflow, match=r"^X\[2\] has the value .*; scale the values down\.$"):
+    with pytest.raises(ScoreOverflow, match=r"^X\[2\]: the value .*; scale the values down\.$"):
         getattr(small_model(), ask)([[{"a": 1.0}], [], [{"b": 2.0}, {"a": value}]])
     assert getattr(small_model(), ask)([[{"unknown": value, "a": 0.5}]])
 
@@ -86,5 +86,5 @@ def test_weights_of_any_size_give_probabilities(scale):
         assert 0.0 <= found.probability <= 1.0
         for row in found.marginals:
             assert sum(row.values()) == pytest.approx(1.0, abs=1e-12)
-    with pytest.raises(ScoreOverflow, match=r"The model has a weight of 1e\+300, beyond what can be added up"):
+    with pytest.raises(ScoreOverflow, match=r"The model has a weight of 1e\+300, which overflows float64 in sums"):
         small_model(1e300).predict([[["a"]]])

@@ -114,7 +114,7 @@ def test_a_closed_standard_output_is_one_sentence(run, shell, data, tmp_path):
     assert (code, errors) == (1, "fastcrf: Standard output is closed; name a file by --output\n")
     for command in (f"tag {data} -m {tmp_path / 'm.crf'}", "solvers"):
         code, errors = shell(f"fastcrf {command} > /dev/full")
-        assert (code, errors) == (1, "fastcrf: No space left on device\n")
+        assert (code, errors) == (1, "fastcrf: No space left on device: standard output\n")
 
 
 WRITER = """

@@ -1,4 +1,4 @@
-"""What a user sees when something goes wrong: one sentence, and an exit code.
+"""Errors of the command line: a message and an exit code.
 
 0 all is well; 1 the data, the model or a file cannot be used; 2 the command line is wrong; 3 a fault of fastcrf itself;
 130 interrupted. With FASTCRF_DEBUG=1 in the environment the traceback is shown instead. Nothing here imports typer, so
@@ -64,7 +64,7 @@ def drop_output() -> None:
 
 
 def explain(error: BaseException) -> tuple[str, int]:
-    """The sentence for an error, and the exit code."""
+    """Return the message for an error, and the exit code."""
     if (
         isinstance(error, KeyboardInterrupt | Interrupted) or type(error).__name__ == "Abort"
     ):  # typer's, for Ctrl-C at a question
@@ -88,18 +88,18 @@ def explain(error: BaseException) -> tuple[str, int]:
 
 
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    """A warning is a sentence too, without the line of our source that Python would show."""
+    """Print a warning as one message, without the line of source that Python would show."""
     tell(f"fastcrf: warning: {as_options(str(message))}")
 
 
 def tell(sentence: str) -> None:
-    """To standard error, if there is one."""
+    """Print to standard error, if there is one."""
     if sys.stderr is not None:
         print(sentence, file=sys.stderr)
 
 
 def refuse(option: str, why: str) -> NoReturn:
-    """End the command with a sentence that begins with the option."""
+    """End the command with a message that begins with the option."""
     from fastcrf.cli.wrong_option import WrongOption
 
     raise WrongOption(f"{option} {why}")

@@ -1,7 +1,7 @@
-"""What the DATA of a command may be, and how it becomes sequences for a model: columns or items, one class each.
+"""The DATA of a command as sequences for a model: columns or items, one class each.
 
 A file of either kind can be read with labels (to train, to score) or in units (to tag). Column files go to a model as
-attributes of our choice or, where it has a template, as raw rows.
+the default attributes or, if it has a template, as raw rows.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class DataFiles(Protocol):
     def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]: ...
 
     def remembered(self) -> dict[str, Any]:
-        """What a model remembers of its input."""
+        """Return the description of the input that a model keeps."""
         ...
 
 
@@ -68,13 +68,14 @@ class ColumnFiles:
             raise DataError(f"{name_of(path)} holds no sentences; give one token and its label per line.")
         found = len(first.rows[0]) - 1
         if found < self.n_needed or found != (self.n_columns or found):
-            needed = f"the model needs {self.n_columns}" if self.n_columns else f"it takes at least {self.n_needed}"
+            least = f"training needs at least {self.n_needed + 1}"
+            needed = f"the model needs {self.n_columns + 1}" if self.n_columns else least
             raise DataError(
-                f"{name_of(path)}:{first.line}: found {counted(found + 1)}, but {needed} and the label."
+                f"{name_of(path)}:{first.line}: found {counted(found + 1)}, but {needed}, the last of them the label."
                 + comma_hint(first.rows[0])
             )
         self.n_columns = found
-        forms, labels = tee(islice(every, *share))  # training reads them in step, so that tee keeps one sentence
+        forms, labels = tee(islice(every, *share))  # training reads both in step, so tee holds a single sentence
         X = (self.sequence(sentence.rows) for sentence in forms)
         return Labeled(X, ([row[-1] for row in sentence.rows] for sentence in labels))
 
@@ -131,7 +132,7 @@ class ItemFiles:
 
 
 class TrainingFiles(NamedTuple):
-    """What training reads: a kind of files, and the attributes that are made of them."""
+    """The input of training: a kind of files, and the attributes that are made of them."""
 
     files: DataFiles
     attributes: Attributes = NO_ITEMS  # none yet, of the right kind
@@ -211,6 +212,6 @@ def files_like(remembered: Mapping[str, Any], items: bool, separator: str | None
 
 
 def peek(stream: Iterator[Sentence]) -> tuple[Sentence | None, Iterator[Sentence]]:
-    """The first sentence, if there is one, and all of them."""
+    """Return the first sentence, if there is one, and an iterator over all of them."""
     first = next(stream, None)
     return first, chain([first], stream) if first else stream

@@ -44,7 +44,7 @@ class Commands(TyperGroup):
 
 
 def declared(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose file does not import typer, with its declarations read as typer's."""
+    """Return a command whose file does not import typer, with its declarations read as typer's."""
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
@@ -54,7 +54,7 @@ def declared(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def taking(options: type, command: Callable[[Any], None]) -> Callable[..., None]:
-    """A command that takes its whole command line as one object, whose fields are its options."""
+    """Return a command that takes its whole command line as one object, whose fields are its options."""
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
@@ -109,8 +109,8 @@ def fastcrf(
 ) -> None:
     """Train and use conditional random fields for sequence labeling.
 
-    Data are columns: one token per line, a blank line between sequences and, for training, the label last. Files may be
-    gzipped; - is standard input.
+    Data is in columns: one token per line, a blank line between sequences and, for training, the label last. Files may
+    be gzipped; - is standard input.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`fastcrf train --online`: the data go by in chunks, and are learnt from once."""
+"""`fastcrf train --online`: train on a stream, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ WITHOUT_MEANING = (
 
 
 def refuse_with_online(asked: TrainOptions) -> None:
-    """Refuse options that have no meaning for data that are seen once."""
+    """Reject options that do not apply to data that is read once."""
     for field in fields(asked):
         if field.name in WITHOUT_MEANING and getattr(asked, field.name) != field.default:
             refuse(f"--{field.name.replace('_', '-')}", "cannot be combined with --online; remove one of them.")
 
 
 def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], state: Checkpoint | None) -> None:
-    """Learn from one chunk after another, and save the model; after Ctrl-C, what was learnt until then.
+    """Train on one chunk after another and save the model; after Ctrl-C, the model so far.
 
     given: parameters of CRF, which the model remembers.
     """
@@ -64,7 +64,7 @@ def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], stat
     except KeyboardInterrupt:
         interrupted = True
     if not stream.chunks:
-        raise ValueError("Interrupted before the first chunk was learnt, so there was nothing to save.")
+        raise ValueError("Interrupted before the end of the first chunk; no model was saved.")
     if state:
         save_stream(state.path, stream, options)
     learnt = replace(stream.model(options), input=inputs.files.remembered())
@@ -77,30 +77,30 @@ def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], stat
     if asked.as_json:
         typer.echo(json.dumps(outcome, indent=2))
     elif not asked.quiet:
-        story = f"{plan.solver.name} learnt from {stream.seen:,} sequences, once"
+        story = f"{plan.solver.name} trained on {stream.seen:,} sequences in one pass"
         typer.echo(f"{story}; the model is saved in {asked.model}.")
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
 def continued(new: Stream, path: Any) -> Stream:
-    """The stream in a file, if it was made with the same options."""
+    """Return the stream in a file, if it was made with the same options."""
     saved, _ = load_stream(path)
     for what, name in (("solver", "algorithm"), ("c1", "c1"), ("c2", "c2"), ("expected", "total_sequences")):
         if getattr(saved, what) != getattr(new, what):
-            raise CheckpointError(f"The stream {path} was made with a different {name}; use the same, or start afresh.")
+            raise CheckpointError(f"The stream {path} was made with a different {name}; use the same, or start over.")
     if not saved.attributes.reads_like(new.attributes):
         raise CheckpointError(
             f"The stream {path} was made with another template, or differs in --boundaries; use the same, or "
-            "start afresh."
+            "start over."
         )
     if saved.features.order != new.feature_options.get("order", 1):
-        raise CheckpointError(f"The stream {path} was made with a different order; use the same, or start afresh.")
+        raise CheckpointError(f"The stream {path} was made with a different order; use the same, or start over.")
     return saved
 
 
 def cut(labeled: Labeled, size: int, skipped: int) -> Iterator[tuple[list[Any], list[Any], list[float] | None]]:
-    """Sequences, labels and weights of each chunk, without the first sequences."""
+    """Return sequences, labels and weights of each chunk, without the first `skipped` sequences."""
     pairs, first = zip(labeled.X, labeled.y, strict=True), 0
     for _ in islice(pairs, skipped):
         first += 1
@@ -117,5 +117,5 @@ def cut(labeled: Labeled, size: int, skipped: int) -> Iterator[tuple[list[Any], 
 def in_words(row: Mapping[str, Any]) -> str:
     words = f"{row['sequences']:,} sequences, {row['labels']:,} labels, {row['weights']:,} weights"
     if "progressive_error" in row:
-        words += f"; {row['progressive_error']:.2%} of the chunk's tokens predicted wrongly before learning"
+        words += f"; {row['progressive_error']:.2%} of the chunk's tokens predicted wrongly before training on it"
     return words

@@ -1,7 +1,7 @@
-"""Text output that appears whole or not at all: an error half-way leaves no half-written file.
+"""Atomic text output: after an error there is no half-written file.
 
 What only files need is imported where they are written, and text waits in memory without the help of tempfile: printing
-the labels of one sentence starts sooner so.
+the labels of a single sentence starts sooner.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PIECE = 1 << 16  # characters that are copied at once
 
 @contextmanager
 def whole_output(path: str) -> Iterator[TextIO]:
-    """A text file to write to. At the end it goes to `path` (`-` is standard output); after an exception, nowhere."""
+    """Open a text file to write. At the end it goes to `path` (`-` is standard output); after an exception, nowhere."""
     if path == "-" and sys.stdout is None:
         raise OSError(errno.EBADF, "Standard output is closed; name a file by --output")
     target = os.path.realpath(path)  # what a link points to is replaced, not the link
@@ -46,13 +46,13 @@ def naming_output(path: str) -> Iterator[None]:
 
 
 def may_be_replaced(path: str) -> bool:
-    """Whether a file can be moved to `path`; a pipe or a device must be written to."""
+    """Return whether a file can be moved to `path`; a pipe or a device must be written to."""
     return os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path)
 
 
 @contextmanager
 def replaced_at_the_end(path: str) -> Iterator[TextIO]:
-    """A new file that takes the place of `path` at the end."""
+    """Open a new file that takes the place of `path` at the end."""
     from fastcrf.system.atomic_write import check_replaceable, new_file
 
     check_replaceable(path)
@@ -65,7 +65,7 @@ def replaced_at_the_end(path: str) -> Iterator[TextIO]:
 
 @contextmanager
 def copied_at_the_end(path: str) -> Iterator[TextIO]:
-    """Text that waits, and is copied to `path` at the end."""
+    """Collect text and copy it to `path` at the end."""
     with WaitingText() as text:
         yield text  # type: ignore[misc]
         if path == "-":
@@ -78,7 +78,7 @@ def copied_at_the_end(path: str) -> Iterator[TextIO]:
 
 def print_whole(text: str) -> None:
     """Print in UTF-8, as the input is. Where output is not buffered (PYTHONUNBUFFERED), a `write` may take only a part:
-    on a full disk, or if the reader has gone. Whoever goes on with the rest hears why."""
+    on a full disk, or if the reader has gone. Writing the rest then raises the error."""
     rest = text.encode("utf-8", ERRORS)
     while rest:
         rest = rest[sys.stdout.buffer.write(rest) :]

@@ -1,8 +1,8 @@
-"""Reading a plain command line without typer's machinery, which takes longer to load than a sentence takes to tag.
+"""Read a plain command line without typer, which takes longer to load than a sentence takes to tag.
 
 What is plain: options by the names they are declared with, each with its value as the next word, and arguments. What is
 not (--help, --name=value, -mFILE, a number, several files, an unknown option, something missing) is left to typer,
-which knows what to say.
+which reports it.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any, NamedTuple, get_args
 
 
 class Argument(NamedTuple):
-    """What is declared by typer.Argument."""
+    """A declaration by typer.Argument."""
 
 
 class Option(NamedTuple):
-    """What is declared by typer.Option."""
+    """A declaration by typer.Option."""
 
     words: tuple[str, ...]
 
 
 class Declarations:
-    """Stands for typer where a declaration is read: keeps the words of an option, and nothing else."""
+    """A stand-in for typer that keeps only the words of an option."""
 
     @staticmethod
     def Argument(*words: str, **_: Any) -> Argument:
@@ -36,7 +36,7 @@ class Declarations:
 
 
 def plain_call(command: Callable[..., None], words: Sequence[str]) -> Callable[[], None] | None:
-    """The command with the arguments that these words say, or None if they are not plain."""
+    """Return the command with the arguments of these words, or None if they are not plain."""
     parameters = inspect.signature(command, eval_str=True, locals={"typer": Declarations}).parameters
     arguments, options = declarations(parameters)
     several = {name: get_args(p.annotation)[0] == list[str] for name, p in parameters.items()}
@@ -58,7 +58,7 @@ def plain_call(command: Callable[..., None], words: Sequence[str]) -> Callable[[
 
 
 def declarations(parameters: Mapping[str, inspect.Parameter]) -> tuple[Iterator[str], dict[Any, tuple[str, type]]]:
-    """The parameters that are arguments, and name and type of the others by the words that they are declared with."""
+    """Return the parameters that are arguments, and name and type of the others by their declared words."""
     arguments: list[str] = []
     options: dict[Any, tuple[str, type]] = {}
     for name, parameter in parameters.items():

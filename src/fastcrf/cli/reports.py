@@ -18,12 +18,12 @@ def save(fit: Fit, kind_of_input: dict[str, Any], path: str) -> None:
     if fit.result.status == "diverged":
         raise ValueError(f"Training diverged, and no model was saved. {fit.result.reason}")
     if fit.result.status == "interrupted" and not fit.result.n_steps:
-        raise ValueError("Interrupted before the first step, so there was nothing to save.")
+        raise ValueError("Interrupted before the first iteration; no model was saved.")
     replace(fit.model, input=kind_of_input).save(path)
 
 
 def outcome_of(fit: Fit, plan: Plan) -> dict[str, Any]:
-    """What there is to know of a fit, in numbers and words that JSON can hold."""
+    """Return the outcome of a fit in numbers and text that JSON can hold."""
     result, last = fit.result, fit.result.trace[-1]
     outcome = {
         "algorithm": plan.solver.name,
@@ -48,18 +48,18 @@ def outcome_of(fit: Fit, plan: Plan) -> dict[str, Any]:
 
 
 def is_no_number(value: Any) -> bool:
-    """Whether JSON has no number for it."""
+    """Return whether JSON has no number for a value."""
     return isinstance(value, float) and not math.isfinite(value)
 
 
 def outcome_in_words(outcome: dict[str, Any]) -> str:
-    """The same for people."""
+    """Return the same as text."""
     lines = {
         "objective": f"{outcome['objective']:,.4f}" if outcome["objective"] is not None else "",
         "certificate": outcome["certificate"],
         "status": f"{outcome['status']}: {as_options(outcome['reason'])}",
-        "training": f"{outcome['algorithm']} (c1={outcome['c1']:g}, c2={outcome['c2']:g}), {outcome['steps']:,} steps, "
-        f"{outcome['passes']:.6g} passes over the data, {outcome['seconds']:.2f} s",
+        "training": f"{outcome['algorithm']} (c1={outcome['c1']:g}, c2={outcome['c2']:g}), "
+        f"{outcome['steps']:,} iterations, {outcome['passes']:.6g} passes over the data, {outcome['seconds']:.2f} s",
         "held-out": held_out_in_words(*(outcome[column] for column in DEV_SCORES)),
         "model": f"{outcome['labels']:,} labels, {outcome['attributes']:,} attributes, {outcome['weights']:,} weights; "
         f"saved in {outcome['model']}",
@@ -75,7 +75,7 @@ Labels = Sequence[Sequence[Label]]
 
 
 def scores_of(y_true: Labels, y_pred: Labels) -> dict[str, Any]:
-    """Accuracy of tokens and sequences, and precision, recall and F1 of segments, over all and by type."""
+    """Compute the accuracy of tokens and sequences, and precision, recall and F1 of segments, overall and by type."""
     found = segment_scores(y_true, y_pred)
     return {
         "sequences": len(y_true),
@@ -88,7 +88,7 @@ def scores_of(y_true: Labels, y_pred: Labels) -> dict[str, Any]:
 
 
 def scores_in_words(scores: dict[str, Any]) -> str:
-    """The scores that everybody reads first, one a line."""
+    """Return the main scores, one per line."""
     overall = SegmentScore(**scores["segments"])
     return "\n".join(
         [
@@ -101,7 +101,7 @@ def scores_in_words(scores: dict[str, Any]) -> str:
 
 
 def types_in_words(scores: dict[str, Any]) -> str:
-    """A table: precision, recall and F1 of the segments of each type."""
+    """Return a table of precision, recall and F1 of the segments of each type."""
     types = {kind: SegmentScore(**score) for kind, score in scores["types"].items()}
     width = max(map(len, ("type", *types)))
     lines = [f"{'type':{width}}  precision   recall       F1  segments"]

@@ -1,7 +1,7 @@
-"""Many files to tag: one result a file, by several processes or the workers of a cluster, resumable.
+"""Tag many files, one result per file, by several processes or the workers of a cluster, resumable.
 
-Each result appears whole or not at all, so that what is there is finished: an interrupted run continues with the
-files that have none.
+Each result is written atomically, so an existing result is finished: an interrupted run continues with the files
+that have none.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class Task(NamedTuple):
 
 
 def tasks_of(paths: Sequence[str], model: str, folder: str, tag_format: TagFormat, resume: bool) -> list[Task]:
-    """What there is to do: a result in `folder` for each file, under its name; finished ones are left out."""
+    """Return the tasks: a result in `folder` for each file, under its name, without finished ones."""
     targets = [target_of(path, folder) for path in paths]
     times, reads = Counter(targets), {os.path.realpath(path) for path in (*paths, model)}
     for path, target in zip(paths, targets, strict=True):
         if times[target] > 1:
             raise DataError(f"Several files would be written to {target}; tag {path} into another folder.")
         if os.path.realpath(target) in reads:
-            raise DataError(f"{target} is read by this command, and would be written over; choose another folder.")
+            raise DataError(f"{target} is an input of this command and would be overwritten; choose another folder.")
         if os.path.exists(target) and not resume:
             raise DataError(
-                f"{target} is there already; add --resume to keep what is finished, or choose another folder."
+                f"{target} already exists; add --resume to keep finished results, or choose another folder."
             )
     os.makedirs(folder, exist_ok=True)
     whole = os.path.abspath  # workers may be elsewhere
@@ -61,7 +61,7 @@ def target_of(path: str, folder: str) -> str:
 
 
 def is_finished(task: Task) -> bool:
-    """Whether the result is newer than its file and its model."""
+    """Return whether the result is newer than its file and its model."""
     try:
         made = os.stat(task.target).st_mtime_ns
         return made >= max(os.stat(task.source).st_mtime_ns, os.stat(task.model).st_mtime_ns)
@@ -80,12 +80,12 @@ def tag_file(task: Task) -> str:
 
 @lru_cache(maxsize=1)
 def loaded(path: str, version: int) -> Model:
-    """A process loads a model once."""
+    """Load a model once per process."""
     return Model.load(path)
 
 
 def tag_all(tasks: Sequence[Task], jobs: int, cluster: str | None) -> Iterator[str]:
-    """The results, in the order of the tasks, each as soon as it and all before it are there."""
+    """Yield the results in the order of the tasks, each as soon as it and all before it are finished."""
     if jobs == 1 and not cluster:
         yield from map(tag_file, tasks)
         return

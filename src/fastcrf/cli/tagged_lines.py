@@ -5,7 +5,7 @@
      "probability": 0.93}]}
 
 `probability` is that of all labels together, `probabilities` are those of each label, and that of a span is of all its
-labels together, whatever is beside it. Item files have no tokens, and their spans no text.
+labels together, whatever the labels around it. Item files have no tokens, and their spans no text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ AT_ONCE = 1000  # sequences that are tagged together
 
 
 class TagFormat(NamedTuple):
-    """What is written of a file."""
+    """The options of tagged output."""
 
     scores: bool = False
     marginals: bool = False
@@ -55,10 +55,10 @@ def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:
 def tagged_lines(
     model: Model, files: DataFiles, path: str, scores: bool = False, marginals: bool = False
 ) -> Iterator[str]:
-    """The lines of a file, each with its label and what else is asked for; blank lines and comments stay.
+    """Return the lines of a file, each with its label and the requested columns; blank lines and comments stay.
 
-    With `scores` a line with the probability of the labels comes before each sequence, and that of each label beside
-    it; `marginals` are the probabilities of all labels.
+    With `scores` a line with the probability of the labels comes before each sequence, and each line has the
+    probability of its label; `marginals` are the probabilities of all labels.
     """
     name = name_of(path)
     lines = Counted(read_lines(path, name))
@@ -75,7 +75,7 @@ def tagged_lines(
 
 
 def answers(model: Model, batch: list[Unit], with_probabilities: bool) -> list[Scored]:
-    """Labels of each sequence, with probabilities if they are needed."""
+    """Return the labels of each sequence, with probabilities if they are needed."""
     from fastcrf.model.scored import Scored, scored
 
     sequences = [unit.sequence for unit in batch]
@@ -85,7 +85,7 @@ def answers(model: Model, batch: list[Unit], with_probabilities: bool) -> list[S
 
 
 def answer(found: Scored, t: int, scores: bool, marginals: bool) -> list[str]:
-    """The columns that are added to token t."""
+    """Return the columns that are added to token t."""
     label: Any = found.labels[t]
     columns = [str(label)]
     if scores:
@@ -110,12 +110,12 @@ class Counted:
             yield line
 
     def between(self, done: int, end: int) -> Iterator[str]:
-        """The lines from `done` to before `end`, which no sentence claims: blank lines and comments."""
+        """Return the lines from `done` to before `end`, which belong to no sentence: blank lines and comments."""
         return (self.marked.get(number, "") for number in range(done, end))
 
 
 def json_lines(model: Model, files: DataFiles, path: str, marginals: bool = False) -> Iterator[str]:
-    """A line for each sequence of a file; with `marginals` it has the probability of every label of each token."""
+    """Return a line for each sequence of a file; with `marginals` it has the probabilities of all labels."""
     import json
 
     from fastcrf.metrics import marks_are_bare, segments
@@ -139,7 +139,7 @@ def json_lines(model: Model, files: DataFiles, path: str, marginals: bool = Fals
 
 
 def whole(unit: Unit, found: Scored) -> dict[str, Any]:
-    """What there is to say of a sequence as a whole."""
+    """Return the properties of a sequence as a whole."""
     rows = zip(found.labels, found.marginals, strict=True)
     return {
         "line": unit.line,
@@ -157,5 +157,5 @@ def span(tokens: list[str], segment: tuple[Any, int, int], probability: float) -
 
 
 def rounded(probability: float) -> float:
-    """To six decimals, as in columns."""
+    """Round to six decimals, as in columns."""
     return round(probability, 6)

@@ -1,4 +1,4 @@
-"""What `fastcrf train` is given: files that are read into memory, or an encoded corpus that is mapped."""
+"""The data of `fastcrf train`: files that are read into memory, or a memory-mapped encoded corpus."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_training_data(
     boundaries: bool = False,
     separator: str | None = None,
 ) -> TrainingData:
-    """The data at `paths`, which the options of the command describe; on a cluster, if an engine is named."""
+    """Open the data at `paths`, as the options describe them; on a cluster, if an engine is named."""
     corpora = [path for path in paths if os.path.isfile(path) and kind_of(path) == CORPUS]
     if not corpora:
         inputs = training_files(template, template_kind, items, boundaries, separator)
@@ -55,11 +55,11 @@ def open_training_data(
 
 
 def held_out_data(data: TrainingData, path: str | None, quiet: bool, on_cluster: bool) -> Any:
-    """What `data.fit` takes as `dev`: sequences and labels or, on a cluster, a path and who reads it."""
+    """Return the `dev` argument of `data.fit`: sequences and labels or, on a cluster, a path and its reader."""
     if path is None:
         return None
     if on_cluster:
-        data.files.labeled(path)  # looks at the first sentence, so that a wrong file is told at once
+        data.files.labeled(path)  # reads the first sentence, so that a wrong file is an error at once
         return [os.path.abspath(path)], data.files.labeled
     held_out = read_labeled(data.files, path, quiet)
     return held_out.X, held_out.y
@@ -70,7 +70,7 @@ def fit_files(labeled: Labeled, inputs: TrainingFiles, plan: Any, **how: Any) ->
 
 
 def one_behind_another(paths: Sequence[str], files: DataFiles, quiet: bool) -> Labeled:
-    """Several files as one: the first is opened now, each other when the one before has been read."""
+    """Read several files as one: the first is opened now, each other when the one before has been read."""
     first = read_labeled(files, paths[0], quiet)
     if len(paths) == 1:
         return first
@@ -89,7 +89,7 @@ def one_behind_another(paths: Sequence[str], files: DataFiles, quiet: bool) -> L
 
 
 def files_on_cluster(paths: Sequence[str], inputs: TrainingFiles, engine: str) -> TrainingData:
-    """Files that workers read; this process looks at one sentence, which tells how many columns there are."""
+    """Place files that workers read; this process only counts the columns of the first line."""
     from fastcrf.cluster.placement import from_files
 
     inputs.files.labeled(paths[0])

@@ -1,4 +1,4 @@
-"""From the name of an engine to a client: "dask" (the current one), an address, or "local:4" for four processes here.
+"""Connect a client to an engine: "dask" (the current one), an address, or "local:4" for four processes here.
 
 Only `fastcrf.cluster` knows Dask, and it is imported when an engine is asked for.
 """
@@ -24,11 +24,11 @@ UNWATCHED = {"distributed.worker.profile.enabled": False}  # it takes one per ce
 
 
 class ClusterError(ConnectionError):
-    """A cluster that cannot be reached or was lost; the message is one sentence."""
+    """Raise for a cluster that cannot be reached or was lost."""
 
 
 def check_engine(engine: Any) -> str:
-    """The name of an engine, or one sentence."""
+    """Return the name of an engine; raise ValueError if it is not one."""
     if isinstance(engine, str) and (engine == CURRENT or ADDRESS.fullmatch(engine) or LOCAL.fullmatch(engine)):
         return engine
     raise ValueError(
@@ -39,7 +39,7 @@ def check_engine(engine: Any) -> str:
 
 @contextmanager
 def connected(engine: str) -> Iterator[Any]:
-    """A client of the engine with one worker at least; what is opened here is closed in the end."""
+    """Connect a client to the engine, with at least one worker; close at the end what was opened here."""
     check_engine(engine)
     distributed = import_distributed()
     local = LOCAL.fullmatch(engine)
@@ -89,12 +89,12 @@ def with_workers(client: Any) -> Any:
     try:
         client.wait_for_workers(1, timeout=TIMEOUT)
     except TimeoutError:
-        raise ClusterError("The cluster has no workers; start some, or wait until they are there.") from None
+        raise ClusterError("The cluster has no workers; start some, or wait until they have started.") from None
     return client
 
 
 def at_full_speed() -> Any:
-    """Workers that are started within have the cores, and memory from step to step, for themselves."""
+    """Let workers that are started within use all cores, and keep memory from step to step."""
     from dask import config
 
     return config.set({ENVIRONMENT: {**config.get(ENVIRONMENT), **KEEP_MEMORY}, **UNWATCHED})
@@ -102,7 +102,7 @@ def at_full_speed() -> Any:
 
 @contextmanager
 def shielded() -> Iterator[None]:
-    """Processes that are started within do not hear Ctrl-C, which is for us: we end the run, and then them."""
+    """Shield processes that are started within from Ctrl-C: this process ends the run, and then them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

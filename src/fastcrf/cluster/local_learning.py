@@ -1,4 +1,4 @@
-"""A start for batch solvers that costs one round: each shard learns alone by drawing, and the weights are averaged.
+"""A starting point for batch solvers that costs one round: each shard trains alone, and the weights are averaged.
 
 Alekh Agarwal, Olivier Chapelle, Miroslav Dudik, John Langford: A reliable effective terascale linear learning system.
 Journal of Machine Learning Research 15, 2014.
@@ -7,7 +7,7 @@ Journal of Machine Learning Research 15, 2014.
     start_f = sum_k n_kf w_kf / sum_k n_kf       n_kf: how often the attribute of feature f occurs in shard k
 
 A shard that never saw a feature has no say in its weight: with plain means, rare features would start near 0. Batch
-solvers go on from there to the optimum of the whole, so that only the number of rounds changes, not the result.
+solvers continue from there to the optimum of the whole, so that only the number of rounds changes, not the result.
 
 Differs from the paper: sag-nus-star in place of adaptive online learning, counts in place of its sums of squared
 gradients.
@@ -28,7 +28,7 @@ from fastcrf.training.driver import minimize
 
 
 def averaged_start(problem: ClusterProblem, epochs: int, seed: int = 0) -> Floats:
-    """The mean of what the shards of a cluster learn alone."""
+    """Return the mean of the weights that the shards of a cluster learn separately."""
     if problem.c1 > 0.0:
         raise ValueError(f"Shards learn alone under an L2 penalty only, and c1={problem.c1:g}; leave out local epochs.")
     client, c2 = problem.client, problem.c2 / len(problem.shards)
@@ -37,7 +37,7 @@ def averaged_start(problem: ClusterProblem, epochs: int, seed: int = 0) -> Float
 
 
 def learn_alone(shard: Shard, c2: float, epochs: int, seed: int) -> tuple[Traveling, Traveling]:
-    """(n_kf w_kf, n_kf) of a shard."""
+    """Return (n_kf w_kf, n_kf) of a shard."""
     problem = shard.problem.with_penalty(0.0, c2)
     weights = minimize(problem, make("sag-nus-star", seed=seed), stop=[MaxIterations(epochs)]).weights
     n = occurrences(shard)
@@ -45,7 +45,7 @@ def learn_alone(shard: Shard, c2: float, epochs: int, seed: int) -> tuple[Travel
 
 
 def occurrences(shard: Shard) -> Floats:
-    """How often the attribute of each feature occurs; for a transition, how many positions there are."""
+    """Count the occurrences of each feature's attribute; for a transition, the positions."""
     features, counts = shard.problem.features, np.zeros(shard.features.n_attributes, np.int64)
     for stretch in shard.corpus.stretches():
         counts += np.bincount(stretch.attributes, minlength=len(counts))

@@ -1,4 +1,4 @@
-"""Where the shards come from: files that workers read, an encoded corpus that they map, or a corpus of the client.
+"""Sources of the shards: files that workers read, an encoded corpus that they map, or a corpus of the client.
 
 Each source gives futures of corpora with one numbering, and the names behind it. All of it is tasks on data that can be
 had again: Dask repeats them when a worker is lost with what it held.
@@ -32,7 +32,7 @@ Place = Callable[[Any, int], Placed]  # of a client, in so many shards
 
 
 def from_files(paths: Sequence[str], read: Callable[..., Any], nothing: Attributes) -> Place:
-    """Files that every worker can read under the same path. read: what makes X, y and weights of a share of one."""
+    """Place files that every worker can read under the same path. read: returns X, y and weights of a share of one."""
     if "-" in paths:
         raise DataError("Workers cannot read this process' standard input; give files that all of them can read.")
 
@@ -49,14 +49,14 @@ def from_files(paths: Sequence[str], read: Callable[..., Any], nothing: Attribut
 
 
 def pieces_of(paths: Sequence[str], read: Callable[..., Any], k: int, n_shards: int) -> list[Piece]:
-    """What shard k reads: whole files if there are enough of them, else every n-th sequence of each."""
+    """Return what shard k reads: whole files if there are enough of them, else every n-th sequence of each."""
     if len(paths) >= n_shards:
         return [Piece(read, path, (0, None, 1)) for path in paths[k::n_shards]]
     return [Piece(read, path, (k, None, n_shards)) for path in paths]
 
 
 def from_encoded(encoded: EncodedCorpus) -> Place:
-    """An encoded corpus that every worker can map under the same path."""
+    """Place an encoded corpus that every worker can map under the same path."""
 
     def place(client: Any, n_shards: int) -> Placed:
         bounds = even_bounds(encoded.corpus, n_shards)
@@ -67,7 +67,7 @@ def from_encoded(encoded: EncodedCorpus) -> Place:
 
 
 def from_client(corpus: Corpus, attributes: Attributes, labels: list[Any]) -> Place:
-    """A corpus that the client has encoded. Workers that are lost are sent their shard again."""
+    """Place a corpus that the client has encoded. Replacements of lost workers receive their shard again."""
 
     def place(client: Any, n_shards: int) -> Placed:
         stretches = [corpus.stretch(*ends) for ends in even_bounds(corpus, n_shards)]
@@ -77,7 +77,7 @@ def from_client(corpus: Corpus, attributes: Attributes, labels: list[Any]) -> Pl
 
 
 def even_bounds(corpus: Corpus, n_shards: int) -> list[tuple[int, int]]:
-    """First sequence of each shard and the one behind the last: about as many positions each, none empty."""
+    """Return the first sequence of each shard and the end of the last: about as many positions each, none empty."""
     targets = np.arange(1, n_shards) * corpus.n_positions // n_shards
     bounds = np.unique(np.concatenate(([0], np.searchsorted(corpus.starts, targets), [corpus.n_sequences]))).tolist()
     return list(pairwise(bounds))

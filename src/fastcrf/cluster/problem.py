@@ -1,9 +1,9 @@
-"""The problem whose shards lie on workers: what batch solvers ask of a problem, asked of all shards at once.
+"""The problem of batch solvers whose shards are on workers.
 
-Weights go out once a step, to every worker; gradients come back by a tree of sums, which workers add up among
-themselves. When a worker is lost, Dask makes its shards again elsewhere and the step goes on. When more is lost than
-that (the weights of the step with their last holder, or a shard that the client had sent), the step is asked again, of
-shards that are placed again; only when nobody is there to ask does the run end, with a sentence.
+Each step sends the weights once to every worker; workers add up the gradients in a tree of sums. If a worker is lost,
+Dask makes its shards again on another and the step continues. If more is lost (the last copy of the step's weights, or
+a shard that the client sent), the client places the shards again and repeats the step. If no worker is left, the run
+ends with a `ClusterError`.
 """
 
 from __future__ import annotations
@@ -64,36 +64,39 @@ class ClusterProblem(Penalized):
 
     @property
     def n_jobs(self) -> int:
-        """How many shards there are: like threads, they change the result in the last digits."""
+        """Return the number of shards: like threads, they change the result in the last digits."""
         return len(self.shards)
 
     def value(self, weights: Floats) -> float:
-        """F(w), all penalties included. One pass, forward recursions only."""
+        """Compute F(w), all penalties included. One pass, forward recursions only."""
         return float(sum(self._ask_all(shard.value_of, weights))) + self.regularizer.value(weights)
 
     def gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """The smooth part, loss + c2 |w|^2, and its gradient (a fresh array). One pass."""
+        """Compute the smooth part, loss + c2 |w|^2, and its gradient (a new array). One pass."""
         total = self._sum(shard.gradient_of, weights)
         return total.loss + self.c2 * dot(weights, weights), total.add_to(2.0 * self.c2 * weights)
 
     def hessian_product(self, weights: Floats, direction: Floats) -> Floats:
-        """The Hessian of the smooth part at `weights`, times `direction` (a fresh array). One pass."""
+        """Multiply the Hessian of the smooth part at `weights` by `direction` (a new array). One pass."""
         return self._sum(shard.product_of, weights, direction).add_to(2.0 * self.c2 * direction)
 
     def curvature(self, kept: int | None = None) -> ClusterCurvature:
-        """For several products at a point. Nothing is kept between them: `kept` is for a problem in one process."""
+        """Return the curvature for several products at a point.
+
+        Nothing is cached between them: `kept` is for a problem in one process.
+        """
         return ClusterCurvature(self)
 
     def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
-        """A lower bound on F* where c2 = 0 < c1. One pass."""
+        """Return a lower bound on F* for c2 = 0 < c1. One pass."""
         return float(sum(self._ask_all(shard.bound_of, weights, largest_slope, self.c1)))
 
     def held_out(self, pieces: list[Piece]) -> ClusterHeldOut:
-        """Held-out data that workers read."""
+        """Place held-out data that workers read."""
         return ClusterHeldOut(self, pieces)
 
     def _sum(self, function: Callable[..., Any], *vectors: Floats) -> Part:
-        """The parts of all shards, added up by the workers."""
+        """Let the workers add up the parts of all shards."""
 
         def ask(placed: list[Any]) -> Any:
             parts = [self.client.submit(function, each, *placed, pure=False) for each in self.shards]
@@ -104,7 +107,7 @@ class ClusterProblem(Penalized):
         return total
 
     def _ask_all(self, function: Callable[..., Any], weights: Floats, *more: Any) -> list[Any]:
-        """A number of each shard."""
+        """Return a number of each shard."""
         return self._again_if_lost(
             lambda placed: [self.client.submit(function, each, *placed, *more, pure=False) for each in self.shards],
             (weights,),
@@ -146,7 +149,7 @@ class ClusterCurvature:
 
     def product(self, direction: Floats) -> Floats:
         if self.weights is None:
-            raise ValueError("A product needs a gradient before it, at the point where the Hessian is wanted.")
+            raise ValueError("A Hessian-vector product requires the gradient at the same point first; call gradient.")
         return self.problem.hessian_product(self.weights, direction)
 
 
@@ -160,7 +163,9 @@ class ClusterHeldOut:
 
     @property
     def corpora(self) -> list[Any]:
-        """Their futures; placed anew after the shards were, because what was lost with those may be lost of these."""
+        """Return the futures of the held-out data; place them again after the shards were, because they may be lost
+        too.
+        """
         problem = self.problem
         if self.times_placed != problem.times_placed:
             self.times_placed = problem.times_placed
@@ -187,7 +192,7 @@ class ClusterHeldOut:
 
 
 def lost_with_workers() -> tuple[type[BaseException], ...]:
-    """What Dask raises when something, or everything, is gone."""
+    """Return the exceptions that Dask raises when workers or the scheduler are lost."""
     distributed = import_distributed()
     from concurrent.futures import CancelledError
 

@@ -1,4 +1,4 @@
-"""What workers do: read their share of the files, agree on names and features, evaluate. Plain functions of data.
+"""The work of workers: read their share of the files, agree on names and features, evaluate. Plain functions of data.
 
 A shard is evaluated in one thread, in the order of its sequences, and shards are summed in a fixed order (sums.py): the
 result depends on how many shards there are, not on who holds them.
@@ -78,7 +78,7 @@ def names_of(encoded: Encoded) -> tuple[Attributes, list[Any]]:
 
 
 def join_names(names: Sequence[tuple[Attributes, list[Any]]], nothing: Attributes) -> Names:
-    """One numbering for all, by first appearance from shard to shard."""
+    """Number the names of all shards together, by first appearance from shard to shard."""
     attributes, attribute_ids = nothing.joined([each for each, _ in names])
     labels: Mapping[Hashable, int] = growing()
     label_ids = [np.fromiter(map(labels.__getitem__, each), np.int32, len(each)) for _, each in names]
@@ -86,12 +86,12 @@ def join_names(names: Sequence[tuple[Attributes, list[Any]]], nothing: Attribute
 
 
 def joined_names(names: Names) -> tuple[Attributes, list[Any]]:
-    """What the client needs of them."""
+    """Return what the client needs of the joined names."""
     return names.attributes, names.labels
 
 
 def renumber(encoded: Encoded, names: Names, k: int) -> Corpus:
-    """The corpus of shard k with the ids of all."""
+    """Return the corpus of shard k with the ids of all shards."""
     corpus = encoded.corpus
     return corpus._replace(
         attributes=names.attribute_ids[k][corpus.attributes], labels=names.label_ids[k][corpus.labels]
@@ -103,7 +103,7 @@ def size_of(corpus: Corpus) -> int:
 
 
 def map_stretch(path: str, first: int, last: int) -> Corpus:
-    """Some sequences of an encoded corpus, which stay on the disk."""
+    """Map some sequences of an encoded corpus, which stay on the disk."""
     return open_corpus(path).corpus.stretch(first, last)
 
 
@@ -116,8 +116,10 @@ def features_of(counts: Sequence[FeatureCounts], n_labels: int, options: dict[st
 
 
 def writable(arrays: Any) -> Any:
-    """A NamedTuple with copies of those arrays that may not be written: what arrives from another process may not, and
-    kernels, which are compiled for writable arrays, would be compiled once more."""
+    """Return a NamedTuple with copies of its read-only arrays.
+
+    Arrays from another process are read-only; kernels, which are compiled for writable arrays, would be compiled again.
+    """
     return type(arrays)(*(np.require(a, requirements="W") if isinstance(a, np.ndarray) else a for a in arrays))
 
 
@@ -140,7 +142,7 @@ class Shard:
         return Shard, (self.corpus, self.features)
 
     def __sizeof__(self) -> int:
-        """What Dask takes it for when it decides what to move."""
+        """Return the size by which Dask decides what to move."""
         positions = self.problem.likelihood.positions
         return sum(array.nbytes for array in (*self.corpus, *positions)) + 32 * self.problem.n_weights
 
@@ -156,7 +158,7 @@ class Shard:
 
 
 def facts_of(shard: Shard) -> tuple[int, str]:
-    """How many sequences there are, and their fingerprint."""
+    """Return the number of sequences and their fingerprint."""
     return shard.corpus.n_sequences, digest(shard.corpus)
 
 
@@ -174,13 +176,13 @@ def value_of(shard: Shard, weights: Floats) -> float:
 
 
 def bound_of(shard: Shard, weights: Floats, largest_slope: float, c1: float) -> float:
-    """The shard's terms of the lower bound for an L1 penalty alone."""
+    """Return the shard's terms of the lower bound for an L1 penalty alone."""
     figures = shard.problem.likelihood.sequence_figures(shard.take(weights))
     return sparse_bound(figures, shard.corpus.weights, largest_slope, c1)
 
 
 def read_held_out(piece: Piece, names: tuple[Attributes, list[Any]]) -> Corpus:
-    """A share of held-out data, with the ids of the training data."""
+    """Read a share of held-out data, with the ids of the training data."""
     part = piece.read(piece.path, None, piece.share)
     return Encoder(names[0]).encode_labeled(part.X, part.y, names[1])
 

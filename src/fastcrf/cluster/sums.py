@@ -1,4 +1,4 @@
-"""Sums of vectors of which each shard has some entries: sparse where that pays, in an order that is fixed."""
+"""Sums of vectors of which each shard has some entries: sparse if that is faster, in a fixed order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Part(NamedTuple):
     n: int
 
     def dense(self) -> Floats:
-        """The whole vector, which may be `values` itself."""
+        """Return the whole vector, which may be `values` itself."""
         if self.places is None:
             return self.values
         vector = np.zeros(self.n)
@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """What travels."""
+        """Return the bytes that travel."""
         return self.values.nbytes + (0 if self.places is None else self.places.nbytes)
 
 
@@ -52,19 +52,19 @@ Traveling = tuple[float, Floats, np.ndarray | None, int]  # the fields of a Part
 
 
 def worth_it(n_places: int, n: int) -> bool:
-    """Whether a vector of n entries with so many that may differ from 0 is better sent and added by these alone."""
+    """Return whether to send only the entries that may differ from 0 of a vector of n."""
     return n_places * (8 + np.dtype(INDEX).itemsize) < WORTH * 8 * n
 
 
 def make_part(loss: float, values: Floats, places: np.ndarray | None, n: int) -> Part:
-    """A part in the form that takes less time to send and to add."""
+    """Return a part in the form that takes less time to send and to add."""
     if places is None or not worth_it(len(places), n):
         return Part(loss, Part(loss, values, places, n).dense(), None, n)
     return Part(loss, values, places.astype(INDEX, copy=False), n)
 
 
 def add(one: Traveling, other: Traveling) -> Traveling:
-    """The sum of two parts; entry by entry `one` comes first."""
+    """Return the sum of two parts; entry by entry `one` comes first."""
     loss, values, places, n = sum_of(Part(*one), Part(*other))
     return loss, values, places, n
 
@@ -84,7 +84,7 @@ def sum_of(one: Part, other: Part) -> Part:
 
 
 def union(one: np.ndarray, other: np.ndarray, n: int) -> np.ndarray:
-    """The places below n that are among either, ascending."""
+    """Return the places below n that are in either, ascending."""
     if len(one) + len(other) <= FEW * n:
         return np.union1d(one, other)
     marked = np.zeros(n, np.bool_)
@@ -93,7 +93,7 @@ def union(one: np.ndarray, other: np.ndarray, n: int) -> np.ndarray:
 
 
 def by_tree(things: Sequence[Thing], join: Callable[[Thing, Thing], Any]) -> Any:
-    """Neighbors are joined, then neighbors of those, until one is left: the order depends on their number alone."""
+    """Join neighbors, then neighbors of the results, until one remains: the order depends on their number alone."""
     level: list[Any] = list(things)
     while len(level) > 1:
         pairs = [join(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)]

@@ -1,4 +1,4 @@
-"""From data to a model on a cluster: `fit_on_cluster` is to shards what `fit_corpus` is to a corpus."""
+"""Train on a cluster: `fit_on_cluster` does for shards what `fit_corpus` does for a corpus."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def fit_encoded(engine: str, encoded: EncodedCorpus, plan: Plan, **how: Any) -> 
 
 
 def fit_here(engine: str, place: Place, plan: Plan, n_jobs: int | None = None, dev: Any = None, **how: Any) -> Fit:
-    """As an estimator trains: held-out data are in this process, and so they are sent, too."""
+    """Train as an estimator does: held-out data is in this process and is sent to the workers."""
     files = None if dev is None else ([""], Given(list(dev[0]), list(dev[1])).share)
     return fit_on_cluster(engine, place, plan, n_shards=n_jobs, dev=files, **how)
 
@@ -55,7 +55,7 @@ class Given(NamedTuple):
 
 
 def check_before(engine: str, plan: Plan, how: Mapping[str, Any]) -> None:
-    """Refuse what cannot be before anything is read."""
+    """Reject what a cluster cannot do, before anything is read."""
     check_engine(engine)
     try:
         check_needs(plan.solver, ClusterProblem.provides)

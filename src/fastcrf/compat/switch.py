@@ -15,7 +15,7 @@ HOME = "fastcrf.compat."
 
 
 class Alias(Loader):
-    """Gives a module of ours to whoever imports it by another name."""
+    """The finder that imports a module of fastcrf by another name."""
 
     def __init__(self, ours: str) -> None:
         self.ours = ours
@@ -27,7 +27,7 @@ class Alias(Loader):
         sys.modules[module.__name__] = import_module(self.ours)  # one module under two names, not a copy of it
 
     def get_code(self, fullname: str) -> None:
-        """For `python -m`, which asks for it: there is nothing to run."""
+        """Return no code: `python -m` asks for it, and there is nothing to run."""
         return None
 
 
@@ -47,7 +47,7 @@ FINDER = Finder()
 
 
 def install() -> None:
-    """From here on `import pycrfsuite` and `import sklearn_crfsuite` bring fastcrf's modules. Twice does no harm."""
+    """Make `import pycrfsuite` and `import sklearn_crfsuite` import fastcrf's modules. A second call does nothing."""
     for name in ORIGINALS:
         loaded = sys.modules.get(name)
         if loaded is not None and not loaded.__name__.startswith(HOME):

@@ -1,1 +1,1 @@
-"""From Python objects and files to arrays."""
+"""Conversion of Python objects and files to arrays."""

@@ -19,7 +19,7 @@ from fastcrf.simd.widths import choose_width
 
 
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
-    """Best label id of each position, [P]; ties go to the lowest id."""
+    """Return the best label id of each position, [P]; ties go to the lowest id."""
     require_room_for(features.n_labels, corpus.n_positions, squares=1, rows=1)
     if features.order == 1:
         return best_labels(corpus, features, weights)
@@ -29,7 +29,7 @@ def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
 
 
 def prepared(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[AnyEdges, AnyLattice]:
-    """Edges, and work space for the longest sequence."""
+    """Return edges, and work space for the longest sequence."""
     require_room_for_states(corpus, features, rows=8, columns=3)
     K, padded = features.n_labels, choose_width(features.n_labels)[1]
     tree = None if features.order == 1 else make_tree(known_histories(features), K)
@@ -39,12 +39,12 @@ def prepared(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Any
 
 
 def posteriors(corpus: Corpus, features: FeatureMap, weights: Floats) -> Floats:
-    """p(y_t = k | x) of each position, [P, K]."""
+    """Compute p(y_t = k | x) of each position, [P, K]."""
     return infer_corpus(corpus, features, weights)[0]
 
 
 def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
-    """p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
+    """Compute p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
     require_room_for(features.n_labels, corpus.n_positions, squares=6, rows=5)
     edges, lattice = prepared(corpus, features, weights)
     probabilities = np.empty((corpus.n_positions, features.n_labels))
@@ -57,7 +57,7 @@ def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple
 
 @kernel
 def fill_posteriors(corpus, features, weights, edges, lattice, probabilities, log_z, lanes):
-    """Writes: probabilities, log_z, lattice."""
+    """Fill in probabilities and log Z. Writes: probabilities, log_z, lattice."""
     K = features.n_labels
     wide_edges = np.zeros(edges.scores.shape)
     row = np.int64(0)  # a literal 0 would make Numba compile `infer` and all it calls once more
@@ -73,7 +73,7 @@ def fill_posteriors(corpus, features, weights, edges, lattice, probabilities, lo
 
 
 def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
-    """The score of each sequence with these labels (ids of each position), [N]."""
+    """Compute the score of each sequence with these labels (ids of each position), [N]."""
     if features.order == 1:
         return bigram_path_scores(corpus, features, weights, labels)
     return plain_decoder.path_scores(corpus, features, weights, labels)
@@ -81,7 +81,7 @@ def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: I
 
 @kernel
 def bigram_path_scores(corpus, features, weights, labels):
-    """The same in a chain of order 1."""
+    """Compute the same in a chain of order 1."""
     scores = np.zeros(len(corpus.starts) - 1)
     transitions = np.zeros((features.n_labels, features.n_labels))
     fill_transitions(features, weights, transitions)

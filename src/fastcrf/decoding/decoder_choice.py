@@ -24,28 +24,28 @@ MANY = 60  # labels at which [K, K] arrays begin to matter
 
 
 class Spent:
-    """The seconds, roughly, that this process has spent in NumPy instead of loading compiled code."""
+    """An estimate of the seconds that this process has spent in NumPy instead of loading compiled code."""
 
     seconds = 0.0
 
 
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
-    """Best label id of each position, [P]; ties go to the lowest id."""
+    """Return the best label id of each position, [P]; ties go to the lowest id."""
     return decoder(VITERBI, corpus, features).viterbi(corpus, features, weights)
 
 
 def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
-    """p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
+    """Compute p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
     return decoder(INFERENCE, corpus, features).infer_corpus(corpus, features, weights)
 
 
 def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
-    """The score of each sequence with these labels (ids of each position), [N]."""
+    """Compute the score of each sequence with these labels (ids of each position), [N]."""
     return decoder(0.0, corpus, features).path_scores(corpus, features, weights, labels)
 
 
 def log_chances(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, log_z: Floats) -> Floats:
-    """The log of the probability of each sequence's labels, [N], given its log Z."""
+    """Compute the log of the probability of each sequence's labels, [N], given its log Z."""
     chances = np.minimum(path_scores(corpus, features, weights, labels) - log_z, 0.0)
     for i in np.flatnonzero(np.abs(log_z) > DENSE).tolist():
         chances[i] = min(import_module(PLAIN).log_chance(corpus, features, weights, labels, i), 0.0)
@@ -53,7 +53,7 @@ def log_chances(corpus: Corpus, features: FeatureMap, weights: Floats, labels: I
 
 
 def decoder(seconds: float, corpus: Corpus, features: FeatureMap) -> Any:
-    """The module that decodes this corpus, given what a position takes in NumPy."""
+    """Return the module that decodes this corpus, given the cost of a position in NumPy."""
     if COMPILED in sys.modules:
         return sys.modules[COMPILED]
     Spent.seconds += seconds * corpus.n_positions * (1 + (features.n_labels / MANY) ** 2)

@@ -17,7 +17,7 @@ from fastcrf.metrics import OUTSIDE, Label, mark_and_type, marks_are_bare
 
 
 class Marks(NamedTuple):
-    """The meaning of each label for segments; the last entry is that of an unknown label, whose id is -1."""
+    """The marks of each label; the last entry is for unknown labels, whose id is -1."""
 
     inside: NDArray[np.bool_]
     opens: NDArray[np.bool_]  # a segment begins here, whatever the label before

@@ -11,7 +11,7 @@ from fastcrf.jit.kernel import kernel
 
 @kernel
 def best_labels_of_histories(corpus, features, weights, edges, lattice):
-    """Best label of each position of each sequence, [P]. Writes: lattice."""
+    """Return the best label of each position of each sequence, [P]. Writes: lattice."""
     K, starts = features.n_labels, corpus.starts
     labels = np.empty(starts[-1], np.int32)
     for i in range(len(starts) - 1):

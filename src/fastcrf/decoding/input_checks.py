@@ -1,4 +1,4 @@
-"""Whether there is room to decode: [K, K] and [P, K] arrays of a model with very many labels would fill the memory."""
+"""Check the memory for decoding: [K, K] and [P, K] arrays of a model with very many labels would fill the memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LARGEST_SCORE = 1e290  # of a sum over the whole corpus; kernels mask padding wi
 
 
 class ScoreOverflow(ValueError):
-    """Values or weights so large that their products are infinite; the message is one sentence."""
+    """Raise for values or weights so large that their products are infinite."""
 
 
 def check_scores(corpus: Corpus, largest_weight: float) -> None:
@@ -53,11 +53,11 @@ def check_scores(corpus: Corpus, largest_weight: float) -> None:
         return  # what is large is unknown to the model
     if largest_weight > LARGEST_SCORE**0.5:
         raise ScoreOverflow(
-            f"The model has a weight of {largest_weight:.3g}, beyond what can be added up; train it with a penalty."
+            f"The model has a weight of {largest_weight:.3g}, which overflows float64 in sums; train it with a penalty."
         )
     place = int(sizes.argmax())
     sequence = int(np.searchsorted(corpus.starts, np.searchsorted(corpus.offsets, place, "right") - 1, "right")) - 1
     raise ScoreOverflow(
-        f"X[{sequence}] has the value {values[place]:.3g}, and times a weight of {largest_weight:.3g} it is beyond "
-        "what numbers can hold; scale the values down."
+        f"X[{sequence}]: the value {values[place]:.3g} times a weight of {largest_weight:.3g} overflows float64; "
+        "scale the values down."
     )

@@ -1,7 +1,7 @@
 """Decoding in plain NumPy: what `fastcrf.decoding.compiled_decoder` does, without the compiler.
 
 Loading Numba takes longer than tagging a few hundred sentences, and most of the memory of a small program. Some ten
-calls of NumPy a position, on [K, K] arrays, are slow beside compiled code but ready at once.
+calls of NumPy a position, on [K, K] arrays, are slower than compiled code but ready at once.
 
 Inference is in the log domain, normalized at each position; the largest score of each position and the largest
 transition are taken off first, so that what matters is near 0, where doubles are dense, however large the scores were.
@@ -26,7 +26,7 @@ from fastcrf.inference.score_range import DENSE
 
 
 class Steps(NamedTuple):
-    """What the step from each state to each label scores, less `top`, and where it leads: `tree`, or to the label."""
+    """The score of the step from each state to each label, less `top`, and its destination: `tree`, or the label."""
 
     scores: Floats  # [S, K]
     tree: Tree | None
@@ -34,16 +34,16 @@ class Steps(NamedTuple):
 
     @property
     def last(self) -> Longs | slice:
-        """The label of each state, to index rows of label scores with."""
+        """Return the label of each state, to index rows of label scores with."""
         return slice(None) if self.tree is None else self.tree.last
 
     def begin(self, row: Floats) -> Floats:
-        """A row of logs by label, as states at the first position."""
+        """Return a row of logs by label, as states at the first position."""
         return np.append(row, np.full(len(self.scores) - len(row), -np.inf))
 
-    @np.errstate(divide="ignore")  # a state that no labeling is in has the log of 0
+    @np.errstate(divide="ignore")  # a state that no label sequence is in has the log of 0
     def lead_on(self, terms: Floats, more: Floats) -> Floats:
-        """log of the sum of exp of the terms [S, K] that lead to each state, and `more` of its label."""
+        """Compute the log of the sum of exp of the terms [S, K] that lead to each state, and `more` of its label."""
         if self.tree is None:
             return log_sums(terms, more)
         places = self.tree.following.reshape(-1)
@@ -53,18 +53,18 @@ class Steps(NamedTuple):
         return tops + more[self.last] + np.log(sums)
 
     def ahead(self, states: Floats) -> Floats:
-        """What is known of the states that each step leads to."""
+        """Return the values of the states that each step leads to."""
         return states if self.tree is None else states[self.tree.following]
 
     def by_label(self, states: Floats) -> Floats:
-        """Sums [T, S] over states of each label, [T, K]."""
+        """Sum [T, S] over the states of each label, [T, K]."""
         if self.tree is None:
             return states
         labels = np.arange(self.scores.shape[1])
         return states @ (self.tree.last[:, None] == labels)
 
 
-LOWEST = -1e308  # finite, for what cannot be
+LOWEST = -1e308  # finite, for impossible label sequences
 
 
 def make_steps(features: FeatureMap, weights: Floats) -> Steps:
@@ -76,14 +76,14 @@ def make_steps(features: FeatureMap, weights: Floats) -> Steps:
 
 
 def near_zero(scores: Floats, steps: Steps) -> tuple[Floats, Floats, Steps]:
-    """Scores less the largest of each position, those, and steps less the largest."""
+    """Return scores less the largest of each position, those, and steps less the largest."""
     tops, top = scores.max(axis=1), float(steps.scores.max())
     return scores - tops[:, None], tops, steps._replace(scores=steps.scores - top, top=top)
 
 
 @np.errstate(all="ignore")
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
-    """Best label id of each position, [P]; ties go to the lowest id."""
+    """Return the best label id of each position, [P]; ties go to the lowest id."""
     require_room_for(features.n_labels, corpus.n_positions, squares=3, rows=4)
     require_room_for_states(corpus, features, rows=6, columns=2)
     scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
@@ -95,7 +95,7 @@ def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
 
 
 def best_path(scores: Floats, steps: Steps) -> list[int]:
-    """Best labels of one scored sequence. What is subtracted at every position is what compiled code subtracts."""
+    """Return the best labels of one scored sequence. It subtracts the same numbers as compiled code."""
     best, came_from = scores[0], []
     widest, every = float(np.abs(steps.scores).max()), np.arange(scores.shape[1])
     for row in scores[1:]:
@@ -113,7 +113,7 @@ def best_path(scores: Floats, steps: Steps) -> list[int]:
 
 
 def best_states(scores: Floats, steps: Steps) -> list[int]:
-    """The same in a chain of higher order, as viterbi.py does it."""
+    """Return the same in a chain of higher order, as viterbi.py does it."""
     assert steps.tree is not None
     following, last = steps.tree.following, steps.tree.last
     best, came_from = steps.begin(scores[0]), [np.zeros(len(last), np.int64)]
@@ -142,7 +142,7 @@ def best_states(scores: Floats, steps: Steps) -> list[int]:
 
 
 def is_lower(last: Longs, came_from: list[Longs], one: int, other: int) -> bool:
-    """Whether the best way to `one` has a lower label than that to `other` where they first differ, looking back."""
+    """Return whether the best path to `one` has a lower label than that to `other` where they last differ."""
     for before in reversed(came_from):
         if one == other or last[one] != last[other]:
             break
@@ -152,7 +152,7 @@ def is_lower(last: Longs, came_from: list[Longs], one: int, other: int) -> bool:
 
 @np.errstate(all="ignore")
 def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
-    """p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
+    """Compute p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
     require_room_for(features.n_labels, corpus.n_positions, squares=3, rows=6)
     require_room_for_states(corpus, features, rows=6, columns=4)
     scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
@@ -164,7 +164,7 @@ def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple
 
 
 def infer(scores: Floats, steps: Steps) -> float:
-    """log Z of one sequence. Writes: scores (probabilities of the labels at each position)."""
+    """Compute log Z of one sequence. Writes: scores (probabilities of the labels at each position)."""
     shifted, tops, near = near_zero(scores, steps)
     alpha, totals = forward(shifted, near)
     both = np.array(alpha) + np.array(backward(shifted, near, totals))
@@ -174,7 +174,10 @@ def infer(scores: Floats, steps: Steps) -> float:
 
 
 def forward(scores: Floats, steps: Steps) -> tuple[list[Floats], Floats]:
-    """log p(states at t | x_1 ... x_t), and what was taken off to normalize each, [T]; log Z is their sum."""
+    """Compute log p(states at t | x_1 ...
+
+    x_t), and the normalizer of each, [T]; log Z is the sum of the normalizers.
+    """
     alpha: list[Floats] = []
     totals = np.empty(len(scores))
     for t, row in enumerate(scores):
@@ -187,7 +190,7 @@ def forward(scores: Floats, steps: Steps) -> tuple[list[Floats], Floats]:
 
 
 def backward(scores: Floats, steps: Steps, totals: Floats) -> list[Floats]:
-    """What follows the states at each position, scaled so that exp(alpha + beta) are their probabilities."""
+    """Compute what follows the states at each position, scaled so that exp(alpha + beta) are their probabilities."""
     beta = [np.zeros(len(steps.scores))]
     for t in range(len(scores) - 1, 0, -1):
         ahead = steps.scores + (scores[t] + steps.ahead(beta[-1]))  # [states, labels]
@@ -199,7 +202,7 @@ def backward(scores: Floats, steps: Steps, totals: Floats) -> list[Floats]:
 def span_probabilities(
     corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, spans: Sequence[Sequence[tuple[int, int]]]
 ) -> list[list[float]]:
-    """The probability that all labels of a span are those in `labels` (ids of each position), whatever is beside it.
+    """Compute the probability that all labels of a span are those in `labels` (ids of each position).
 
     The spans of each sequence are (first, last + 1), counted from its first position.
     """
@@ -221,7 +224,7 @@ def span_chance(
     scores: Floats, steps: Steps, alpha: list[Floats], totals: Floats, beta: list[Floats], path: list[int],
     first: int, last: int,
 ) -> float:  # fmt: skip
-    """The log of the probability that labels first..last-1 are those of the path: what is left of the states there."""
+    """Compute the log of the probability that labels first..last-1 are those of the path."""
     ahead = np.where(labels_of_states(steps) == path[first], alpha[first], -np.inf)
     for t in range(first + 1, last):
         terms = np.full_like(steps.scores, -np.inf)
@@ -235,14 +238,14 @@ def labels_of_states(steps: Steps) -> Longs:
 
 
 def log_sums(terms: Floats, more: Floats | float = 0.0) -> Floats:
-    """log of the sum of exp over the first axis, and `more`, which is added where digits are lost least."""
+    """Compute the log of the sum of exp over the first axis, and add `more` where the fewest digits are lost."""
     top = np.maximum(terms.max(axis=0), LOWEST)
     return top + more + np.log(np.exp(terms - top).sum(axis=0))
 
 
 @np.errstate(all="ignore")
 def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
-    """The score of each sequence with these labels (ids of each position), [N]."""
+    """Compute the score of each sequence with these labels (ids of each position), [N]."""
     scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
     bounds = pairwise(corpus.starts.tolist())
     return np.array([path_score(scores[first:last], steps, labels[first:last]) for first, last in bounds])
@@ -271,9 +274,9 @@ def position_scores(corpus: Corpus, features: FeatureMap, weights: Floats) -> Fl
 
 
 def log_chance(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, i: int) -> float:
-    """log p of the labels of sequence i, as differences from the path itself.
+    """Compute log p of the labels of sequence i, as differences from the path itself.
 
-    Neither the path's score nor log Z is ever formed, which may be so large that their difference is lost.
+    It forms neither the path's score nor log Z, which may be so large that their difference is lost.
     """
     alone, path = corpus.stretch(i, i + 1), labels[corpus.starts[i] : corpus.starts[i + 1]]
     scores, steps = position_scores(alone, features, weights), make_steps(features, weights)

@@ -7,7 +7,10 @@ from fastcrf.jit.kernel import kernel
 
 @kernel
 def score_positions(corpus, features, weights, first, last, scores):
-    """scores[t, k] += sum over the known attributes a of position first + t of value_a * w[a, k]. Writes: scores."""
+    """Add to scores[t, k] the sum over the known attributes a of position first + t of value_a * w[a, k].
+
+    Writes: scores.
+    """
     has_values = len(corpus.values) > 0
     for p in range(first, last):
         for o in range(corpus.offsets[p], corpus.offsets[p + 1]):
@@ -21,7 +24,7 @@ def score_positions(corpus, features, weights, first, last, scores):
 
 @kernel
 def fill_transitions(features, weights, matrix):
-    """matrix[j, k] = w[j, k] for the label bigrams that have a weight; the rest stays 0. Writes: matrix."""
+    """Set matrix[j, k] = w[j, k] for the label bigrams that have a weight; the rest stays 0. Writes: matrix."""
     n_state = len(features.labels)
     for e in range(len(features.sources)):
         matrix[features.sources[e], features.targets[e]] = weights[n_state + e]

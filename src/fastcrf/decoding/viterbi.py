@@ -17,7 +17,7 @@ from fastcrf.jit.kernel import kernel, strict_kernel
 
 @kernel
 def best_labels(corpus, features, weights):
-    """Best label of each position of each sequence, [P]."""
+    """Return the best label of each position of each sequence, [P]."""
     K, starts = features.n_labels, corpus.starts
     longest = 0
     for i in range(len(starts) - 1):
@@ -39,9 +39,9 @@ def best_labels(corpus, features, weights):
 
 @strict_kernel
 def best_path(scores, transitions, widest, best, came_from, labels):
-    """Best labels of one scored sequence; `widest` is the size of the largest transition.
+    """Return the best labels of one scored sequence; `widest` is the size of the largest transition.
 
-    Writes: labels, scores (best_t, where it is large less the largest before), came_from; best [K] is room to work in.
+    Writes: labels, scores (best_t, where it is large less the largest before), came_from; best [K] is work space.
     """
     T, K = len(labels), scores.shape[1]
     for t in range(1, T):

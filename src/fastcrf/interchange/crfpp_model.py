@@ -24,7 +24,7 @@ NUMBER = re.compile(r"[0-9.]{1,18}")
 
 
 def read_crfpp(data: bytes) -> ModelContent:
-    """The model in the content of a text model."""
+    """Read the model in the content of a text model."""
     lines = data.decode("utf-8", "surrogateescape").replace("\r\n", "\n").removesuffix("\n").split("\n")
     header, labels, templates, features, weights = sections(lines)
     options = dict(line.split(": ", 1) for line in header if ": " in line)
@@ -39,7 +39,7 @@ def read_crfpp(data: bytes) -> ModelContent:
 
 
 def sections(lines: list[str]) -> list[list[str]]:
-    """The five parts of the file; blank lines stand between them."""
+    """Return the five parts of the file; blank lines stand between them."""
     parts: list[list[str]] = [[]]
     for line in lines:
         if line or len(parts) == 5:
@@ -64,7 +64,7 @@ def read_template(lines: list[str]) -> TemplateFile:
 
 
 def read_features(lines: list[str], n_labels: int, max_id: int) -> tuple[list[str], Longs]:
-    """The names of the features, and where their weights begin."""
+    """Return the names of the features, and where their weights begin."""
     names, firsts = [], []
     for line in lines:
         match = FEATURE.fullmatch(line)

@@ -13,7 +13,7 @@ OFFSETS = ("off_features", "off_labels", "off_attrs", "off_labelrefs", "off_attr
 
 
 def dump_lines(data: bytes) -> Iterator[str]:
-    """The lines of the dump of a .crfsuite file. Bytes that are no UTF-8 are lone surrogates, as in names."""
+    """Return the lines of the dump of a .crfsuite file. Bytes that are not UTF-8 are lone surrogates, as in names."""
     model = read_crfsuite(data)
     yield from block("FILEHEADER", header_lines(data))
     yield from block("LABELS", named(model.labels))

@@ -21,7 +21,7 @@ Words = NDArray[np.int64]  # 32-bit numbers, widened: sums of them cannot wrap a
 
 
 class CRFsuiteModel(NamedTuple):
-    """What a .crfsuite file holds."""
+    """The content of a .crfsuite file."""
 
     labels: list[str]
     attributes: list[str]
@@ -40,12 +40,12 @@ class Header(NamedTuple):
 
 
 def is_crfsuite(data: bytes) -> bool:
-    """Whether this is the beginning of a .crfsuite file."""
+    """Return whether this is the beginning of a .crfsuite file."""
     return data[: len(layout.MAGIC)] == layout.MAGIC
 
 
 def read_crfsuite(data: bytes) -> CRFsuiteModel:
-    """The model in the content of a .crfsuite file."""
+    """Read the model in the content of a .crfsuite file."""
     header = read_header(data)
     block = np.frombuffer(data, np.uint8)
     labels = read_names(data, block, header.labels, header.n_labels, "label")
@@ -70,7 +70,7 @@ def read_header(data: bytes) -> Header:
 
 
 def read_records(block: Bytes, header: Header) -> NDArray[np.void]:
-    """The features of the file, with ids that are in range and weights that are finite."""
+    """Read the features of the file; check that ids are in range and weights finite."""
     n = read_chunk(block, header.features, b"FEAT")
     raw = piece(block, header.features + layout.CHUNK_SIZE, n * layout.FEATURE.itemsize, "features")
     records = raw.view(layout.FEATURE)
@@ -87,7 +87,7 @@ def read_records(block: Bytes, header: Header) -> NDArray[np.void]:
 
 
 def sorted_features(records: NDArray[np.void], header: Header) -> tuple[FeatureMap, Floats]:
-    """The features and weights in the order of our weight vector, which is also CRFsuite's."""
+    """Return features and weights in the order of fastcrf's weight vector, which is also CRFsuite's."""
     kinds, sources, targets = (records[name].astype(np.int64) for name in ("kind", "source", "target"))
     order = np.lexsort((targets, sources, kinds))
     kinds, sources, targets = kinds[order], sources[order], targets[order]
@@ -107,7 +107,7 @@ def sorted_features(records: NDArray[np.void], header: Header) -> tuple[FeatureM
 
 
 def read_names(data: bytes, block: Bytes, start: int, n: int, what: str) -> list[str]:
-    """The names of a CQDB, by id."""
+    """Read the names of a CQDB, by id."""
     piece(block, start, layout.NAMES_HEADER_SIZE, f"{what} names")
     tag, size, _, order, n_ids, backward = struct.unpack_from(layout.NAMES_HEADER, data, start)
     require(tag == b"CQDB" and order == layout.BYTE_ORDER, f"no {what} names where they should be")
@@ -130,7 +130,7 @@ def read_names(data: bytes, block: Bytes, start: int, n: int, what: str) -> list
 
 
 def check_lists(block: Bytes, start: int, tag: bytes, n: int, records: NDArray[np.void], kind: int) -> None:
-    """The lists of LFRF or AFRF must give each source the features that have it, no more and no fewer."""
+    """Check that the lists of LFRF or AFRF give each source the features that have it, no more and no fewer."""
     n_lists = read_chunk(block, start, tag)
     require(n_lists >= n, f"{n_lists} lists of features for {n} {tag.decode()} entries")
     offsets = words(piece(block, start + layout.CHUNK_SIZE, 4 * n, "offsets of feature lists"))
@@ -151,7 +151,7 @@ def check_lists(block: Bytes, start: int, tag: bytes, n: int, records: NDArray[n
 
 
 def read_chunk(block: Bytes, start: int, tag: bytes) -> int:
-    """The number of entries of a chunk."""
+    """Read the number of entries of a chunk."""
     head = piece(block, start, layout.CHUNK_SIZE, f"chunk {tag.decode()}")
     found, _, n = struct.unpack(layout.CHUNK, head.tobytes())
     require(found == tag, f"no chunk {tag.decode()} where it should be")
@@ -159,7 +159,7 @@ def read_chunk(block: Bytes, start: int, tag: bytes) -> int:
 
 
 def piece(block: Bytes, start: int, size: int, what: str) -> Bytes:
-    """`size` bytes from `start` on."""
+    """Return `size` bytes from `start` on."""
     require(start + size <= len(block), f"{what} beyond its end")
     return block[start : start + size]
 
@@ -169,11 +169,11 @@ def words(raw: Bytes) -> Words:
 
 
 def gather_words(block: Bytes, places: Words) -> Words:
-    """The numbers that begin at these places, which need not be multiples of 4."""
+    """Return the numbers that begin at these places, which need not be multiples of 4."""
     return sum((block[places + k].astype(np.int64) << 8 * k for k in range(4)), np.zeros(len(places), np.int64))
 
 
 def require(holds: bool, fault: str) -> None:
-    """Say what the file holds that it should not."""
+    """Raise an error that names what the file should not contain, unless `holds`."""
     if not holds:
         raise ModelFileError(f"the .crfsuite file is damaged: it has {fault}")

@@ -22,7 +22,7 @@ LARGEST = 2**32 - 1  # bytes that offsets of 32 bits can reach
 
 
 def crfsuite_bytes(labels: Sequence[Any], attributes: Sequence[str], features: FeatureMap, weights: Floats) -> bytes:
-    """The content of a .crfsuite file with this model."""
+    """Return the content of a .crfsuite file with this model."""
     label_names = [encoded(label, "label") for label in labels]
     kept, records = kept_features(features, weights)
     names = [encoded(attributes[a], "attribute") for a in kept.tolist()]
@@ -52,7 +52,7 @@ def crfsuite_bytes(labels: Sequence[Any], attributes: Sequence[str], features: F
 
 
 def encoded(name: Any, what: str) -> bytes:
-    """A name as CRFsuite keeps it."""
+    """Return a name as CRFsuite keeps it."""
     if not isinstance(name, str):
         raise ModelFileError(
             f"{what} {name!r} is of type {type(name).__name__}, and a .crfsuite file holds strings; train with "
@@ -68,14 +68,19 @@ def encoded(name: Any, what: str) -> bytes:
 
 
 def refuse_twins(names: Sequence[bytes], what: str) -> None:
-    """A template may make attributes that are told apart by their parts alone: "a/b" + "c" and "a" + "b/c"."""
+    """Reject equal names.
+
+    A template may make attributes that differ only in their parts: "a/b" + "c" and "a" + "b/c".
+    """
     if len(set(names)) < len(names):
         twin = next(name for name, n in Counter(names).items() if n > 1).decode(layout.ENCODING, layout.ERRORS)
-        raise ModelFileError(f"{what} {twin!r} is there twice, and a .crfsuite file tells names apart; save it as .crf")
+        raise ModelFileError(
+            f"{what} {twin!r} occurs twice, and names in a .crfsuite file are distinct; save it as .crf"
+        )
 
 
 def kept_features(features: FeatureMap, weights: Floats) -> tuple[Longs, NDArray[np.void]]:
-    """The attributes that have a weight, and a record of each weight that is not 0."""
+    """Return the attributes that have a weight, and a record of each weight that is not 0."""
     sources = np.concatenate((np.repeat(np.arange(features.n_attributes), np.diff(features.offsets)), features.sources))
     is_state = np.arange(features.n_weights) < features.n_state
     used = weights != 0.0
@@ -94,7 +99,7 @@ def chunk(tag: bytes, n: int, content: bytes) -> bytes:
 
 
 def lists_chunk(tag: bytes, n: int, n_empty: int, records: NDArray[np.void], kind: int, start: int) -> bytes:
-    """LFRF or AFRF: for each of n sources its features; `n_empty` more have no list. It begins at `start`."""
+    """Return LFRF or AFRF: for each of n sources its features; `n_empty` more have no list. It begins at `start`."""
     ids = np.flatnonzero(records["kind"] == kind)  # by source: that is how the features are ordered
     counts = np.bincount(records["source"][ids], minlength=n)
     before = np.cumsum(counts) - counts
@@ -109,7 +114,7 @@ def lists_chunk(tag: bytes, n: int, n_empty: int, records: NDArray[np.void], kin
 
 
 def names_chunk(names: Sequence[bytes]) -> bytes:
-    """A CQDB: names by id, and ids by name."""
+    """Return a CQDB: names by id, and ids by name."""
     terminated = [name + b"\0" for name in names]
     records = [struct.pack("<II", k, len(name)) + name for k, name in enumerate(terminated)]
     first = layout.NAMES_HEADER_SIZE + 8 * layout.N_TABLES
@@ -122,7 +127,7 @@ def names_chunk(names: Sequence[bytes]) -> bytes:
 
 
 def hash_tables(keys: Longs, places: Iterable[int], start: int) -> tuple[bytes, bytes]:
-    """The references to the hash tables, which begin at `start`, and their slots.
+    """Return the references to the hash tables, which begin at `start`, and their slots.
 
     A table has twice as many slots as names. A name goes to the first free slot from (hash / 256) on, around the end.
     """

@@ -15,7 +15,7 @@ BLOCK = 12  # bytes that a round takes in
 
 
 def hashes(strings: Sequence[bytes]) -> Longs:
-    """The hash of each string, none of which is empty."""
+    """Return the hash of each string, none of which is empty."""
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     state = np.tile((0xDEADBEEF + lengths).astype(np.uint32), (3, 1))
     n_rounds = -(-lengths // BLOCK)
@@ -27,7 +27,7 @@ def hashes(strings: Sequence[bytes]) -> Longs:
 
 
 def absorb(strings: Sequence[bytes], state: Words, n_rounds: int) -> Words:
-    """The final state of strings of so many rounds."""
+    """Return the final state of strings of so many rounds."""
     padded = b"".join(string.ljust(BLOCK * n_rounds, b"\0") for string in strings)
     blocks = np.frombuffer(padded, "<u4").reshape(len(strings), n_rounds, 3).astype(np.uint32)
     for r in range(n_rounds):
@@ -47,7 +47,7 @@ def mix(a: Words, b: Words, c: Words) -> tuple[Words, Words, Words]:
 
 
 def stir(x: Words, y: Words, z: Words, k: int) -> tuple[Words, Words]:
-    """The new x and z."""
+    """Return the new x and z."""
     return (x - z) ^ rotated(z, k), z + y
 
 

@@ -1,8 +1,8 @@
 """Weights by name, as other toolkits keep them, to a model whose attributes a template makes.
 
-CRF++ and Wapiti know an attribute by its text alone, "U02:a/b/c", and do not tell whether that is "a/b" and "c" or "a"
-and "b/c". Templates here tell them apart. So a name becomes as many attributes as there are ways to read it, each with
-the weights of the name: whichever the data bring, the score is that of the other toolkit.
+CRF++ and Wapiti identify an attribute by its text, "U02:a/b/c", and do not record whether that is "a/b" and "c" or "a"
+and "b/c". Templates here distinguish the two. So a name becomes as many attributes as there are ways to read it, each
+with the weights of the name: the score is that of the other toolkit, whichever of them occurs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ class NamedWeights(NamedTuple):
 
 
 def with_template(named: NamedWeights, template: TemplateFile) -> ModelContent:
-    """The model that reads columns through a template. The input may have more columns than the template reads."""
+    """Return the model that reads columns through a template.
+
+    The input may have more columns than the template reads.
+    """
     used, counts = np.unique(named.owners, return_counts=True)
     readings = Readings(compile_templates(template.templates))
     owners = [place for place, name in enumerate(used.tolist()) for _ in range(readings.add(named.names[name]))]
@@ -48,7 +51,7 @@ def with_template(named: NamedWeights, template: TemplateFile) -> ModelContent:
 
 
 def with_items(named: NamedWeights) -> ModelContent:
-    """The model whose attributes are the names themselves."""
+    """Return the model whose attributes are the names themselves."""
     used, counts = np.unique(named.owners, return_counts=True)
     attributes = ItemAttributes.of(named.names[name] for name in used.tolist())
     return content(named, attributes, np.cumsum(counts) - counts, counts, {"kind": "items"})
@@ -57,7 +60,7 @@ def with_items(named: NamedWeights) -> ModelContent:
 def content(
     named: NamedWeights, attributes: Attributes, firsts: Longs, counts: Longs, input: dict[str, object]
 ) -> ModelContent:
-    """A model whose attribute a has the `counts[a]` weights from `firsts[a]` on."""
+    """Return a model whose attribute a has the `counts[a]` weights from `firsts[a]` on."""
     before = np.cumsum(counts) - counts
     taken = np.repeat(firsts - before, counts) + np.arange(counts.sum())
     sources, targets = np.nonzero(named.transitions)
@@ -108,7 +111,7 @@ class Readings:
             raise ModelFileError(f"attribute {name[:50]!r} can be read in more than {MOST_READINGS:,} ways")
 
     def readings(self, family: Family, name: str) -> Iterator[tuple[str, ...]]:
-        """The values of the macros that make a family spell the name."""
+        """Return the values of the macros that make a family spell the name."""
         first, *texts = family.texts
         if not texts:
             if name == first:
@@ -120,7 +123,10 @@ class Readings:
                 yield values
 
     def can_be(self, value: str, alphabet: int) -> bool:
-        """Whether a cell can have this value. (Fewer readings are fewer attributes; what is left over does no harm.)"""
+        """Return whether a cell can have this value.
+
+        (Fewer readings are fewer attributes; unneeded ones do no harm.)
+        """
         if alphabet in self.truths:
             return value in ("true", "false")
         return bool(value) or alphabet in self.may_be_empty
@@ -132,7 +138,7 @@ class Readings:
         return [*self.alphabets_of(left), right]
 
     def number(self, space: int, values: Sequence[str]) -> int:
-        """The id of values in a space."""
+        """Return the id of values in a space."""
         if space < self.program.n_alphabets:
             return self.alphabets[space][values[0]]
         pair = space - self.program.n_alphabets
@@ -147,7 +153,7 @@ class Readings:
 
 
 def divisions(rest: str, texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The values v that make v[0] + texts[0] + v[1] + texts[1] + ... equal to `rest`."""
+    """Return the values v that make v[0] + texts[0] + v[1] + texts[1] + ... equal to `rest`."""
     text, *more = texts
     if not more:
         if rest.endswith(text):

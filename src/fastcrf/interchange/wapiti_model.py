@@ -30,7 +30,7 @@ MAXENT, MEMM, CRF = 0, 1, 2
 
 
 def read_wapiti(data: bytes) -> ModelContent:
-    """The model in the content of a Wapiti model."""
+    """Read the model in the content of a Wapiti model."""
     scanner = Scanner(data)
     kind, n_weights = scanner.match(MODEL, "model header")
     check_kind(kind)
@@ -76,7 +76,7 @@ class Scanner:
         return found.groups()
 
     def strings(self, n: int) -> list[str]:
-        """The next n netstrings, and the line end after them."""
+        """Return the next n netstrings, and the line end after them."""
         strings = []
         for _ in range(n):
             end = int(self.match(LENGTH, "length of a string")[0]) + self.place
@@ -88,7 +88,7 @@ class Scanner:
         return strings
 
     def weights(self, n: int) -> tuple[Longs, Floats]:
-        """The places and values of the weights, n of them."""
+        """Return the places and values of the weights, n of them."""
         lines = self.data[self.place :].decode("ascii", "replace").split()
         require(len(lines) == n, f"{len(lines)} weights and says that it has {n}")
         try:
@@ -105,7 +105,7 @@ class Scanner:
 
 
 def named_weights(labels: list[str], names: list[str], places: Longs, values: Floats) -> NamedWeights:
-    """Weights by observation and label; those of label pairs must not depend on the data."""
+    """Return weights by observation and label; those of label pairs must not depend on the data."""
     n = len(labels)
     kinds = np.array([name[:1] for name in names], "U1")
     require(bool(np.isin(kinds, ("u", "b", "*")).all()), "an observation that begins with none of u, b and *")

@@ -1,4 +1,4 @@
-"""`fastcrf compare`: which solver for these data? Runs several and shows how fast each comes near the optimum."""
+"""`fastcrf compare`: run several solvers on data and show how fast each approaches the optimum."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def compare(
         list[str],
         typer.Argument(
             metavar="DATA",
-            help="Column files, addresses, digits, or a set in FASTCRF_DATA.",
+            help="Read column files, addresses, digits, or a set in FASTCRF_DATA.",
             rich_help_panel=DATA,
         ),
     ],
@@ -34,7 +34,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Compare these of `fastcrf solvers`, or all.  [default: a handful that suit the penalty]",
+            help="Compare these of `fastcrf solvers`, or all.  [default: the usual ones]",
             rich_help_panel=ALGORITHM,
         ),
     ] = None,
@@ -79,20 +79,21 @@ def compare(
         str | None, typer.Option(metavar="FILE", help="Draw the curves: .html (interactive), .png, .svg or .pdf.")
     ] = None,
     rows: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write every step of every run to this file, as JSON lines.")
+        str | None, typer.Option(metavar="FILE", help="Write one JSON line per iteration of each run to this file.")
     ] = None,
     cache: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where runs are kept.  [default: a folder in the user's cache]")
+        str | None,
+        typer.Option(metavar="FOLDER", help="Keep finished runs in this folder.  [default: in the user's cache]"),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as one JSON list.")] = False,
 ) -> None:
     """Compare solvers on your data.
 
-    Every solver starts from zero, and only the time spent inside it counts: compiling, scoring and printing do not. For
-    each run you see how it ended, its distance to the optimum, its held-out error, non-zero weights and memory; then
-    which solver was first to come within each distance. Runs are kept: repeating a command trains nothing, and a run
-    that was killed continues where it stopped.
+    Every solver starts from zero, and only the time spent inside it counts: compiling, scoring and printing do not. The
+    first table shows how each run ended, its optimality gap, held-out error, non-zero weights and memory; the second
+    shows which solver was the first to reach each gap. Finished runs are kept: a repeated command trains nothing, and
+    an interrupted run continues where it stopped.
 
     A solver may have options, as in sgd:batch_size=10:schedule=sqrt.
 
@@ -149,7 +150,7 @@ def compare(
 
 
 def find_dataset(name: str, dev: str | None, inputs: TrainingFiles) -> Dataset:
-    """A file, or else a corpus that is known by name; `dev` is a file of held-out data."""
+    """Return the dataset of a file, or else of a known name; `dev` is a file of held-out data."""
     from fastcrf.lab.dataset import make_dataset
     from fastcrf.lab.named_datasets import NAMED_DATASETS, divided
 
@@ -202,12 +203,12 @@ def run(experiment: Experiment, cache: str, watcher: Watcher) -> Rows:
         with announce_compilation():
             return run_experiment(experiment, Store(cache), watcher)
     except KeyboardInterrupt:
-        typer.echo("What has been measured is kept; run the same command again to continue.", err=True)
+        typer.echo("Finished runs are kept; run the same command again to continue.", err=True)
         raise
 
 
 def watcher(quiet: bool) -> Watcher:
-    """Progress on standard error, or none."""
+    """Return what shows progress on standard error, or shows nothing."""
     from fastcrf.lab.runner import NOBODY, Watcher
     from fastcrf.training.progress import Progress
 

@@ -8,16 +8,18 @@ import typer
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="MODEL", help="A model of fastcrf, CRFsuite, CRF++ or Wapiti.")],
-    target: Annotated[str, typer.Argument(metavar="FILE", help="Where to save it.")],
+    source: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Read this model of fastcrf, CRFsuite, CRF++ or Wapiti.")
+    ],
+    target: Annotated[str, typer.Argument(metavar="FILE", help="Save the model to this file.")],
     force: Annotated[bool, typer.Option("--force", help="Replace FILE even if it is not a model.")] = False,
 ) -> None:
     """Save a model in another format.
 
     A FILE that ends in .crfsuite gets CRFsuite's format, any other fastcrf's own. Models of CRF++ (as text, which
-    `crf_learn -t` writes) and of Wapiti keep their template or patterns, and tag raw columns. CRFsuite's format has no
-    room for a template, nor for how a model was trained: what CRFsuite tags with it must have the attributes that the
-    template would make.
+    `crf_learn -t` writes) and of Wapiti keep their template or patterns, and tag raw columns. CRFsuite's format
+    holds neither a template nor how a model was trained: data that CRFsuite tags with it must have the attributes that
+    the template would make.
 
     Examples:
 

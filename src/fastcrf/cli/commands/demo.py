@@ -1,4 +1,4 @@
-"""`fastcrf demo`: the whole job on a corpus that needs no download."""
+"""`fastcrf demo`: train, score and show a model on a generated corpus."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Task(StrEnum):
 
 
 def demo(
-    task: Annotated[
-        Task, typer.Option(help="Postal addresses from a grammar, or handwritten digits.")
-    ] = Task.addresses,
+    task: Annotated[Task, typer.Option(help="Choose postal addresses or handwritten digits.")] = Task.addresses,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to save the model.  [default: fastcrf-TASK.crf]"),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Save the model to this file.  [default: fastcrf-TASK.crf]"
+        ),
     ] = None,
     random_state: Annotated[int, typer.Option(help="Seed the corpus.", min=0)] = 0,
 ) -> None:

@@ -1,4 +1,4 @@
-"""What `fastcrf demo` shows: two toy corpora, each with a way to look at labels and a way to go on from there."""
+"""The corpora of `fastcrf demo`, each with a display of labels and advice on what to do next."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class DemoTask(NamedTuple):
 
 
 def addresses(seed: int, n: int = 4000) -> DemoTask:
-    """Postal addresses, a quarter of them held out. The model takes a file of one token a line."""
+    """Generate postal addresses, 25 % of them held out. The model takes a file of one token per line."""
     tokens, labels = make_addresses(n, seed)
     X = [column_items([[token] for token in address]) for address in tokens]
     train = n - n // 4
@@ -66,7 +66,7 @@ def addresses(seed: int, n: int = 4000) -> DemoTask:
 
 
 def colored(words: list[str], gold: list[str], found: list[str]) -> Columns:
-    """The parts of an address with their labels below; what is wrong is red, with the right label in brackets."""
+    """Return the parts of an address with their labels below; errors are red, with the correct label in brackets."""
     parts = []
     triples = zip(words, gold, found, strict=True)
     for (label, right), part in groupby(triples, key=lambda triple: (triple[2], triple[1] == triple[2])):
@@ -77,7 +77,7 @@ def colored(words: list[str], gold: list[str], found: list[str]) -> Columns:
 
 
 def digits(seed: int) -> DemoTask:
-    """Handwritten digits in a meter's log. Pixels are no columns, so the model is used from Python."""
+    """Generate handwritten digits in a meter's log. Pixels are not columns, so the model is used from Python."""
     X_train, X_test, y_train, y_test = make_digits(random_state=seed)
 
     def show(console: Console, predicted: Labels) -> None:
@@ -99,7 +99,7 @@ def digits(seed: int) -> DemoTask:
 
 
 def drawn(log: list[dict[str, float]], gold: list[str], found: list[str]) -> Text:
-    """The images of a log side by side, and below each the digit that was read; what is wrong is red."""
+    """Draw the images of a log side by side with the predicted digit below each; errors are red."""
     text = Text()
     for row in range(SIDE):
         greys = [[image.get(f"pixel{row}{column}", 0.0) for column in range(SIDE)] for image in log]

@@ -8,9 +8,9 @@ import typer
 
 
 def dump(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model of any format.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Read this model, of any format.")],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
+        str, typer.Option("--output", "-o", metavar="FILE", help="Write to this file; - is standard output.")
     ] = "-",
 ) -> None:
     """Print a model: labels, attributes and every weight that is not 0, as `crfsuite dump` does.

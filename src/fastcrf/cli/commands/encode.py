@@ -13,10 +13,12 @@ def encode(
     data: Annotated[
         list[str],
         typer.Argument(
-            metavar="DATA", help="Column files with the label last; - is standard input.", rich_help_panel=DATA
+            metavar="DATA", help="Read column files with the label last; - is standard input.", rich_help_panel=DATA
         ),
     ],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the encoded corpus.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Write the encoded corpus to this file.")
+    ],
     template: Template = None,
     template_kind: TemplateKind = None,
     items: Items = False,
@@ -27,11 +29,11 @@ def encode(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Encode training data that do not fit in memory.
+    """Encode training data that does not fit in memory.
 
-    The files are read one after another, once. What is written holds attributes, values, labels, weights, names and the
-    template, and is all that `fastcrf train` needs; it is mapped there, so that memory holds the model and not the
-    data. Encoding itself takes memory for the names of the attributes, not for the data.
+    The files are read once, one after another. The encoded corpus holds everything that `fastcrf train` needs, which
+    memory-maps it: memory holds the model and not the data. Encoding takes memory for the names of the attributes, not
+    for the data.
 
     Examples:
 

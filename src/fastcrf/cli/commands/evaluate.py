@@ -13,7 +13,7 @@ def evaluate(
     data: Annotated[
         str,
         typer.Argument(
-            metavar="DATA", help="Column file with the label last; - is standard input.", rich_help_panel=DATA
+            metavar="DATA", help="Read a column file with the label last; - is standard input.", rich_help_panel=DATA
         ),
     ],
     model: Annotated[

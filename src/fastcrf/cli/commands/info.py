@@ -1,4 +1,4 @@
-"""`fastcrf info`: what a model is, in short."""
+"""`fastcrf info`: a summary of a model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MOST_LABELS = 20  # that are listed in words
 
 
 def info(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model of any format.")],
-    top: Annotated[int, typer.Option(min=0, help="How many of the largest weights of each kind to show.")] = 10,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Read this model, of any format.")],
+    top: Annotated[int, typer.Option(min=0, help="Show this many of the largest weights of each kind.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Summarize a model: its labels, its weights by size, what it was trained with and how that ended.
@@ -40,12 +40,12 @@ def info(
 
 
 def printable(text: str) -> str:
-    """Names of bytes that are no UTF-8 cannot be printed as they are."""
+    """Replace bytes that are not UTF-8, which cannot be printed."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def summary_of(model: Model, top: int) -> dict[str, Any]:
-    """What there is to know of a model, as JSON can hold it."""
+    """Return the properties of a model, as JSON can hold them."""
     return {
         "labels": model.labels,
         "input": model.input,
@@ -61,7 +61,7 @@ def summary_of(model: Model, top: int) -> dict[str, Any]:
 
 
 def weights_by_size(model: Model) -> dict[str, Any]:
-    """How many weights there are, of which kind, and how large."""
+    """Return the number of weights of each kind and the quantiles of their size."""
     import numpy as np
 
     sizes = np.abs(model.weights)
@@ -78,13 +78,13 @@ def weights_by_size(model: Model) -> dict[str, Any]:
 
 
 def largest(weights: Mapping[tuple[Any, ...], float], n: int) -> list[list[Any]]:
-    """The n largest weights, by size and then by name: [attribute or labels before, label, weight]."""
+    """Return the n largest weights, by size and then by name: [attribute or labels before, label, weight]."""
     chosen = sorted(weights.items(), key=lambda pair: (-abs(pair[1]), str(pair[0])))[:n]
     return [[*names, weight] for names, weight in chosen]
 
 
 def in_words(summary: dict[str, Any]) -> str:
-    """The same for people."""
+    """Return the same as text."""
     labels, sizes, training = summary["labels"], summary["weights"], summary["training"]
     more = f", ... ({len(labels):,} labels)" if len(labels) > MOST_LABELS else ""
     lines = {
@@ -95,10 +95,10 @@ def in_words(summary: dict[str, Any]) -> str:
         "sizes": f"median {sizes['median']:.3g}, 90 % below {sizes['90%']:.3g}, 99 % below {sizes['99%']:.3g}, largest "
         f"{sizes['largest']:.3g}",
         "parameters": ", ".join(f"{name}={value}" for name, value in summary["parameters"].items()),
-        "training": training_in_words(training) if training else "the file does not tell",
+        "training": training_in_words(training) if training else "not recorded in this file",
     }
     text = "\n".join(f"{name:13}{value}" for name, value in lines.items() if value)
-    kinds = {"label pairs": "transitions", "longer label grams": "grams", "attributes": "states"}
+    kinds = {"label pairs": "transitions", "longer label n-grams": "grams", "attributes": "states"}
     return "\n".join([text, *chain.from_iterable(table(title, summary[kind]) for title, kind in kinds.items())])
 
 
@@ -111,7 +111,7 @@ def input_in_words(kind: dict[str, Any]) -> str:
 
 
 def training_in_words(training: dict[str, Any]) -> str:
-    """How training ended: the reason, and the figures that the model holds."""
+    """Return the reason why training ended, and the figures that the model holds."""
     figures = ", ".join(
         f"{name.replace('_', ' ')} {value:.6g}" for name, value in training.items() if isinstance(value, (int, float))
     )
@@ -119,7 +119,7 @@ def training_in_words(training: dict[str, Any]) -> str:
 
 
 def table(title: str, rows: list[list[Any]]) -> list[str]:
-    """The largest weights of a kind, a line each."""
+    """Return the largest weights of a kind, one per line."""
     return (
         [
             "",

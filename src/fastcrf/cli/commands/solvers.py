@@ -12,8 +12,8 @@ def solvers(
 ) -> None:
     """List the training algorithms.
 
-    The core comes first: solvers for training models, of which `auto`, the default, needs no choice. The laboratory has
-    published algorithms to read and compare. For each solver the list has its paper, the penalties it handles, what it
+    The core comes first: solvers for training models; `auto` is the default. The laboratory has published algorithms
+    to read and compare. For each solver the list has its paper, the penalties it handles, what it
     needs from the problem, its guarantee, and its options with their defaults.
 
     Examples:
@@ -36,7 +36,7 @@ def solvers(
 
 
 def in_words(solver: dict[str, Any]) -> str:
-    """One solver, a line for each thing to know of it."""
+    """Return the description of one solver, one property per line."""
     options = ", ".join(f"{name}={value}" for name, value in solver["options"].items())
     lines = {
         "paper": solver["paper"],

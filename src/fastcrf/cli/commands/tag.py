@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 def tag(
     data: Annotated[
         list[str],
-        typer.Argument(metavar="DATA", help="Columns, plain or gzipped; - is standard input.", rich_help_panel="Data"),
+        typer.Argument(
+            metavar="DATA", help="Read columns, plain or gzipped; - is standard input.", rich_help_panel="Data"
+        ),
     ],
     model: Annotated[
         str,
         typer.Option("--model", "-m", metavar="FILE", help="Read this model, of any format.", rich_help_panel="Data"),
     ],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
+        str, typer.Option("--output", "-o", metavar="FILE", help="Write to this file; - is standard output.")
     ] = "-",
     scores: Annotated[
         bool,
-        typer.Option(
-            "--scores", help="Add the probability of each label and, before each sequence, that of all its labels."
-        ),
+        typer.Option("--scores", help="Add the probability of each label and of each label sequence."),
     ] = False,
     marginals: Annotated[
         bool, typer.Option("--marginals", help="Add a label/probability column for every label.")
@@ -68,7 +68,7 @@ def tag(
         str | None,
         typer.Option(
             metavar="ENGINE",
-            help="Tag on Dask workers, for --folder: tcp://host:8786, or local:4. Needs fastcrf[dask].",
+            help="Tag on Dask workers: tcp://host:8786 or local:4 (needs fastcrf[dask]).",
             rich_help_panel="Many files",
         ),
     ] = None,
@@ -77,11 +77,11 @@ def tag(
 
     Each line is printed with its columns, separated by tabs, and the label as an extra column. Blank lines and the
     comments of CoNLL-U stay, so line n of the output belongs to line n of the input. If the input already has a column
-    of labels, it is kept. If a line is broken, its file and number are reported and nothing is written. For an item
+    of labels, it is kept. A wrong line is reported with its file and number, and nothing is written. For an item
     file only the labels are printed. --scores puts a line such as "# 0.912345" before each sequence. --json prints a
     line for each sequence: its tokens, its labels and their probabilities, and the spans that the labels mark with
-    theirs. Several files are written one after another or, with --folder, each to a file of its own; these appear
-    whole or not at all, and an interrupted run continues with --resume.
+    theirs. Several files are written one after another or, with --folder, each to a file of its own; these are
+    written atomically, and an interrupted run continues with --resume.
 
     Examples:
 

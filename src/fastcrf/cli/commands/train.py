@@ -21,8 +21,8 @@ def train(asked: TrainOptions) -> None:
 
     Without a template, attributes are made from the columns before the label: words, shapes, prefixes and suffixes of
     the token and its neighbors. A template without B or b has no weights for pairs of labels. Ctrl-C ends training
-    after the current step and saves what was learnt. An older model of that name is replaced only when the new one is
-    complete; a file that is no model is not replaced without --force.
+    after the current iteration and saves the model. An older model of that name is replaced only when the new one is
+    complete; a file that is not a model is replaced only with --force.
 
     Examples:
 
@@ -66,7 +66,7 @@ def train(asked: TrainOptions) -> None:
 
 
 def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state: Checkpoint | None) -> None:
-    """Train on all data until the plan is fulfilled, save the model and tell how it went."""
+    """Train on all data until a stopping rule is met, save the model and report the outcome."""
     from fastcrf.cli.reports import outcome_in_words, outcome_of, save
     from fastcrf.cli.training_data import held_out_data, open_training_data
     from fastcrf.model.model import Model
@@ -100,7 +100,7 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
 
 
 def check_combination(asked: TrainOptions) -> None:
-    """Refuse options that have no meaning without others, or with them."""
+    """Reject options that require or exclude each other."""
     if asked.resume and not asked.checkpoint:
         refuse("--resume", "requires a checkpoint; add --checkpoint FILE.")
     if asked.patience is not None and not asked.dev:
@@ -122,7 +122,7 @@ def check_combination(asked: TrainOptions) -> None:
 
 
 def check_cv(asked: TrainOptions) -> None:
-    """--cv chooses c2, reads the files twice, and trains on this machine."""
+    """Reject options that --cv excludes: it chooses c2, reads the files twice, and runs in this process."""
     from fastcrf.data.files.destinations import CORPUS, kind_of
 
     for option in ("c2", "template_kind", "engine", "prior", "online"):
@@ -135,7 +135,7 @@ def check_cv(asked: TrainOptions) -> None:
 
 
 def check_paths(asked: TrainOptions) -> None:
-    """Refuse, before anything is read, to write where something would be lost or nothing can be written."""
+    """Reject destinations that cannot be written or hold something else, before any data is read."""
     from fastcrf.data.files.destinations import CHECKPOINT, MODELS, check_apart, check_ours
     from fastcrf.data.templates.dialects import BUILT_IN
     from fastcrf.system.atomic_write import check_replaceable
@@ -174,7 +174,7 @@ def parameters_of(asked: TrainOptions) -> dict[str, Any]:
 
 
 def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
-    """The c2 with the highest held-out likelihood."""
+    """Return the c2 with the highest held-out likelihood."""
     from fastcrf.cli.data_files import training_files
     from fastcrf.cli.training_data import one_behind_another
     from fastcrf.estimators.crf import CRF

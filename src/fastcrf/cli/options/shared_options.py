@@ -15,14 +15,14 @@ Template = Annotated[
         "--template",
         "-t",
         metavar="FILE",
-        help="Make attributes with a template of CRF++, Wapiti or CRFsuite: a file, or crfsuite-chunking.",
+        help="Make attributes with a template: a file, or crfsuite-chunking.",
         rich_help_panel=DATA,
     ),
 ]
 TemplateKind = Annotated[
     str | None,
     typer.Option(
-        metavar="KIND", help="crfpp, wapiti or crfsuite.  [default: recognized from the template]", rich_help_panel=DATA
+        metavar="KIND", help="Read the template as crfpp, wapiti or crfsuite.  [default: detect]", rich_help_panel=DATA
     ),
 ]
 Items = Annotated[
@@ -39,7 +39,7 @@ Separator = Annotated[
 Boundaries = Annotated[
     bool,
     typer.Option(
-        "--boundaries", help="Give the start and the end of a sequence transition weights.", rich_help_panel=FEATURES
+        "--boundaries", help="Give transition weights to the start and the end of a sequence.", rich_help_panel=FEATURES
     ),
 ]
 NJobs = Annotated[

@@ -31,7 +31,7 @@ def read_solver(text: str) -> tuple[str, Solver]:
 
 
 def listed_solvers(text: str | None, c1: float, c2: float) -> list[str]:
-    """The solvers that the user named, or `all`, or the usual ones; of the latter, those that handle the penalty."""
+    """Return the named solvers, or `all`, or the usual ones; of the latter two, those that handle the penalty."""
     from fastcrf.fitting.solver_choice import able_solvers, usual_solvers
 
     if not text:
@@ -40,7 +40,7 @@ def listed_solvers(text: str | None, c1: float, c2: float) -> list[str]:
 
 
 def complete_solver(incomplete: str) -> list[tuple[str, str]]:
-    """(name, tier) of each solver whose name begins so."""
+    """Return (name, tier) of each solver whose name begins so."""
     from fastcrf.solvers.registry import TIERS, names
 
     return [(name, tier) for tier in TIERS for name in names(tier) if name.startswith(incomplete)]

@@ -35,13 +35,13 @@ def option(panel: str, *words: str, help: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """What `fastcrf train` is asked for. None means that an option was not given."""
+    """The options of `fastcrf train`. None: not given."""
 
     data: Annotated[
         list[str],
         typer.Argument(
             metavar="DATA",
-            help="Column files with the label last, or what `fastcrf encode` wrote; - is standard input.",
+            help="Read columns with the label last, or an encoded corpus; - is stdin.",
             rich_help_panel=DATA,
         ),
     ]
@@ -140,7 +140,7 @@ class TrainOptions:
         option(
             CLUSTER,
             metavar="ENGINE",
-            help="Train on Dask workers, which read the files: tcp://host:8786, or local:4. Needs fastcrf[dask].",
+            help="Train on Dask: tcp://host:8786 or local:4 (needs fastcrf[dask]).",
         ),
     ] = None
     local_epochs: Annotated[

@@ -1,6 +1,6 @@
 """python-crfsuite's module: the same names, items, files, parameters, messages and exceptions, trained by fastcrf.
 
-Made after python-crfsuite 0.9.12. What differs is told in docs/from-crfsuite.md.
+Made after python-crfsuite 0.9.12. docs/from-crfsuite.md lists the differences.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from fastcrf.compat.pycrfsuite._items import ItemSequence
 from fastcrf.compat.pycrfsuite._tagger import Tagger
 from fastcrf.compat.pycrfsuite._trainer import BaseTrainer, Trainer
 
-CRFSUITE_VERSION = "0.12.2"  # whose behaviour this is
+CRFSUITE_VERSION = "0.12.2"  # whose behavior this module has
 
 __all__ = [
     "CRFSUITE_VERSION",

@@ -50,7 +50,7 @@ class DataSet:
         return list(self.label_ids)
 
     def split(self, holdout: int) -> tuple[Corpus, Corpus | None]:
-        """What to train on, and the sequences of the held-out group if there is one (a group below 0 is none)."""
+        """Return the training sequences, and those of the held-out group if there is one (a group below 0 is none)."""
         corpus = self.positions.corpus(self.labels)
         if holdout < 0:
             return corpus, None
@@ -59,7 +59,7 @@ class DataSet:
 
 
 def label_text(label: Any) -> str:
-    """A label as a .crfsuite file holds it."""
+    """Return a label as a .crfsuite file holds it."""
     if isinstance(label, bytes):
         return label.decode("utf-8", "surrogateescape")
     if not isinstance(label, str):
@@ -68,7 +68,7 @@ def label_text(label: Any) -> str:
 
 
 def chosen(corpus: Corpus, sequences: NDArray[np.bool_]) -> Corpus:
-    """Some sequences of a corpus without weights."""
+    """Return some sequences of a corpus without weights."""
     lengths, sizes = np.diff(corpus.starts), np.diff(corpus.offsets)
     positions = np.repeat(sequences, lengths)
     occurrences = np.repeat(positions, sizes)

@@ -1,4 +1,4 @@
-"""How good labels are on the held-out group, counted and written as CRFsuite does after each iteration."""
+"""Scores on the held-out group, counted and written as CRFsuite does after each iteration."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Evaluation:
         return np.bincount(labels, minlength=len(self.labels))
 
     def lines(self) -> Iterator[str]:
-        """What CRFsuite writes of the weights that were scored last."""
+        """Return CRFsuite's lines for the weights that were scored last."""
         with np.errstate(invalid="ignore", divide="ignore"):
             precision = np.where(self.found > 0, self.matches / self.found, 0.0)
             recall = np.where(self.there > 0, self.matches / self.there, 0.0)

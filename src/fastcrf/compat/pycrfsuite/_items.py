@@ -18,11 +18,11 @@ class ItemSequence:
         self._items: list[Item] = list(pyseq._items) if isinstance(pyseq, ItemSequence) else [*read(pyseq)]
 
     def items(self) -> list[dict[str, float]]:
-        """Names and values of the attributes of each item."""
+        """Return names and values of the attributes of each item."""
         return [dict(item) if isinstance(item, dict) else dict.fromkeys(item, 1.0) for item in self._items]
 
     def __iter__(self) -> Iterator[Item]:
-        """What fastcrf takes for the items."""
+        """Return the items in the form that fastcrf reads."""
         return iter(self._items)
 
     def __len__(self) -> int:
@@ -33,7 +33,7 @@ class ItemSequence:
 
 
 def read(items: Iterable[Any]) -> Iterator[Item]:
-    """Items with nothing left to interpret. Values of an attribute that occurs twice add up, as they do in scores."""
+    """Read items as names and values. Values of an attribute that occurs twice add up, as they do in scores."""
     for t, item in enumerate(items):
         try:
             names, values = flatten(item)

@@ -49,7 +49,7 @@ STORING = ("labels", "attributes", "feature references for transitions", "featur
 
 
 def generating(parameters: Parameters, holdout: int) -> Iterator[str]:
-    """Before the features are there."""
+    """Return the lines before the features are generated."""
     if holdout >= 0:
         yield from (f"Holdout group: {holdout + 1}\n", "\n")
     yield from ("Feature generation\n", "type: CRF1d\n", f"feature.minfreq: {parameters.get('feature.minfreq'):f}\n")
@@ -58,14 +58,14 @@ def generating(parameters: Parameters, holdout: int) -> Iterator[str]:
 
 
 def generated(n_features: int, seconds: float) -> Iterator[str]:
-    """When they are there: CRFsuite's dots, and their number."""
+    """Return the lines after it: CRFsuite's dots, and the number of features."""
     for tenth in range(10):
         yield from (str(tenth), *"....")
     yield from ("10", "\n", f"Number of features: {n_features}\n", f"Seconds required: {seconds:.3f}\n", "\n")
 
 
 def beginning(parameters: Parameters) -> Iterator[str]:
-    """The algorithm and its parameters."""
+    """Return the lines for the algorithm and its parameters."""
     names = LBFGS_NAMES if parameters.algorithm == "lbfgs" else {n: n for n in ALGORITHMS[parameters.algorithm]}
     yield f"{TITLES[parameters.algorithm]}\n"
     for name, shown in names.items():
@@ -78,7 +78,7 @@ def written(value: Any) -> str:
 
 
 def iteration(algorithm: str, row: Row, seconds: float) -> Iterator[str]:
-    """A step, without the blank line at its end."""
+    """Return the lines of an iteration, without the blank line at its end."""
     yield f"***** {'Epoch' if algorithm == 'l2sgd' else 'Iteration'} #{row['step']} *****\n"
     for column, form in FIELDS[algorithm].items():
         if row.get(column) is not None:
@@ -87,7 +87,7 @@ def iteration(algorithm: str, row: Row, seconds: float) -> Iterator[str]:
 
 
 def ending(algorithm: str, status: str, reason: str, seconds: float) -> Iterator[str]:
-    """Why the run ended. `terminated with error` is what programs look for."""
+    """Return the lines for the reason why the run ended. Programs search for `terminated with error`."""
     words = WORDS_OF_MISTAKES if algorithm in MISTAKES else WORDS
     name = SHORT.get(algorithm, TITLES[algorithm])
     sentence = words[status].format(name) if status in words else f"{name} terminated with error: {reason}\n"
@@ -96,7 +96,7 @@ def ending(algorithm: str, status: str, reason: str, seconds: float) -> Iterator
 
 
 def storing(counts: dict[str, tuple[int, int]], seconds: float) -> Iterator[str]:
-    """When the model is stored; `counts` are how many are kept of how many."""
+    """Return the lines for a stored model; `counts` are pairs of kept and all."""
     yield "Storing the model\n"
     for what, (kept, total) in counts.items():
         yield f"Number of active {what}: {kept} ({total})\n"

@@ -1,4 +1,4 @@
-"""What the messages of training say: CRFsuite's log, read line by line."""
+"""Parse the messages of training: CRFsuite's log, line by line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TrainLogParser:
         self.events: list[tuple[str, int, int]] = []  # name, first message, message after the last
 
     def feed(self, line: str) -> str | None:
-        """The event that this message completes, if any."""
+        """Return the event that this message completes, if any."""
         self.log.append(line)
         event = self._read(line)
         if event is not None:
@@ -61,7 +61,7 @@ class TrainLogParser:
 
     @property
     def last_log(self) -> str:
-        """The messages of the last event."""
+        """Return the messages of the last event."""
         _, start, end = self.events[-1]
         return "".join(self.log[start:end])
 

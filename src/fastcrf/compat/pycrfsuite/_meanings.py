@@ -1,4 +1,4 @@
-"""What a parameter of CRFsuite means in fastcrf: five places where its value goes."""
+"""The place in fastcrf for the value of a parameter of CRFsuite."""
 
 from __future__ import annotations
 

@@ -121,6 +121,6 @@ class Parameters:
         return self.given.get(name, self.known[name].default)
 
     def meaning(self, kind: type[Meaning]) -> dict[str, Any]:
-        """The values that have a meaning of this kind, set or default, by the name that they have in fastcrf."""
+        """Return the values, set or default, of the parameters that fastcrf has in this place, by fastcrf's names."""
         meanings = {name: parameter.meaning for name, parameter in self.known.items()}
         return {meaning.name: self.get(name) for name, meaning in meanings.items() if isinstance(meaning, kind)}

@@ -1,4 +1,4 @@
-"""From CRFsuite's parameters to what training needs: a solver, a penalty, stopping rules and a choice of features."""
+"""Convert CRFsuite's parameters to a plan of training: a solver, a penalty, stopping rules and a choice of features."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
 
 
 class Plan(NamedTuple):
-    """How to train."""
+    """A solver, a penalty, stopping rules and a choice of features."""
 
     solver: Solver
     c1: float
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
 
 
 def planned(parameters: Parameters) -> Plan:
-    """The plan for an algorithm and its parameters. What cannot be is one sentence, before anything runs."""
+    """Plan a run for an algorithm and its parameters. Raise ValueError before anything runs if they do not fit."""
     penalty = parameters.meaning(Penalty)
     c1, c2 = (at_least(name, penalty.get(name, 0.0), 0.0) for name in ("c1", "c2"))
     solver = _solver(parameters, c1)
@@ -42,7 +42,7 @@ def planned(parameters: Parameters) -> Plan:
 
 
 def feature_options(parameters: Parameters) -> dict[str, Any]:
-    """Arguments of `build_feature_map`. As in CRFsuite, pairs whose values sum to less than 0 are left out."""
+    """Return arguments of `build_feature_map`. As in CRFsuite, pairs whose values sum to less than 0 are left out."""
     chosen = parameters.meaning(Feature)
     return {
         "min_freq": chosen["min_freq"],
@@ -53,7 +53,7 @@ def feature_options(parameters: Parameters) -> dict[str, Any]:
 
 
 def _solver(parameters: Parameters, c1: float) -> Solver:
-    """The solver with its options. CRFsuite's lbfgs is OWL-QN under an L1 penalty."""
+    """Return the solver with its options. CRFsuite's lbfgs is OWL-QN under an L1 penalty."""
     name = "owlqn" if c1 > 0.0 else SOLVERS[parameters.algorithm]
     options = parameters.meaning(Option)
     if "linesearch" in parameters.known:

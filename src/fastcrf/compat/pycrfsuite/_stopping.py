@@ -1,4 +1,4 @@
-"""When CRFsuite's algorithms stop: three rules with exactly its comparisons."""
+"""Stopping rules of CRFsuite's algorithms: three rules with exactly its comparisons."""
 
 from __future__ import annotations
 

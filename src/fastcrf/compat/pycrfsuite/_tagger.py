@@ -67,7 +67,7 @@ class Tagger:
         self._model, self._data = None, b""
 
     def labels(self) -> list[str]:
-        """The labels, by id."""
+        """Return the labels, by id."""
         return list(self._opened().labels)
 
     def set(self, xseq: Iterable[Any]) -> None:
@@ -77,22 +77,22 @@ class Tagger:
         self._inferred: tuple[Floats, float] | None = None
 
     def tag(self, xseq: Iterable[Any] | None = None) -> list[str]:
-        """The best labels of a sequence, or of the current one."""
+        """Return the best labels of a sequence, or of the current one."""
         model = self._opened()
         if xseq is not None:
             self.set(xseq)
         return [self._labels[k] for k in viterbi(self._current, model.features, model.weights).tolist()]
 
     def tag_all(self, X: Iterable[Any]) -> list[list[str]]:
-        """The best labels of many sequences at once. The current sequence stays what it is."""
+        """Return the best labels of many sequences at once. The current sequence does not change."""
         return list(self._opened().predict(X))
 
     def marginals_of_all(self, X: Iterable[Any]) -> list[list[dict[str, float]]]:
-        """The probability of each label at each position of many sequences."""
+        """Return the probability of each label at each position of many sequences."""
         return self._opened().predict_marginals(X)
 
     def probability(self, yseq: Iterable[str]) -> float:
-        """The probability of these labels for the current sequence; 0 where it is empty."""
+        """Return the probability of these labels for the current sequence; 0 where it is empty."""
         model, labels = self._opened(), list(yseq)
         n_items = self._current.n_positions
         if not n_items:
@@ -104,7 +104,7 @@ class Tagger:
         return math.exp(min(score - self._inference(model)[1], 0.0))
 
     def marginal(self, y: str, pos: int) -> float:
-        """The probability of a label at a position of the current sequence; 0 where it is empty."""
+        """Return the probability of a label at a position of the current sequence; 0 where it is empty."""
         model, n_items = self._opened(), self._current.n_positions
         if not n_items:
             return 0.0
@@ -121,7 +121,7 @@ class Tagger:
             file.writelines(self._dumped())
 
     def info(self) -> ParsedDump:
-        """The inside of the model."""
+        """Return the content of the model."""
         model, parsed = self._not_closed(), ParsedDump()
         parsed.header = dict(line.split(": ", 1) for line in header_lines(self._data))
         parsed.labels = {label: str(k) for k, label in enumerate(model.labels)}
@@ -150,7 +150,7 @@ class Tagger:
         return self._ids[name]
 
     def _inference(self, model: Model) -> tuple[Floats, float]:
-        """Probabilities of the labels at each position, and log Z: once for the current sequence."""
+        """Compute the probabilities of the labels at each position, and log Z: once for the current sequence."""
         if self._inferred is None:
             probabilities, log_z = infer_corpus(self._current, model.features, model.weights)
             self._inferred = probabilities, float(log_z[0])

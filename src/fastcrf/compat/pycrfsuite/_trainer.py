@@ -20,7 +20,7 @@ class BaseTrainer:
     verbose: Any = None
 
     def __new__(cls, *args: Any, **options: Any) -> BaseTrainer:
-        """What must be there even where a subclass has a constructor of its own that does not call ours."""
+        """Set what must exist even if a subclass has a constructor that does not call this one."""
         trainer = super().__new__(cls)
         trainer._parameters, trainer._data = Parameters(), DataSet()
         return trainer
@@ -35,7 +35,7 @@ class BaseTrainer:
         self.verbose = verbose
 
     def message(self, message: str) -> None:
-        """Receives each message of training; prints it if `verbose`. An exception ends training."""
+        """Receive each message of training; print it if `verbose`. An exception ends training."""
         if self.verbose:
             print(message, end="")
 
@@ -61,7 +61,7 @@ class BaseTrainer:
             write(model, content)
 
     def params(self) -> list[str]:
-        """The names of the parameters of the algorithm."""
+        """Return the names of the parameters of the algorithm."""
         return list(self._parameters.known)
 
     def set_params(self, params: Mapping[str, Any]) -> None:
@@ -82,7 +82,7 @@ class BaseTrainer:
         return self._parameters.get(name)
 
     def help(self, name: str) -> str:
-        """A word on a parameter."""
+        """Describe a parameter."""
         if name not in self._parameters.known:
             raise ValueError(f"Parameter not found: {name}")
         return self._parameters.known[name].help
@@ -92,7 +92,7 @@ class BaseTrainer:
         self._data = DataSet()
 
     def _before_train(self) -> None:
-        """For subclasses."""
+        """Do nothing; subclasses may override it."""
 
 
 class Trainer(BaseTrainer):

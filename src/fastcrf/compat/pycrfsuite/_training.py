@@ -1,4 +1,4 @@
-"""From a data set to a model, with a message at each stage: what `Trainer.train` does."""
+"""Train a model on a data set, with a message at each stage, for `Trainer.train`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Say = Callable[[str], object]
 
 
 def train(data: DataSet, parameters: Parameters, holdout: int, say: Say) -> bytes:
-    """The content of the .crfsuite file of the trained model. Each message goes to `say`, which may raise."""
+    """Return the content of the .crfsuite file of the trained model. Each message goes to `say`, which may raise."""
     plan = planned(parameters)  # what is wrong with the parameters comes before the first message
     tell(say, _log.generating(parameters, holdout))
     began = time.perf_counter()
@@ -66,7 +66,7 @@ class Story:
         return scores | ({"holdout_accuracy": self.evaluation} if self.evaluation else {})
 
     def __call__(self, row: Row) -> bool:
-        """Never asks to stop."""
+        """Return False, so that training continues."""
         if row["step"]:
             tell(self.say, _log.iteration(self.algorithm, row, row["seconds"] - self.seconds))
             if self.evaluation:
@@ -77,7 +77,7 @@ class Story:
 
 
 def store(attributes: ItemAttributes, labels: list[str], features: FeatureMap, weights: np.ndarray, say: Say) -> bytes:
-    """The content of the model's file."""
+    """Return the content of the model's file."""
     began = time.perf_counter()
     kept_attributes, kept_features, kept_weights = prune(attributes, features, weights)
     content = crfsuite_bytes(labels, kept_attributes.names(), kept_features, kept_weights)

@@ -15,7 +15,7 @@ CONTENT = "__FILE_RESOURCE_DATA__"
 
 
 class FileResource:
-    """Where a model file is. Of temporary files this is the owner: they go when it does."""
+    """The place of a model file. Temporary files are deleted with this object."""
 
     def __init__(self, filename: Any = None, keep_tempfiles: bool = False, suffix: str = "", prefix: str = "") -> None:
         self.auto = filename is None
@@ -24,7 +24,7 @@ class FileResource:
 
     @property
     def name(self) -> Any:
-        """The path, or None while there is no model."""
+        """Return the path, or None while there is no model."""
         if self._path is None and self._content is not None:
             self.ensure_name()
             with open(self._path, "wb") as file:
@@ -33,11 +33,11 @@ class FileResource:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a model, or at least a path."""
+        """Return whether there is a model, or at least a path."""
         return self._path is not None or self._content is not None
 
     def content(self) -> bytes:
-        """What is in the file."""
+        """Return the content of the file."""
         if self._content is not None:
             return self._content
         with open(self._path, "rb") as file:
@@ -59,7 +59,7 @@ class FileResource:
                 self._path = None
 
     def refresh(self) -> None:
-        """Another file for another model."""
+        """Use another file for another model."""
         self.cleanup()
         self.ensure_name()
 

@@ -34,7 +34,7 @@ OF_THE_TRAINER = {
 class CRF(BaseEstimator):
     """A linear-chain CRF. None stands for CRFsuite's default of the algorithm; before `fit` attributes are None.
 
-    docs/from-crfsuite.md tells what each parameter is in fastcrf.CRF. The model is a .crfsuite file, `model_filename`
+    docs/from-crfsuite.md lists the parameter of fastcrf.CRF for each. The model is a .crfsuite file, `model_filename`
     or a temporary one; `trainer_cls` is a subclass of `pycrfsuite.Trainer`.
     """
 
@@ -98,28 +98,28 @@ class CRF(BaseEstimator):
         return self
 
     def predict(self, X: Iterable[Any]) -> np.ndarray:
-        """The best labels: an array of lists, or of two dimensions where all sequences have the same length."""
+        """Return the best labels: an array of lists, or of two dimensions if all sequences have the same length."""
         return np.array(self._fitted().tag_all(X), dtype=object)
 
     def predict_single(self, xseq: Iterable[Any]) -> list[str]:
-        """The best labels of one sequence."""
+        """Return the best labels of one sequence."""
         return self._fitted().tag(xseq)
 
     def predict_marginals(self, X: Iterable[Any]) -> np.ndarray:
-        """The probability of each label at each position, in an array of the same kind as that of `predict`."""
+        """Return the probability of each label at each position, in an array of the same kind as that of `predict`."""
         return np.array(self._fitted().marginals_of_all(X), dtype=object)
 
     def predict_marginals_single(self, xseq: Iterable[Any]) -> list[dict[str, float]]:
-        """The probability of each label at each position of one sequence."""
+        """Return the probability of each label at each position of one sequence."""
         return self._fitted().marginals_of_all([xseq])[0]
 
     def score(self, X: Iterable[Any], y: Iterable[Any]) -> float:
-        """Token accuracy."""
+        """Compute the token accuracy."""
         return flat_accuracy_score(y, self.predict(X))
 
     @property
     def tagger_(self) -> Tagger | None:
-        """The tagger of the model."""
+        """Return the tagger of the model."""
         if self._tagger is None and self.modelfile.is_there:
             tagger = Tagger()
             if self.modelfile.auto:
@@ -131,12 +131,12 @@ class CRF(BaseEstimator):
 
     @property
     def classes_(self) -> list[str] | None:
-        """Labels in order of first appearance."""
+        """Return labels in order of first appearance."""
         return None if self.tagger_ is None else self.tagger_.labels()
 
     @property
     def size_(self) -> int | None:
-        """Bytes of the model file."""
+        """Return bytes of the model file."""
         return None if self._info is None else int(self._info.header["size"])
 
     @property
@@ -146,17 +146,17 @@ class CRF(BaseEstimator):
 
     @property
     def attributes_(self) -> list[str] | None:
-        """Names of the attributes that have a weight."""
+        """Return names of the attributes that have a weight."""
         return None if self._info is None else list(self._info.attributes)
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float] | None:
-        """Weights by (attribute, label)."""
+        """Return weights by (attribute, label)."""
         return None if self._info is None else self._info.state_features
 
     @property
     def transition_features_(self) -> dict[tuple[str, str], float] | None:
-        """Weights by (label before, label after)."""
+        """Return weights by (label before, label after)."""
         return None if self._info is None else self._info.transitions
 
     @property
@@ -189,7 +189,7 @@ class CRF(BaseEstimator):
         return {**self.__dict__, "_tagger": None, "_info_cached": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Pickles of older versions lack parameters of newer ones."""
+        """Restore a pickle; those of older versions lack parameters of newer ones."""
         defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
         others = {"training_log_": None, "_tagger": None, "_info_cached": None}
         self.__dict__.update({**defaults, **others, **state})

@@ -1,4 +1,4 @@
-"""The scores of `fastcrf.metrics` that sklearn-crfsuite has, too."""
+"""The scores of `fastcrf.metrics` that sklearn-crfsuite has."""
 
 from __future__ import annotations
 

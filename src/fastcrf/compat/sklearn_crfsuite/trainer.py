@@ -1,4 +1,4 @@
-"""A trainer that tells each iteration in one line."""
+"""A trainer that prints each iteration on one line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LinePerIterationTrainer(Trainer):
 
 
 def table(scores: dict[str, Any]) -> str:
-    """Precision, recall, F1 and the number of items of each label, in columns."""
+    """Return precision, recall, F1 and the number of items of each label, in columns."""
     width = max(5, *map(len, scores))
     lines = [f"{'Label':{width}}  Precision  Recall     F1  Support"]
     for label, score in sorted(scores.items()):

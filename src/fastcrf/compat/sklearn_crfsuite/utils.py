@@ -12,5 +12,5 @@ Element = TypeVar("Element")
 
 
 def flatten(y: Iterable[Iterable[Element]]) -> list[Element]:
-    """The elements of all lists in one."""
+    """Return the elements of all lists in one."""
     return [*chain.from_iterable(y)]

@@ -13,7 +13,7 @@ from fastcrf.system.mapped_arrays import empty_beside
 
 
 class Occurrences(NamedTuple):
-    """What occurs at the positions of a stretch of a corpus: the fields of a Corpus."""
+    """The occurrences at the positions of a slice of a corpus: fields of a Corpus."""
 
     offsets: Longs
     attributes: Ints
@@ -21,8 +21,9 @@ class Occurrences(NamedTuple):
 
 
 def with_occurrences(corpus: Corpus, n_occurrences: int, change: Callable[[Corpus], Occurrences]) -> Corpus:
-    """The corpus with so many occurrences, those that `change` makes of each stretch. Of a mapped corpus they are
-    mapped, too.
+    """Return the corpus with so many occurrences, those that `change` makes of each slice.
+
+    The occurrences of a memory-mapped corpus are memory-mapped as well.
     """
     home = corpus.attributes
     changed = corpus._replace(
@@ -43,7 +44,7 @@ def with_occurrences(corpus: Corpus, n_occurrences: int, change: Callable[[Corpu
 
 
 def with_attributes(corpus: Corpus, kept: NDArray[np.bool_], numbers: Ints) -> Corpus:
-    """The corpus with the attributes that are kept alone, each under its new number."""
+    """Return the corpus with only the kept attributes, each under its new number."""
 
     def without(stretch: Corpus) -> Occurrences:
         stays = kept[stretch.attributes]

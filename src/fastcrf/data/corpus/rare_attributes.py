@@ -12,9 +12,9 @@ from fastcrf.data.corpus.occurrences import with_attributes
 def without_rare(
     corpus: Corpus, n_attributes: int, min_count: int, n_known: int = 0
 ) -> tuple[Corpus, NDArray[np.bool_]]:
-    """The corpus with the attributes that occur at least `min_count` times, renumbered, and which of them these are.
+    """Return the corpus with the attributes that occur at least `min_count` times, renumbered, and a mask of these.
 
-    The first `n_known`, which an earlier model has, stay whether they occur or not.
+    The first `n_known`, which an earlier model has, stay even if they do not occur.
     """
     counts = np.zeros(n_attributes, np.int64)
     for stretch in corpus.stretches():

@@ -11,21 +11,21 @@ AT_ONCE = 1 << 14  # sequences that are moved together
 
 
 def partition(corpus: Corpus, n_blocks: int, seed: int) -> tuple[Corpus, Longs]:
-    """(the sequences in an order that `seed` alone decides, first sequence of each block and their number).
+    """Return (the sequences in an order that `seed` alone decides, first sequence of each block and their number).
 
-    Blocks differ by one sequence at most: a small one would have a large Lipschitz constant.
+    Blocks differ by at most one sequence: a small one would have a large Lipschitz constant.
     """
     order, bounds = order_of_blocks(corpus.n_sequences, n_blocks, seed)
     return reorder(corpus, order), bounds
 
 
 def order_of_blocks(n: int, n_blocks: int, seed: int) -> tuple[np.ndarray, Longs]:
-    """(the order of n sequences, first sequence of each block and their number), by `seed` alone."""
+    """Return (the order of n sequences, first sequence of each block and their number), by `seed` alone."""
     return np.random.default_rng([seed, 0, 2]).permutation(n), np.arange(n_blocks + 1) * n // n_blocks
 
 
 def reorder(corpus: Corpus, order: np.ndarray) -> Corpus:
-    """Sequences of a corpus in any order and as often as they are named; of a mapped corpus they are mapped, too."""
+    """Return sequences of a corpus in any order and number; those of a memory-mapped corpus are memory-mapped."""
     home, occurrences = corpus.attributes, corpus.offsets[corpus.starts]  # first of each sequence
     starts = np.concatenate(([0], np.cumsum(np.diff(corpus.starts)[order])))
     n_positions, n_occurrences = int(starts[-1]), int(np.diff(occurrences)[order].sum())
@@ -52,7 +52,7 @@ def reorder(corpus: Corpus, order: np.ndarray) -> Corpus:
 
 
 def rearrange(bounds: Longs, order: np.ndarray) -> tuple[Longs, Longs]:
-    """Stretches bounds[i]:bounds[i + 1] one behind the other in another order: (their new bounds, what they hold)."""
+    """Put slices bounds[i]:bounds[i + 1] in another order: (their new bounds, their content)."""
     sizes = bounds[order + 1] - bounds[order]
     moved = np.concatenate(([0], np.cumsum(sizes)))
     return moved, np.arange(moved[-1]) + np.repeat(bounds[order] - moved[:-1], sizes)

@@ -38,7 +38,7 @@ PathLike = str | os.PathLike[str]
 
 
 class CorpusFileError(ValueError):
-    """A corpus file that cannot be used; the message is one sentence."""
+    """Raise for a corpus file that cannot be used."""
 
 
 class Spool:
@@ -70,7 +70,7 @@ class Spool:
 
 
 class Entry(NamedTuple):
-    """What the checksum knows of an array."""
+    """The part of the checksum for an array."""
 
     dtype: str
     length: int
@@ -106,7 +106,7 @@ def write(path: PathLike, spools: Mapping[str, Spool], header: Mapping[str, Any]
 
 
 def read(path: PathLike) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Arrays, which are views of the mapped file, and header of a corpus file that nobody has changed."""
+    """Read the arrays, as views of the mapped file, and the header of an intact corpus file."""
     try:
         with safetensors.safe_open(path, framework="numpy") as file:  # looks at the layout, not at the arrays
             metadata = file.metadata() or {}
@@ -130,7 +130,7 @@ def read(path: PathLike) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 
 def views(content: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
-    """The arrays in the bytes of a file whose layout safetensors has checked."""
+    """Return the arrays in the bytes of a file whose layout safetensors has checked."""
     size = int.from_bytes(content[:8].tobytes(), "little")
     layout = json.loads(content[8 : 8 + size].tobytes())
     arrays = {}
@@ -146,7 +146,7 @@ def views(content: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
 
 
 def checksum(entries: Mapping[str, Entry], header: str) -> str:
-    """SHA-256 over the header and over name, type, length and SHA-256 of each array."""
+    """Compute the SHA-256 of the header and of name, type, length and SHA-256 of each array."""
     digest = hashlib.sha256(header.encode("utf-8", "surrogatepass"))
     for name in sorted(entries):
         digest.update("\0".join(("", name, *map(str, entries[name]))).encode("utf-8", "surrogatepass"))

@@ -52,7 +52,7 @@ def open_corpus(path: PathLike) -> EncodedCorpus:
 
 
 def checked_corpus(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_labels: int) -> Corpus:
-    """The corpus in the arrays, if every number is where a kernel may use it."""
+    """Return the corpus in the arrays, if every number is in the range that kernels require."""
     corpus = Corpus(
         starts=take(arrays, "starts", np.int64),
         offsets=take(arrays, "offsets", np.int64),
@@ -80,7 +80,7 @@ def take(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type) -> NDArray[
 
 
 def ascend(numbers: NDArray[Any], end: int, strictly: bool = False) -> bool:
-    """Whether numbers go from 0 to `end` and never down."""
+    """Return whether numbers go from 0 to `end` and never decrease."""
     if not len(numbers) or numbers[0] != 0 or numbers[-1] != end:
         return False
     looks = (numbers[first : first + LOOKED_AT + 1] for first in range(0, len(numbers), LOOKED_AT))
@@ -89,12 +89,12 @@ def ascend(numbers: NDArray[Any], end: int, strictly: bool = False) -> bool:
 
 
 def within(numbers: NDArray[Any], low: float, high: float) -> bool:
-    """Whether all numbers are finite and low <= number <= high."""
+    """Return whether all numbers are finite and low <= number <= high."""
     looks = (numbers[first : first + LOOKED_AT] for first in range(0, len(numbers), LOOKED_AT))
     return all(bool((np.isfinite(look) & (look >= low) & (look <= high)).all()) for look in looks)
 
 
 def require(holds: bool, fault: str) -> None:
-    """Say what the corpus holds that it should not."""
+    """Raise an error that names what the corpus should not contain, unless `holds`."""
     if not holds:
         raise CorpusFileError(f"the corpus is damaged: it has {fault}")

@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 
 class Written(NamedTuple):
-    """How much a corpus file holds."""
+    """The sizes of a corpus file."""
 
     sequences: int
     positions: int
@@ -82,7 +82,7 @@ def write_corpus(
 
 
 def pieces(part: Part, gatherer: Gatherer, label_ids: Mapping[Hashable, int]) -> Iterator[Corpus]:
-    """The corpus of a part, piece by piece. Writes: part.weights."""
+    """Return the corpus of a part, piece by piece. Writes: part.weights."""
     gatherer.begin()
     labels, kept = array("i"), array("d")
     for _, n_items in gather_pairs(part.X, part.y, gatherer, labels, label_ids.__getitem__):
@@ -97,7 +97,7 @@ def pieces(part: Part, gatherer: Gatherer, label_ids: Mapping[Hashable, int]) ->
 
 
 def take_piece(gatherer: Gatherer, labels: array[int], weights: array[float]) -> Corpus:
-    """What was gathered, which is then let go. Writes: gatherer, labels, weights."""
+    """Return what was gathered and release it. Writes: gatherer, labels, weights."""
     piece = gatherer.corpus()._replace(labels=np.array(labels, np.int32), weights=np.array(weights))
     gatherer.begin()
     del labels[:], weights[:]
@@ -137,7 +137,7 @@ class Spools:
         spool.append(numbers if len(numbers) else np.ones(n))
 
     def complete(self, arrays: Mapping[str, np.ndarray]) -> dict[str, Spool]:
-        """All arrays of the file: these, and those of the vocabulary."""
+        """Return all arrays of the file: these, and those of the vocabulary."""
         for name, content in arrays.items():
             self.of[name] = Spool(self.folder, content.dtype)
             self.of[name].append(content)
@@ -150,6 +150,6 @@ class Spools:
 
 @contextmanager
 def spools(folder: Path) -> Iterator[Spools]:
-    """Spools in a folder, which are gone in the end."""
+    """Make spools in a folder, which are removed at the end."""
     with closing(Spools(folder)) as spooled:
         yield spooled

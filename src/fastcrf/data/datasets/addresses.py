@@ -85,7 +85,7 @@ def make_addresses(n: int = 4000, random_state: int = 0) -> tuple[list[list[str]
 
 
 def address_items(tokens: Sequence[str]) -> list[list[str]]:
-    """Describe each token of an address by attributes of its own, and by the words and shapes beside it."""
+    """Describe each token of an address by attributes of its own, and by the words and shapes next to it."""
     texts = ["BOS", *(token.lower().strip(".,#") for token in tokens), "EOS"]
     shapes = ["BOS", *(token_shape(token) for token in tokens), "EOS"]
     return [
@@ -106,7 +106,9 @@ def address_items(tokens: Sequence[str]) -> list[list[str]]:
 
 
 def token_shape(token: str) -> str:
-    """Capitals as A, small letters as a, digits as 9, runs of letters as one: "Main," is "Aa," and "12BC" is "99A"."""
+    """Return the shape: capitals as A, small letters as a, digits as 9, runs of letters as one: "Main," is "Aa,",
+    "12BC" is "99A".
+    """
     shape = ""
     for character in token:
         kind = "9" if character.isdigit() else "A" if character.isupper() else "a" if character.isalpha() else character
@@ -127,7 +129,7 @@ def draw_address(rng: Random) -> Tagged:
 
 
 def street_line(rng: Random) -> Tagged:
-    """House number and street, with the flat behind, in front or nowhere."""
+    """Generate house number and street, with the flat after, before or nowhere."""
     line = [*house_number(rng), *street(rng)]
     chance = rng.random()
     if chance < 0.25:
@@ -142,7 +144,7 @@ def house_number(rng: Random) -> Tagged:
 
 
 def street(rng: Random) -> Tagged:
-    """Direction, name and type; sometimes the type leads, often a part is missing."""
+    """Generate direction, name and type; sometimes the type comes first, often a part is missing."""
     if rng.random() < 0.08:
         return leading_street(rng)
     return [
@@ -154,7 +156,7 @@ def street(rng: Random) -> Tagged:
 
 
 def leading_street(rng: Random) -> Tagged:
-    """A street that begins with its type: Highway 7, Via Ashford, Avenue B."""
+    """Generate a street that begins with its type: Highway 7, Via Ashford, Avenue B."""
     names = (str(rng.randrange(1, 300)), composed_name(rng), rng.choice("ABCDE"))
     name = rng.choices(names, weights=(60, 20, 20))[0]
     return labeled(rng.choice(LEADING_TYPES), "StreetType") + labeled(name, "StreetName")
@@ -192,7 +194,7 @@ def po_box(rng: Random) -> Tagged:
 
 
 def place(rng: Random) -> Tagged:
-    """Town, state and ZIP code, of which one may be missing."""
+    """Generate town, state and ZIP code, one of which may be missing."""
     missing = rng.choices(("", "PlaceName", "State", "ZipCode"), weights=(80, 4, 6, 10))[0]
     town = labeled(town_name(rng), "PlaceName")
     state = rng.choice(STATES) if rng.random() < 0.8 else rng.choice(LONG_STATES)
@@ -219,14 +221,14 @@ def person(rng: Random) -> str:
 
 
 def business(rng: Random) -> str:
-    """A firm or a club, often called after a town, a street or its founder."""
+    """Generate a firm or a club, often named after a town, a street or its founder."""
     names = (composed_name(rng), rng.choice(FAMOUS), f"{rng.choice(NATURE)} Street", f"{composed_name(rng)} & Sons")
     form = rng.choice(COMPANY_FORMS) if rng.random() < 0.3 else ""
     return f"{rng.choice(names)} {rng.choice(BUSINESSES)} {form}"
 
 
 def composed_name(rng: Random) -> str:
-    """A name such as Ashford: there are a thousand of them, so a held-out address often has one never seen before."""
+    """Generate a name such as Ashford: of 1,000 names, so that a held-out address often has an unseen one."""
     return rng.choice(HEADS) + rng.choice(TAILS)
 
 
@@ -245,7 +247,7 @@ def with_comma(part: Tagged) -> Tagged:
 
 
 def wear(address: Tagged, rng: Random) -> Tagged:
-    """Everyday noise: one hand writes in capitals, one in small letters, one without punctuation; all mistype."""
+    """Add everyday noise: all capitals, all small letters, no punctuation, typing errors."""
     rewrite = rng.choices((str, str.upper, str.lower, unpunctuated), weights=(55, 20, 12, 13))[0]
     return [(rewrite(mistyped(token, rng) if rng.random() < 0.06 else token), label) for token, label in address]
 

@@ -2,7 +2,7 @@
 
 Somebody reads a meter at intervals and writes down its last digit each time: it mostly stays or moves on by one, seldom
 by two, and 9 goes over into 0. Each digit is one of the 1,797 images of 8 x 8 pixels that scikit-learn ships. An image
-alone can be hard to read; the digits beside it help, and that is what the transitions of a chain learn. The images are
+alone can be hard to read; the digits next to it help, and that is what the transitions of a chain learn. The images are
 divided before anything is composed, so none is in both train and test.
 """
 
@@ -42,13 +42,13 @@ def compose(n: int, images: NDArray, digits: NDArray, rng: np.random.Generator) 
 
 
 def pixel_items(image: NDArray) -> dict[str, float]:
-    """The grey of each pixel that is not blank, from 0 to 1, by row and column; and a bias."""
+    """Return the gray of each pixel that is not blank, from 0 to 1, by row and column, and a bias."""
     greys = {f"pixel{p // SIDE}{p % SIDE}": float(grey) / DARKEST for p, grey in enumerate(image) if grey}
     return {"bias": 1.0, **greys}
 
 
 def meter_log(rng: np.random.Generator) -> str:
-    """Six to fourteen readings, the first of them anything."""
+    """Generate 6 to 14 readings, the first of them arbitrary."""
     advances = rng.choice(ADVANCES, size=rng.integers(5, 14), p=CHANCES)
     readings = (rng.integers(10) + np.cumsum([0, *advances])) % 10
     return "".join(map(str, readings))

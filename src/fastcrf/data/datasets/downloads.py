@@ -42,7 +42,7 @@ def download(url: str) -> bytes:
 
 
 def read_text(path: Path) -> bytes:
-    """The decompressed content of a file."""
+    """Return the decompressed content of a file."""
     try:
         return decompressed(path.read_bytes(), os.fspath(path))
     except OSError as error:
@@ -59,7 +59,7 @@ def decompressed(content: bytes, name: str) -> bytes:
 
 
 def check_text(text: bytes, sha256: str, name: str) -> None:
-    """Raise one sentence if the text is not the expected one."""
+    """Raise DataError if the text is not the expected one."""
     found = hashlib.sha256(text).hexdigest()
     if found != sha256:
         raise DataError(

@@ -27,14 +27,14 @@ CHUNKING_TEMPLATES = (  # name and column of a field, first and last offset
 
 
 def chunking(rows: ColumnRows) -> Items:
-    """Attributes such as ``w[0]=the`` and ``pos[-1]|pos[0]=DT|NN``, where the sentence has them."""
+    """Return attributes such as ``w[0]=the`` and ``pos[-1]|pos[0]=DT|NN``, where the sentence has them."""
     items: Items = [[] for _ in rows]
     add_n_grams(items, rows, CHUNKING_TEMPLATES)
     return with_ends(items)
 
 
 def ner(rows: ColumnRows) -> Items:
-    """Words, lower case and shapes from -2 to 2, word pairs, affixes of the word and of its neighbors."""
+    """Return words, lower case and shapes from -2 to 2, word pairs, affixes of the word and of its neighbors."""
     words = [row[0] for row in rows]
     items: Items = [[*affixes(word)] for word in words]
     add_window(items, "w", words, range(-2, 3))
@@ -47,7 +47,7 @@ def ner(rows: ColumnRows) -> Items:
 
 
 def ner_with_pos(rows: ColumnRows) -> Items:
-    """Attributes of `ner`, parts of speech from -2 to 2 and their pairs with the neighbors."""
+    """Return the attributes of `ner`, parts of speech from -2 to 2 and their pairs with the neighbors."""
     items = ner(rows)
     add_window(items, "pos", [row[1] for row in rows], range(-2, 3))
     add_n_grams(items, rows, (("pos", 1, -1, 0), ("pos", 1, 0, 1)))
@@ -55,7 +55,7 @@ def ner_with_pos(rows: ColumnRows) -> Items:
 
 
 def pos(rows: ColumnRows) -> Items:
-    """The word, its lower case, shape and affixes; the words around it and the pairs with them."""
+    """Return the word, its lower case, shape and affixes; the words around it and the pairs with them."""
     words = [row[0] for row in rows]
     items: Items = [[*affixes(word)] for word in words]
     add_window(items, "w", words, range(-2, 3))
@@ -66,7 +66,7 @@ def pos(rows: ColumnRows) -> Items:
 
 
 def characters(rows: ColumnRows) -> Items:
-    """Characters from -2 to 2, pairs inside [-2, 2] and the triple around the position."""
+    """Return characters from -2 to 2, pairs inside [-2, 2] and the triple around the position."""
     items: Items = [[] for _ in rows]
     add_window(items, "c", [row[0] for row in rows], range(-2, 3))
     add_n_grams(items, rows, (*[("c", 0, k, k + 1) for k in range(-2, 2)], ("c", 0, -1, 1)))
@@ -74,7 +74,7 @@ def characters(rows: ColumnRows) -> Items:
 
 
 def pixels(rows: ColumnRows) -> Items:
-    """``p17`` for each pixel that is set, and a bias."""
+    """Return ``p17`` for each pixel that is set, and a bias."""
     items: Items = [["bias", *(f"p{k}" for k, bit in enumerate(row[-1]) if bit == "1")] for row in rows]
     return with_ends(items)
 

@@ -46,9 +46,9 @@ class KnownSet(NamedTuple):
 
 
 def letters_from_stanford(text: bytes) -> bytes:
-    """The original letter.data (id, letter, next id, word id, position, fold, 128 pixels) as columns.
+    """Convert the original letter.data (id, letter, next id, word id, position, fold, 128 pixels) to columns.
 
-    A line of it is a letter; a next id of -1 ends the word.
+    Each line is a letter; a next id of -1 ends the word.
     """
     lines = []
     for line in text.decode("ascii").splitlines():

@@ -28,7 +28,7 @@ from fastcrf.exceptions import DataError
 
 
 def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """The folder of the corpora: the argument, or FASTCRF_DATA, or ~/fastcrf_data."""
+    """Return the folder of the corpora: the argument, or FASTCRF_DATA, or ~/fastcrf_data."""
     return Path(data_home or os.environ.get("FASTCRF_DATA") or "~/fastcrf_data").expanduser()
 
 
@@ -41,7 +41,7 @@ def load(
     items: bool = False,
     return_X_y: bool = False,
 ) -> Any:
-    """A set of `KNOWN_SETS` by its name. The loaders below are this function with the name filled in.
+    """Load a set of `KNOWN_SETS` by its name. The loaders below are this function for one name.
 
     subset: a part of the set, or "all"; items: attributes by the set's own feature set in place of columns;
     return_X_y: (data, target) instead of a Bunch, which also has `feature_set`, `filenames` and `DESCR`.
@@ -61,14 +61,14 @@ def load(
             target.append(labels)
     if return_X_y:
         return data, target
-    from sklearn.utils import Bunch  # here: nobody who tags needs scikit-learn
+    from sklearn.utils import Bunch  # imported here: tagging does not need scikit-learn
 
     files = [os.fspath(path) for path in paths]
     return Bunch(data=data, target=target, feature_set=known_set.feature_set, filenames=files, DESCR=known_set.origin)
 
 
 def ensure(name: str, known_set: KnownSet, part: Part, home: Path, download_if_missing: bool) -> Path:
-    """The path of a part's file, downloaded if it is not there and may be."""
+    """Return the path of a part's file; download it if it is missing and downloads are allowed."""
     path = home / name / f"{part.file}.txt.gz"
     if path.is_file():
         return path
@@ -84,7 +84,7 @@ def ensure(name: str, known_set: KnownSet, part: Part, home: Path, download_if_m
 
 
 def read_part(known_set: KnownSet, part: Part, path: Path) -> Iterator[tuple[ColumnRows, list[str]]]:
-    """Columns and labels of each sentence of a part, after its text was found to be the right one."""
+    """Read columns and labels of each sentence of a part, after a check of its text."""
     text, name = read_text(path), os.fspath(path)
     check_text(text, part.sha256, name)
     for sentence in sentences(text.decode("utf-8").split("\n"), name):

@@ -1,1 +1,1 @@
-"""From Python's data to arrays: what items, sequences and labels may be, and how attributes get their ids."""
+"""Encoding of Python's data as arrays: checks of items, sequences and labels, and ids of attributes."""

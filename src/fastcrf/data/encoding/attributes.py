@@ -1,8 +1,8 @@
-"""The attributes that a model knows: how data become their ids, and what they are called.
+"""The attributes that a model knows: how data is encoded as their ids, and their names.
 
 There are two kinds. `ItemAttributes` are names, and the data are items (dicts or lists of strings); the attributes of
 `fastcrf.data.template_engine.attributes` are made by a template, and the data are rows of raw columns. `boundaries.py`
-wraps either. Whatever needs to know the difference asks the attributes; nothing else looks at their kind.
+wraps either. Code that depends on the kind calls a method of the attributes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fastcrf.data.encoding.vocabulary import growing
 
 
 class Gatherer(Protocol):
-    """Takes sequences one after another and gives them back as a corpus."""
+    """A collector of sequences, which returns them as a corpus."""
 
     def add_sequence(self, sequence: Iterable[Any], place: str) -> int:
         """Append the positions of a sequence, which errors call `place`, and return their number."""
@@ -48,27 +48,31 @@ class Attributes(Protocol):
     def __len__(self) -> int: ...
 
     def names(self) -> list[str]:
-        """Their names, in the order of their ids."""
+        """Return their names, in the order of their ids."""
         ...
 
     def gatherer(self) -> Gatherer:
-        """For tagging: what is not known is left out."""
+        """Return a gatherer for tagging: unknown attributes are left out."""
         ...
 
     def learner(self) -> Learner:
-        """For training: what is not known becomes known, in a copy."""
+        """Return a gatherer for training, which adds unknown attributes to a copy, and a function that returns the
+        copy.
+        """
         ...
 
     def kept(self, used: NDArray[np.bool_]) -> Attributes:
-        """Those that are used, in the same order."""
+        """Return those that are used, in the same order."""
         ...
 
     def reads_like(self, other: Attributes) -> bool:
-        """Whether both make the same attributes of the same data, apart from which of them they know."""
+        """Return whether both make the same attributes of the same data, apart from which of them they know."""
         ...
 
     def joined(self, others: Sequence[Any]) -> tuple[Attributes, list[Ints]]:
-        """These and those of `others`, of the same kind, and for each of the others the new id of each of its own."""
+        """Return these and those of `others`, of the same kind, and for each of the others the new id of each of its
+        own.
+        """
         ...
 
 
@@ -88,7 +92,7 @@ class ItemAttributes:
 
     @classmethod
     def of(cls, names: Iterable[str]) -> ItemAttributes:
-        """Attributes with these names, numbered in this order."""
+        """Return attributes with these names, numbered in this order."""
         return cls(Names.in_order(names))
 
     def __len__(self) -> int:

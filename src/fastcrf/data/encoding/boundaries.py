@@ -1,4 +1,6 @@
-"""The start and the end of a sequence as states that labels follow and precede: tsuboi2011's y_0 and y_{T+1}.
+"""The start and the end of a sequence as states that labels follow and precede.
+
+They are y_0 and y_{T+1} of Tsuboi et al. (2011).
 
 Both states are known, so a weight of (start, label) is a weight of the label at the first position, and one of (label,
 end) a weight of the label at the last. That is what two attributes give, one at each end, which no item has to bring:
@@ -45,7 +47,7 @@ class BoundedGatherer:
 
 @dataclass(frozen=True)
 class BoundedAttributes:
-    """Those of the data, and two for the ends of each sequence."""
+    """The attributes of the data, and two for the ends of each sequence."""
 
     kind: ClassVar[str] = "bounded"
     n_fixed: ClassVar[int] = NUMBER
@@ -56,7 +58,7 @@ class BoundedAttributes:
         return NUMBER + len(self.inner)
 
     def names(self) -> list[str]:
-        """No attribute of the data has the name of a boundary, whatever it is called."""
+        """Return the names; the boundaries get names that no attribute of the data has."""
         names = self.inner.names()
         known, boundaries = set(names), []
         for name in NAMES:
@@ -85,28 +87,28 @@ class BoundedAttributes:
 
 
 def without_boundaries(attributes: Attributes) -> Attributes:
-    """The attributes that the data have."""
+    """Return the attributes that the data has."""
     return attributes.inner if isinstance(attributes, BoundedAttributes) else attributes
 
 
 def bounded(corpus: Corpus, attributes: Attributes) -> tuple[Corpus, Attributes]:
-    """An encoded corpus and its attributes with boundaries, if they are not there already."""
+    """Add boundaries to an encoded corpus and its attributes, if they are missing."""
     if isinstance(attributes, BoundedAttributes):
         return corpus, attributes
     return with_boundaries(corpus), BoundedAttributes(attributes)
 
 
 def with_boundaries(corpus: Corpus) -> Corpus:
-    """The corpus with the start before the attributes of each first position, and the end behind those of each last.
+    """Return the corpus with the start before the attributes of each first position, the end after those of each last.
 
-    What is -1 (unknown) stays.
+    Ids of -1 (unknown) stay.
     """
     n_sequences = int(np.count_nonzero(np.diff(corpus.starts)))
     return with_occurrences(corpus, len(corpus.attributes) + NUMBER * n_sequences, bound)
 
 
 def bound(stretch: Corpus) -> Occurrences:
-    """What occurs in some sequences, and their boundaries."""
+    """Return what occurs in some sequences, and their boundaries."""
     offsets, places, starts, ends = places_with_boundaries(stretch)
     attributes, values = np.empty(offsets[-1], np.int32), np.empty(offsets[-1] if len(stretch.values) else 0)
     attributes[places] = np.where(stretch.attributes < 0, stretch.attributes, stretch.attributes + NUMBER)
@@ -120,7 +122,7 @@ def bound(stretch: Corpus) -> Occurrences:
 def places_with_boundaries(
     corpus: Corpus,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The new offsets, and the new places of the occurrences, of the starts and of the ends."""
+    """Return the new offsets, and the new places of the occurrences, of the starts and of the ends."""
     begins, stops = corpus.starts[:-1], corpus.starts[1:]
     begins, lasts = begins[begins < stops], stops[begins < stops] - 1
     is_first, is_last = (np.zeros(corpus.n_positions, np.int64) for _ in range(2))

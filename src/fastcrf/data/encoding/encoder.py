@@ -1,4 +1,4 @@
-"""Sequences of items in, a `Corpus` of arrays out: the one way into the library for data from Python.
+"""Encode sequences of items as a `Corpus` of arrays: the only way into the library for data from Python.
 
 Everything is read once and in order, so X, y and their sequences may be generators, and what is kept is proportional to
 the encoded corpus (`array.array`, never lists of Python numbers).
@@ -23,13 +23,13 @@ UNKNOWN = -1  # id of a gold label that the model does not know
 
 
 class Encoder:
-    """Data to a corpus for tagging: attributes that were not seen in training do not count."""
+    """An encoder for tagging: attributes that were not seen in training are ignored."""
 
     def __init__(self, attributes: Attributes) -> None:
         self.attributes = attributes
 
     def encode(self, X: Iterable[Iterable[Any]]) -> Corpus:
-        """All sequences of X, without labels. Empty sequences are kept: they have no positions."""
+        """Encode all sequences of X, without labels. Empty sequences stay: they have no positions."""
         gatherer = self.attributes.gatherer()
         for i, sequence in enumerate(sequences_of(X)):
             gatherer.add_sequence(sequence, f"X[{i}]")
@@ -37,7 +37,7 @@ class Encoder:
         return gatherer.corpus()
 
     def encode_one(self, sequence: Iterable[Any]) -> Corpus:
-        """A corpus of one sequence."""
+        """Encode one sequence as a corpus."""
         gatherer = self.attributes.gatherer()
         gatherer.add_sequence(sequence, "The sequence")
         gatherer.end_sequence()
@@ -46,7 +46,10 @@ class Encoder:
     def encode_labeled(
         self, X: Iterable[Iterable[Any]], y: Iterable[Iterable[Hashable]], labels: Sequence[Hashable]
     ) -> Corpus:
-        """A held-out set: gold labels that the model does not know get the id -1. Empty sequences are skipped."""
+        """Encode a held-out set: gold labels that the model does not know get the id -1.
+
+        Empty sequences are skipped.
+        """
         known = {label: k for k, label in enumerate(labels)}
         return encode_pairs(X, y, self.attributes.gatherer(), lambda label: known.get(label, UNKNOWN))[0]
 
@@ -58,11 +61,11 @@ def encode_training(
     known: Attributes = NO_ITEMS,
     labels: Iterable[Hashable] | None = None,
 ) -> tuple[Corpus, Attributes, list[Any]]:
-    """The training corpus, the attributes and the labels, both numbered by first appearance.
+    """Encode the training corpus, its attributes and its labels, both numbered by first appearance.
 
     The `known` attributes and `labels` of an earlier model keep their numbers and are extended, in copies; the kind of
     attributes says what the sequences of X hold. Labels may be anything hashable; labels that compare equal are one
-    label. Empty sequences are skipped, and so are their weights, which are read last: reading X may bring them.
+    label. Empty sequences are skipped, and so are their weights, which are read last: reading X may produce them.
     """
     gatherer, learnt = known.learner()
     label_ids: Mapping[Hashable, int] = growing((label, k) for k, label in enumerate(labels or ()))
@@ -82,7 +85,7 @@ def encode_pairs(
     gatherer: Gatherer,
     label_id: Callable[[Hashable], int],
 ) -> tuple[Corpus, Longs, int]:
-    """The corpus of the non-empty sequences with their labels, the index of each in X, and the length of X."""
+    """Return the corpus of the non-empty sequences with their labels, the index of each in X, and the length of X."""
     labels, kept, total = array("i"), array("q"), 0
     for i, n_items in gather_pairs(X, y, gatherer, labels, label_id):
         total = i + 1
@@ -126,7 +129,7 @@ def add_labels(labels: array[int], gold: Iterable[Hashable], label_id: Callable[
 
 
 def weights_of_kept(weights: Floats, kept: Longs, total: int) -> Floats:
-    """Weights of the sequences that are not empty; none at all when every weight is 1."""
+    """Return the weights of the sequences that are not empty; an empty array if every weight is 1."""
     if len(weights) != total:
         raise DataError(f"sample_weight has {len(weights)} weights and X has {total} sequences; give one per sequence.")
     weights = weights[kept]

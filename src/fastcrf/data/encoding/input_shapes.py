@@ -1,4 +1,4 @@
-"""What X and y may be: iterables of sequences. Every other shape gets one sentence that says what to do."""
+"""Checks of the shapes of X and y, which are iterables of sequences. Errors say what to do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTHING_MORE = object()  # stands for what is beyond the end of the shorter of X
 
 
 def sequences_of(X: Any) -> Any:
-    """X itself, if it can be an iterable of sequences of items."""
+    """Return X itself, if it can be an iterable of sequences of items."""
     if is_matrix(X):
         raise DataError(
             f"X is {describe(X)}, but a CRF needs to know where sequences begin: give {SHAPE}, each row as a dict such "
@@ -29,7 +29,7 @@ def sequences_of(X: Any) -> Any:
 
 
 def items_of(sequence: Any, place: str) -> Iterable[Any]:
-    """A sequence itself, if its elements can be items. (A string can be: its items are characters.)"""
+    """Return a sequence itself, if its elements can be items. (A string can be: its items are characters.)"""
     if isinstance(sequence, Mapping):
         raise DataError(f"{place} is {describe(sequence)}, so it looks like a single item; put the items in a list.")
     if is_matrix(sequence):
@@ -40,21 +40,21 @@ def items_of(sequence: Any, place: str) -> Iterable[Any]:
 
 
 def labels_of(gold: Any, place: str) -> Iterable[Any]:
-    """A sequence of labels itself. (A string is none: its characters would become labels.)"""
+    """Return a sequence of labels itself. (A string is none: its characters would become labels.)"""
     if isinstance(gold, (Mapping, str, bytes)) or not isinstance(gold, Iterable) or is_scalar(gold):
         raise DataError(f"{place} is {describe(gold)}, not a sequence of labels; give one list of labels per sequence.")
     return gold
 
 
 def is_matrix(thing: Any) -> bool:
-    """Whether this is an array of numbers, a sparse matrix or a table: rows that look like items but are not."""
+    """Return whether this is an array of numbers, a sparse matrix or a table, whose rows are not items."""
     if isinstance(thing, np.ndarray):
         return thing.dtype.kind not in "OUS" or thing.ndim == 0
     return hasattr(thing, "tocsr") or (hasattr(thing, "columns") and hasattr(thing, "iloc"))
 
 
 def pairs_of(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
-    """Each sequence of X with its labels. Lengths are compared first where they are known, else as they come."""
+    """Return each sequence of X with its labels. Lengths are compared first if they are known, else during reading."""
     if not isinstance(y, Iterable) or isinstance(y, (Mapping, str, bytes)) or is_scalar(y):
         raise DataError(f"y is {describe(y)}; give one list of labels per sequence of X.")
     X = sequences_of(X)
@@ -64,13 +64,13 @@ def pairs_of(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
         if sequence is NOTHING_MORE or gold is NOTHING_MORE:
             short, long = ("X", "y") if sequence is NOTHING_MORE else ("y", "X")
             raise DataError(
-                f"{short} ends after {i} sequences and {long} goes on; give one list of labels per sequence."
+                f"{short} ends after {i} sequences and {long} has more; give one list of labels per sequence."
             )
         yield sequence, gold
 
 
 def checked_weights(sample_weight: Any) -> Floats:
-    """Sequence weights as an array: one finite number >= 0 per sequence."""
+    """Return sequence weights as an array: one finite number >= 0 per sequence."""
     try:
         is_array = hasattr(sample_weight, "__len__") or hasattr(sample_weight, "__array__")
         weights = np.array(sample_weight if is_array else list(sample_weight), np.float64)

@@ -1,4 +1,4 @@
-"""Gathers items: in plain Python at first, in compiled code from the sequence on at which it is loaded."""
+"""Gather items: first in plain Python, then in compiled code once it is loaded."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ class ItemGatherer:
         self.gatherer.take_back(mark)
 
     def corpus(self, labels: array[int] | None = None) -> Corpus:
-        """What was gathered; when every value is 1, `values` has length 0."""
+        """Return what was gathered; when every value is 1, `values` has length 0."""
         return self.gatherer.corpus(labels)
 
     def learnt(self) -> Names:
-        """The names of all that was gathered so far."""
+        """Return the names of all that was gathered so far."""
         if isinstance(self.gatherer, PlainGatherer):
             return Names(self.gatherer.ids)
         return Names(table=self.gatherer.names.copy())
 
     def _compiled(self, plain: PlainGatherer) -> Any:
-        """The compiled gatherer, which continues where the plain one is."""
+        """Return the compiled gatherer, which continues from the state of the plain one."""
         table = Names(plain.ids).table if self.learning else self.known.table
         return reader().StreamGatherer(table, self.learning, plain.corpus())

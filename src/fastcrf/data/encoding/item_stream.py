@@ -9,8 +9,8 @@ kernels do not understand is ODD and left to it.
     spell        the names of up to BLOCK attributes, outer:key:value, each from a word of `scratch` on
     find_names   their ids (`name_table.py`)
 
-They keep the GIL: a sequence takes microseconds, and a thread that lets go of the GIL beside a busy one waits
-milliseconds to have it back.
+They keep the GIL: a sequence takes microseconds, and a thread that releases the GIL while another is busy waits
+milliseconds to get it back.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NO_LENGTH = U(0xFFFFFFFFFFFFFFFF)
 
 
 class Work(NamedTuple):
-    """What kernels write on while they work."""
+    """The work space of kernels."""
 
     refs: Longs  # where the objects that a REF may name are in the stream
     parts: NDArray[np.uint64]  # BLOCK rows
@@ -46,7 +46,7 @@ class Work(NamedTuple):
 
 
 class Output(NamedTuple):
-    """The arrays of a corpus, with room to grow."""
+    """The arrays of a corpus, with space to grow."""
 
     attributes: Ints
     values: Floats  # length 0 while every value is 1, else as long as `attributes`
@@ -55,7 +55,7 @@ class Output(NamedTuple):
 
 @inlined_kernel
 def text_at(stream, at):
-    """(where it begins, its length, what follows) of a string; length -1: it is none."""
+    """Return (begin, length, position after it) of a string; length -1: it is not a string."""
     kind = load_byte(stream, at) & 0x7F
     if kind in (SHORT, SHORT_INTERNED):
         n = load_byte(stream, at + 1)
@@ -68,7 +68,7 @@ def text_at(stream, at):
 
 @inlined_kernel
 def number_at(stream, at):
-    """(number, what follows); NaN: it is none, or an integer of more than 45 bits."""
+    """Return (number, position after it); NaN: it is not a number, or an integer of more than 45 bits."""
     kind = load_byte(stream, at) & 0x7F
     if kind == TRUE:
         return 1.0, at + 1
@@ -89,7 +89,7 @@ def number_at(stream, at):
 
 @inlined_kernel
 def head_at(stream, at):
-    """(number of elements, -1 for a dict, -2 for what is neither; what follows)."""
+    """Return (number of elements, -1 for a dict, -2 for neither; position after it)."""
     kind = load_byte(stream, at) & 0x7F
     if kind == DICT:
         return np.int64(-1), at + 1
@@ -142,7 +142,7 @@ def spell(stream, parts, m, scratch):
 
 @gil_kernel
 def look_up(stream, table, work, m, learning, ids, place):
-    """Spell and find the names of m rows of parts; does nothing if there is no room. Writes: table, work, ids."""
+    """Spell and find the names of m rows of parts; do nothing if memory is missing. Writes: table, work, ids."""
     size = spell(stream, work.parts, m, work.scratch)
     if size < 0:
         return SCRATCH_FULL
@@ -160,7 +160,10 @@ def write_part(parts, at, begin, n):
 
 @inlined_kernel
 def object_at(stream, at, refs, n_refs, is_new):
-    """(where the object at a byte was written, number of references); -1: a reference to nothing. Writes: refs."""
+    """Return (where the object at a byte was written, number of references); -1: a reference to nothing.
+
+    Writes: refs.
+    """
     kind = load_byte(stream, at)
     if kind == REF:
         index = np.int64(load_word(stream, at + 1) & LOW)
@@ -259,7 +262,7 @@ def read_item(stream, at, n_refs, table, work, output, learning, place):
 def read_arrays(
     stream, state, slots, arena, counts, seeds, refs, parts, scratch, attributes, values, offsets, learning
 ):  # fmt: skip
-    """`read_items` for Python, from where a NamedTuple costs microseconds."""
+    """Call `read_items` from Python, where a NamedTuple costs microseconds."""
     table, work = Table(slots, arena, counts, seeds), Work(refs, parts, scratch)
     return read_items(stream, state, table, work, Output(attributes, values, offsets), learning)
 

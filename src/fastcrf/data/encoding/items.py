@@ -1,4 +1,4 @@
-"""What an item means: attribute names and values, exactly as python-crfsuite understands items.
+"""The attributes of an item: names and values, exactly as in python-crfsuite.
 
 An item describes one position of a sequence. It is
 
@@ -28,7 +28,7 @@ VECTOR_REMEDY = "name the elements of a vector, as in {'v': {str(k): x for k, x 
 
 
 class ItemError(ValueError):
-    """What is wrong with an item and under which key; where the item stands is known to the encoder."""
+    """Raise for an item with a fault, with its key; the encoder adds the place of the item."""
 
     def __init__(self, fault: str, remedy: str, key: str = "") -> None:
         super().__init__(fault, remedy, key)
@@ -38,12 +38,12 @@ class ItemError(ValueError):
         return f"{place}{f', key {self.key!r}' if self.key else ''} {self.fault}; {self.remedy}."
 
     def under(self, key: str) -> ItemError:
-        """The same fault inside the value of `key`."""
+        """Return the same fault inside the value of `key`."""
         return ItemError(self.fault, self.remedy, f"{key}:{self.key}" if self.key else key)
 
 
 def flatten(item: Any) -> tuple[list[str], list[float]]:
-    """Names and values of the attributes of an item, in order."""
+    """Return names and values of the attributes of an item, in order."""
     if not isinstance(item, dict):
         names = [key if type(key) is str else text(key) for key in elements(item)]
         return names, [1.0] * len(names)
@@ -73,7 +73,7 @@ def flatten(item: Any) -> tuple[list[str], list[float]]:
 
 
 def flatten_inner(value: Any, key: str) -> tuple[list[str], list[float]]:
-    """Attributes of a dict, list or set that is the value of `key`, without the prefix."""
+    """Return the attributes of a dict, list or set that is the value of `key`, without the prefix."""
     try:
         return flatten(value)
     except ItemError as error:
@@ -83,7 +83,7 @@ def flatten_inner(value: Any, key: str) -> tuple[list[str], list[float]]:
 
 
 def elements(item: Any) -> Iterable[Any]:
-    """The elements of an item that is not a dict."""
+    """Return the elements of an item that is not a dict."""
     if isinstance(item, Mapping):  # python-crfsuite reads the keys of these and silently loses the values
         raise ItemError(f"is {describe(item)}", "convert it by dict(item)")
     if hasattr(item, "tocsr"):
@@ -94,7 +94,10 @@ def elements(item: Any) -> Iterable[Any]:
 
 
 def text(name: Any) -> str:
-    """A key or string value as `str`. Bytes that are not UTF-8 become lone surrogates, so that none are confused."""
+    """Return a key or string value as `str`.
+
+    Bytes that are not UTF-8 become lone surrogates, so that all stay distinct.
+    """
     if isinstance(name, str):
         return "".join((name,))  # its characters, whatever a subclass (such as an Enum) prints
     if isinstance(name, bytes):
@@ -104,7 +107,7 @@ def text(name: Any) -> str:
 
 
 def number(value: Any, key: str) -> float:
-    """The value of an attribute as a finite float."""
+    """Return the value of an attribute as a finite float."""
     if value is None:
         raise ItemError("has the value None", "leave the key out, or give a string or a number", key)
     if isinstance(value, (tuple, frozenset)):
@@ -124,12 +127,12 @@ def number(value: Any, key: str) -> float:
 
 
 def is_scalar(thing: Any) -> bool:
-    """Whether this is a NumPy array without axes, which only looks as if one could go through it."""
+    """Return whether this is a NumPy array without axes, which cannot be iterated."""
     return isinstance(thing, np.ndarray) and thing.ndim == 0
 
 
 def describe(thing: Any) -> str:
-    """The kind of a thing in words: "a tuple", "an array of shape (3,)"."""
+    """Describe the kind of a thing: "a tuple", "an array of shape (3,)"."""
     if thing is None:
         return "None"
     kind = type(thing).__name__.removeprefix("nd")

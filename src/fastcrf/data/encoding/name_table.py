@@ -2,7 +2,7 @@
 
 A record of the arena is a word of id and length, then the name, filled up with zeros to whole words. A slot holds 32
 bits of a name's hash and the place of its record; it is 0 if it is free. At most half of the slots are taken. The seeds
-of the hash are secret, so that nobody can choose names that collide.
+of the hash are secret, so that an attacker cannot choose names that collide.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Table(NamedTuple):
 
 @inlined_kernel
 def hash_name(words, at, length, seeds):
-    """The hash of a name that is filled up to whole words."""
+    """Hash a name that is filled up to whole words."""
     h = seeds[0] ^ U(length)
     for w in range(at, at + length, 8):
         h = (h ^ load_word(words, w)) * seeds[1]
@@ -55,21 +55,24 @@ def copy_bytes(source, begin, n, target, to):
 
 @inlined_kernel
 def record_size(length):
-    """Bytes of the record of a name."""
+    """Return the bytes of the record of a name."""
     return 8 + ((length + 7) & ~7)
 
 
 @inlined_kernel
 def has_room(table, names, words):
-    """Whether the table has room for so many more names, in so many words."""
+    """Return whether the table has space for so many more names, in so many words."""
     counts = table.counts
     return 2 * (counts[KNOWN] + names) <= len(table.slots) and counts[USED] + words <= len(table.arena)
 
 
 @gil_kernel
 def find_names(table, parts, m, scratch, learning, ids, place):
-    """Look up m names, (begin, length) in scratch by row of parts; the ids of those not known are -1 or, in learning,
-    the next. A negative length stands for no name. Writes: ids from `place` on, parts, table."""
+    """Look up m names, (begin, length) in scratch by row of parts.
+
+    The ids of unknown names are -1 or, in learning, the next. A negative length stands for no name. Writes: ids from
+    `place` on, parts, table.
+    """
     slots, arena, counts, seeds = table.slots, table.arena, table.counts, table.seeds
     mask = U(len(slots) - 1)
     for row in range(0, ROW * m, ROW):
@@ -162,7 +165,7 @@ class NameTable:
 
     @classmethod
     def of(cls, block: NDArray[np.uint8], offsets: Longs) -> NameTable:
-        """The table of packed names (`vocabulary.pack_names`)."""
+        """Return the table of packed names (`vocabulary.pack_names`)."""
         n = len(offsets) - 1
         made = cls(1 << (2 * (n + BLOCK)).bit_length(), int(((np.diff(offsets) + 7) >> 3).sum()) + n + 8)
         padded = np.concatenate((block, np.zeros(SPARE, np.uint8)))
@@ -171,7 +174,7 @@ class NameTable:
         return made
 
     def copy(self) -> NameTable:
-        """A table of its own, to learn from."""
+        """Return an independent table, to learn from."""
         made = NameTable.__new__(NameTable)
         slots, arena, counts, seeds = self.table
         made.table = Table(slots.copy(), arena.copy(), counts.copy(), seeds)
@@ -181,14 +184,14 @@ class NameTable:
         return int(self.table.counts[KNOWN])
 
     def packed(self) -> tuple[NDArray[np.uint8], Longs]:
-        """The names as `vocabulary.pack_names` packs them."""
+        """Return the names as `vocabulary.pack_names` packs them."""
         arena, counts = self.table.arena.view(np.uint8), self.table.counts
         offsets = np.zeros(counts[KNOWN] + 1, np.int64)
         block = np.empty(read_records(arena, counts, np.empty(0, np.uint8), offsets) + SPARE, np.uint8)
         return block[: read_records(arena, counts, block, offsets)], offsets
 
     def make_room(self) -> None:
-        """Grow what has no room for another block of names."""
+        """Grow the arrays that have no space for another block of names."""
         slots, arena, counts, seeds = self.table
         if 2 * (counts[KNOWN] + BLOCK) > len(slots):
             self.table = Table(np.zeros(4 * len(slots), U), arena, counts, seeds)
@@ -198,7 +201,7 @@ class NameTable:
 
 
 def grown(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, longer by a fourth; no view of it may be left.
+    """Return the same array, 25 % longer; no view of it may exist.
 
     Unlike np.concatenate, this keeps the GIL, and often copies nothing.
     """

@@ -1,4 +1,4 @@
-"""The names of attributes by id, in each form that somebody needs: a dict, packed bytes for files, a table for kernels.
+"""The names of attributes by id, in each form that is needed: a dict, packed bytes for files, a table for kernels.
 
 Each form is made from another when it is first asked for.
 """
@@ -37,19 +37,19 @@ class Names:
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """The id of each name."""
+        """Return the id of each name."""
         return {name: a for a, name in enumerate(unpack_names(*self.packed))}
 
     @cached_property
     def packed(self) -> Packed:
-        """The names as one block of UTF-8 and the offset of each."""
+        """Return the names as one block of UTF-8 and the offset of each."""
         if "table" in self.__dict__:
             return self.table.packed()
         return pack_names(names_by_id(self.ids))
 
     @cached_property
     def table(self) -> NameTable:
-        """The names for compiled code. Nobody may learn from it."""
+        """Return the names for compiled code, read-only."""
         from fastcrf.data.encoding.name_table import NameTable
 
         return NameTable.of(*self.packed)
@@ -58,11 +58,11 @@ class Names:
         return len(self.table if "table" in self.__dict__ else self.ids)
 
     def listed(self) -> list[str]:
-        """The names in the order of their ids."""
+        """Return the names in the order of their ids."""
         return names_by_id(self.ids) if "ids" in self.__dict__ else unpack_names(*self.packed)
 
     def kept(self, used: NDArray[np.bool_]) -> Names:
-        """Those that are used, in the same order."""
+        """Return those that are used, in the same order."""
         return Names.in_order(compress(self.listed(), used.tolist()))
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Gathers items in plain Python: `items.flatten` attribute by attribute, ids from a dict."""
+"""Gather items in plain Python: `items.flatten` attribute by attribute, ids from a dict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNKNOWN = -1  # an attribute that the model does not know: it adds nothing to an
 
 
 class Mark(NamedTuple):
-    """How much was gathered."""
+    """The number of gathered attributes and positions."""
 
     attributes: int
     positions: int
@@ -81,7 +81,7 @@ class PlainGatherer:
         self.values.extend(repeat(1.0, len(self.attributes) - len(self.values)))
 
     def corpus(self, labels: array[int] | None = None) -> Corpus:
-        """What was gathered, as arrays over the same memory; when every value is 1, `values` has length 0."""
+        """Return what was gathered, as arrays over the same memory; when every value is 1, `values` has length 0."""
         if self.values:
             self._fill_values()
         return Corpus(

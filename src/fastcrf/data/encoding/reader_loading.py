@@ -1,4 +1,4 @@
-"""When items are read by compiled code: once it is loaded, and nobody waits for that.
+"""Load the compiled reader of items in a thread; no call waits for it.
 
 Loading the machine code takes 0.03 s of CPU time once Numba is loaded, compiling it on a new machine about 2 s. So a
 process begins in plain Python; when it has read so much that loading pays, a thread loads the reader, and the next
@@ -29,7 +29,7 @@ class Loading:
 
 
 def reader() -> Any:
-    """The module of the compiled reader, or None while plain Python reads."""
+    """Return the module of the compiled reader, or None while plain Python reads."""
     return Loading.module
 
 
@@ -44,7 +44,7 @@ def count_plain(n_attributes: int) -> None:
 
 
 def is_possible() -> bool:
-    """Whether this interpreter can use the reader.
+    """Return whether this interpreter can use the reader.
 
     Without a GIL, marshal may crash when another thread changes what it writes (CPython issue 157108).
     """
@@ -58,12 +58,12 @@ def load() -> None:
         module = import_module(READER)
         if module.reads_like(flatten):
             Loading.module = module
-    except Exception:  # plain Python goes on reading: nothing is lost but speed
+    except Exception:  # plain Python continues to read, more slowly
         return
 
 
 def wait_until_loaded() -> None:
-    """Wait for the thread, if it runs: a process that is forked meanwhile would keep the compiler's lock for ever."""
+    """Wait for the thread, if it runs: a process that is forked meanwhile would hold the compiler's lock forever."""
     if Loading.thread is not None and Loading.thread is not threading.current_thread():
         Loading.thread.join()
 

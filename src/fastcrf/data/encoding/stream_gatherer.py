@@ -1,4 +1,4 @@
-"""Gathers items by way of the bytes that `marshal` writes, which compiled code reads (`item_stream.py`).
+"""Gather items through the bytes that `marshal` writes, which compiled code reads (`item_stream.py`).
 
 What marshal or the kernels do not know (subclasses, Enums, NumPy scalars, None, sets, deeper nesting) goes item by item
 through `items.flatten`, whose names are then read in the same way.
@@ -58,7 +58,7 @@ class StreamGatherer:
     """
 
     def __init__(self, names: NameTable, learning: bool, begun: Corpus | None = None) -> None:
-        """begun: what another gatherer has gathered with the same ids."""
+        """Continue from `begun`, which another gatherer has gathered with the same ids."""
         self.names, self.learning = names, learning
         self.begin()
         if begun is not None:
@@ -100,7 +100,7 @@ class StreamGatherer:
             self.output = self.output._replace(values=np.empty(0))
 
     def corpus(self, labels: array[int] | None = None) -> Corpus:
-        """What was gathered; when every value is 1, `values` has length 0."""
+        """Return what was gathered; when every value is 1, `values` has length 0."""
         n_attributes, n_positions = int(self.state[PLACE]), int(self.state[POSITION])
         attributes, values, offsets = self.output
         if not self.is_given:
@@ -192,7 +192,7 @@ class StreamGatherer:
             raise RuntimeError(f"marshal wrote a stream that cannot be read at byte {int(self.state[AT])}.")
 
     def _grown(self, array: NDArray[Any]) -> NDArray[Any]:
-        """The array, longer by a fourth or more: a copy if it belongs to a corpus."""
+        """Return the array, at least 25 % longer: a copy if it belongs to a corpus."""
         if not self.is_given:
             return grown(array)
         return np.concatenate((array, np.empty(max(len(array) // 4, SMALL), array.dtype)))
@@ -202,7 +202,7 @@ class StreamGatherer:
 
 
 def reads_like(definition: Callable[[Any], tuple[list[str], list[float]]]) -> bool:
-    """Whether this Python's marshal writes what the kernels read: a sample of everything equals the definition."""
+    """Return whether this Python's marshal writes the format that the kernels read: a sample equals the definition."""
     shared, text = {"s": "é", "t": True}, "x" * 300
     numbers = {"n": 1.5, "i": -3, "l": 1 << 40, "f": False}
     items = [

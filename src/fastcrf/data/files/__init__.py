@@ -1,1 +1,1 @@
-"""Text files: their lines, columns and items; and the one way in which a file is written."""
+"""Text files: their lines, columns and items; and checks of where files are written."""

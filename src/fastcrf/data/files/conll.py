@@ -84,7 +84,7 @@ def columns_of(line: str, separator: str | None) -> list[str]:
 
 
 def wrong_number(columns: list[str], wanted: int, line: str, separator: str | None) -> str:
-    """Say that a line has another number of columns than the first, and what to do."""
+    """Describe a line with another number of columns than the first, and what to do."""
     hint = "every line needs as many columns as the first, and a blank line separates sentences"
     if separator == TAB and len(columns_of(line, SPACE)) == wanted:
         hint = "tabs separate the columns of this file; if spaces do too, add --separator space"

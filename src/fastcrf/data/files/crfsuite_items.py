@@ -1,4 +1,5 @@
-r"""CRFsuite's item files: one item a line, ``label<TAB>attribute<TAB>attribute:value``, a blank line between sequences.
+r"""CRFsuite's item files: one item per line, ``label<TAB>attribute<TAB>attribute:value``, and blank lines between
+sequences.
 
 An attribute without a value, or with an empty one, has the value 1. In names and labels ``\:`` is a colon and ``\\`` a
 backslash; any other backslash stands for itself. A line ``@weight:2.5`` before the labels of a sequence is its weight.
@@ -36,13 +37,13 @@ class ItemSequence(NamedTuple):
 
 
 def read_items(path: str | os.PathLike[str], progress: ShareRead | None = None) -> Iterator[ItemSequence]:
-    """The sequences of an item file, plain or gzipped; "-" is standard input."""
+    """Read the sequences of an item file, plain or gzipped; "-" is standard input."""
     name = name_of(path)
     return item_sequences(read_lines(path, name, progress), name)
 
 
 def item_sequences(lines: Iterable[str], name: str) -> Iterator[ItemSequence]:
-    """The sequences in the lines of a file called `name`."""
+    """Read the sequences in the lines of a file called `name`."""
     sequence = ItemSequence(0, 1.0, [], [])
     for number, line in enumerate(lines, 1):
         place = f"{name}:{number}"
@@ -87,7 +88,7 @@ def read_label(field: str, place: str) -> str:
 
 
 def read_item(fields: list[str], place: str) -> Item:
-    """The attributes of an item; values of an attribute that occurs twice add up, as they do in the score."""
+    """Read the attributes of an item; values of an attribute that occurs twice add up, as they do in the score."""
     if not any(":" in field for field in fields):
         return [ESCAPE.sub(r"\1", field) if "\\" in field else field for field in fields if field]
     pairs = [split_field(field) for field in fields if field]
@@ -134,7 +135,7 @@ def write_items(
 
 
 def written_sequence(sequence: Iterable[Any], gold: Iterable[Hashable], i: int) -> list[str]:
-    """The lines of a sequence."""
+    """Return the lines of a sequence."""
     items, labels = [*items_of(sequence, f"X[{i}]")], [*labels_of(gold, f"y[{i}]")]
     if len(items) != len(labels):
         raise DataError(f"X[{i}] has {len(items)} items and y[{i}] has {len(labels)} labels; give one label per item.")
@@ -143,7 +144,7 @@ def written_sequence(sequence: Iterable[Any], gold: Iterable[Hashable], i: int) 
 
 
 def written_item(item: Any, label: Hashable, place: str) -> str:
-    """The line of an item."""
+    """Return the line of an item."""
     try:
         names, values = flatten(item)
     except ItemError as error:

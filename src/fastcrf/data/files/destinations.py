@@ -1,7 +1,7 @@
-"""Where a file may be written: looked at before any work is done, so that no work is lost and no file is.
+"""Checks of where a file is written, before any work is done, so that neither work nor a file is lost.
 
-A file that exists is replaced without a word only if it is one of ours: a model, a checkpoint, or empty. What a command
-reads, it never writes.
+An existing file is replaced without --force only if fastcrf wrote it (a model, a checkpoint) or if it is empty. A
+command never writes a file that it reads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST_HEADER = 100_000_000  # bytes; safetensors allows no more
 
 
 class DestinationError(ValueError):
-    """A file that will not be written there; the message is one sentence."""
+    """Raise for a destination that must not be written."""
 
 
 def check_apart(reads: Mapping[str, PathLike | None], writes: Mapping[str, PathLike | None]) -> None:
@@ -42,7 +42,7 @@ def check_apart(reads: Mapping[str, PathLike | None], writes: Mapping[str, PathL
 
 
 def is_same(one: PathLike, other: PathLike) -> bool:
-    """Whether two paths, which need not exist, mean the same file."""
+    """Return whether two paths, which need not exist, are the same file."""
     if os.path.realpath(one) == os.path.realpath(other):
         return True
     try:
@@ -59,7 +59,7 @@ def check_ours(path: PathLike, kinds: Collection[str], remedy: str = "or add --f
 
 
 def kind_of(path: PathLike) -> str | None:
-    """What a file is, or None if there is none."""
+    """Return the kind of a file, or None if there is none."""
     try:
         with open(path, "rb") as file:
             start = file.read(8)

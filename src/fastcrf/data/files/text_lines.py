@@ -1,7 +1,7 @@
 """The lines of a text file.
 
-Files may be gzipped (told by their first bytes, not by their name) and "-" is standard input. Whatever is wrong is a
-`DataError` that names the file and, where there is one, the line.
+Files may be gzipped (detected by their first bytes, not by their name) and "-" is standard input. Every fault is a
+`DataError` that names the file and, if there is one, the line.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ BLOCK = 1 << 16  # bytes that are read at once
 LONGEST_LINE = 1 << 24  # bytes; what is longer is no text but, say, a file of zeros
 MOST_TOKENS = 1 << 22  # of a sentence; more means that blank lines are missing, and would fill the memory
 
-ShareRead = Callable[[float | None], None]  # is told a share from 0 to 1, or None where nobody knows
+ShareRead = Callable[[float | None], None]  # receives a share from 0 to 1, or None if it is unknown
 
 
 def name_of(path: str | os.PathLike[str]) -> str:
-    """What a file is called in messages."""
+    """Return the name of a file in messages."""
     return "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
 
 
@@ -40,7 +40,7 @@ def check_length(tokens: list[Any], name: str, number: int) -> None:
 
 
 def read_lines(path: str | os.PathLike[str], name: str, progress: ShareRead | None = None) -> Iterator[str]:
-    """Decoded lines without their line ends. Now and then `progress` is told what share of the file has been read."""
+    """Yield decoded lines without their line ends; call `progress` regularly with the share that has been read."""
     number = 0
     try:
         with open_bytes(path) as (file, share):
@@ -66,7 +66,7 @@ def read_lines(path: str | os.PathLike[str], name: str, progress: ShareRead | No
 
 
 def without_returns(lines: list[str], name: str, number: int) -> Iterator[str]:
-    """Lines without the carriage returns of Windows at their ends; `number` lines came before them."""
+    """Remove the carriage returns of Windows at the ends of lines; `number` lines came before them."""
     for i, line in enumerate(lines, number + 1):
         line = line.rstrip("\r")
         if "\r" in line:
@@ -78,14 +78,14 @@ def without_returns(lines: list[str], name: str, number: int) -> Iterator[str]:
 
 
 class LongLine(Exception):
-    """A line that goes on beyond `LONGEST_LINE`; all lines before it have been handed out."""
+    """Raise for a line that is longer than `LONGEST_LINE`, after all lines before it."""
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file in blocks, without the line end after the last line of each. (Line by line is slow.)"""
+    """Yield the lines of a file in blocks, without the line end after the last line of each. (Line by line is slow.)"""
     rest: list[bytes] = []  # pieces of a line whose end has not come yet; joined once, or its cost would be quadratic
     size = 0
-    while piece := file.read1(BLOCK):  # type: ignore[attr-defined]  # what there is: nobody waits for more of a pipe
+    while piece := file.read1(BLOCK):  # type: ignore[attr-defined]  # what there is: a pipe may have no more
         lines, end, piece = piece.rpartition(b"\n")
         if end:
             yield b"".join((*rest, lines))
@@ -100,7 +100,7 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
 
 @contextmanager
 def open_bytes(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, Callable[[], float | None]]]:
-    """The decompressed bytes of a file or of standard input (which stays open), and what share of it has been read."""
+    """Open the decompressed bytes of a file or of standard input (which stays open), and the share read so far."""
     if os.fspath(path) == "-":
         yield decompressed(sys.stdin.buffer), lambda: None
         return
@@ -110,7 +110,7 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, Callabl
 
 
 def decompressed(file: BinaryIO) -> BinaryIO:
-    """The stream itself, or what is in it if it is gzipped."""
+    """Return the stream itself, or its decompressed content if it is gzipped."""
     if not isinstance(file, io.BufferedReader):  # a stand-in for standard input
         file = io.BufferedReader(io.BytesIO(file.read()))
     return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if file.peek(2)[:2] == GZIP_MAGIC else file

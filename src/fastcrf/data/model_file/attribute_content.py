@@ -21,13 +21,13 @@ CONTENTS = {  # by kind; imported when needed, because templates are many files
 
 
 def pack_attributes(attributes: Attributes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Arrays and header of the attributes of a model."""
+    """Return arrays and header of the attributes of a model."""
     arrays, header = import_module(CONTENTS[attributes.kind]).pack(attributes)
     return arrays, {"kind": attributes.kind, **header}
 
 
 def unpack_attributes(arrays: Mapping[str, NDArray[Any]], header: Any) -> Attributes:
-    """The attributes in arrays and header, if every part fits every other."""
+    """Return the attributes in arrays and header, if every part fits every other."""
     if not isinstance(header, dict) or not isinstance(header.get("kind"), str) or header["kind"] not in CONTENTS:
         raise ModelFileError("the model is damaged: it has attributes of no known kind")
     return import_module(CONTENTS[header["kind"]]).unpack(arrays, header)

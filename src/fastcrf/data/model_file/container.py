@@ -1,13 +1,13 @@
 """The container of a saved model: named arrays and a JSON header in one safetensors file.
 
-Reading executes nothing and trusts nothing: the layout is checked by safetensors, the content by a SHA-256 over header
-and arrays, and every other fault is a `ModelFileError` of one sentence. Writing is atomic: the new file is complete and
-on disk beside the old one before it takes its place.
+Reading executes nothing in the file: the layout is checked by safetensors, the content by a SHA-256 over header
+and arrays, and every other fault is a `ModelFileError`. Writing is atomic: the new file is complete and
+on disk next to the old one before it takes its place.
 
 Metadata of the safetensors file: ``format`` ("fastcrf-model"), ``version`` (of the format, a whole number), ``library``
 (version of fastcrf that wrote it), ``header`` (JSON) and ``sha256``.
 
-What only writing needs is imported there: tagging a sentence starts sooner without.
+Modules that only writing needs are imported there, so that tagging a sentence starts sooner.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fastcrf import __version__
 from fastcrf.exceptions import ModelFileError
 
 FORMAT = "fastcrf-model"
-CORPUS_FORMAT = "fastcrf-corpus"  # the neighbor that is taken for it
+CORPUS_FORMAT = "fastcrf-corpus"  # the format that users confuse with it
 ALIGNMENT = 8  # bytes of the arrays in a file
 VERSION = 1  # of the format: raised when an older fastcrf could not read what a newer one writes
 
@@ -62,7 +62,7 @@ def in_order(data: bytes) -> bytes:
 
 
 def from_bytes(data: bytes) -> tuple[Arrays, dict[str, Any]]:
-    """Arrays (writable, each with memory of its own) and header of a model file."""
+    """Read arrays (writable copies) and header of a model file."""
     try:
         tensors = safetensors.deserialize(bytes(data))
     except safetensors.SafetensorError as error:
@@ -75,7 +75,7 @@ def from_bytes(data: bytes) -> tuple[Arrays, dict[str, Any]]:
 
 
 def read_metadata(data: bytes) -> dict[str, str]:
-    """The metadata of a file whose layout safetensors has checked, if it is of our format and version."""
+    """Read the metadata of a file whose layout safetensors has checked, if format and version are right."""
     size = int.from_bytes(data[:8], "little")
     metadata = json.loads(data[8 : 8 + size]).get("__metadata__") or {}
     if metadata.get("format") == CORPUS_FORMAT:
@@ -91,7 +91,7 @@ def read_metadata(data: bytes) -> dict[str, str]:
 
 
 def as_array(name: str, tensor: Mapping[str, Any]) -> NDArray[Any]:
-    """A tensor as a one-dimensional array of one of the types that models hold."""
+    """Return a tensor as a one-dimensional array of one of the types that models hold."""
     dtype = DTYPES.get(tensor["dtype"])
     if dtype is None or len(tensor["shape"]) != 1:
         raise ModelFileError(f"array {name!r} is {tensor['dtype']} of shape {tensor['shape']}, which no model uses")
@@ -99,7 +99,7 @@ def as_array(name: str, tensor: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def parse_header(text: str) -> dict[str, Any]:
-    """The JSON header as a dict."""
+    """Parse the JSON header as a dict."""
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -110,7 +110,7 @@ def parse_header(text: str) -> dict[str, Any]:
 
 
 def checksum(arrays: Mapping[str, NDArray[Any]], header: str) -> str:
-    """SHA-256 over the header and over name, type, shape and bytes of each array."""
+    """Compute the SHA-256 of the header and of name, type, shape and bytes of each array."""
     digest = hashlib.sha256(header.encode("utf-8", "surrogatepass"))
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
@@ -120,7 +120,7 @@ def checksum(arrays: Mapping[str, NDArray[Any]], header: str) -> str:
 
 
 def plain_number(value: Any) -> Any:
-    """A NumPy number as a Python number, for JSON."""
+    """Convert a NumPy number to a Python number, for JSON."""
     if isinstance(value, np.generic):
         return value.item()
     raise ModelFileError(f"{value!r} in the model's options cannot be saved; use numbers, strings, lists and dicts")
@@ -144,7 +144,7 @@ def write(path: PathLike, content: bytes) -> None:
 
 
 def read(path: PathLike) -> bytes:
-    """The content of a model file."""
+    """Read the content of a model file."""
     with open(path, "rb") as file:
         if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
             raise ModelFileError("this is a device, such as /dev/zero, which never ends")

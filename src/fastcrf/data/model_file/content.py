@@ -1,4 +1,4 @@
-"""What a saved model holds: labels, attributes, features, weights and options, as arrays and a header, and back.
+"""The content of a saved model: labels, attributes, features, weights and options, as arrays and a header, and back.
 
 Reading checks every number that a kernel will use as an index, so that a damaged or hostile file can make a model that
 tags nonsense but never one that reads outside its arrays.
@@ -18,7 +18,7 @@ from fastcrf.data.model_file.attribute_content import pack_attributes, unpack_at
 from fastcrf.data.model_file.content_checks import ascend_to, in_order, require, take
 from fastcrf.exceptions import ModelFileError
 
-LABEL_TYPES = (str, int, float, bool)  # what JSON tells apart and gives back as it was
+LABEL_TYPES = (str, int, float, bool)  # the types that JSON distinguishes and restores
 MOST_ALIKE = 100  # labels with the hash of another: whole numbers can be chosen so, and looking them up takes ages
 MOST_COLUMNS = 1 << 20
 HIGHEST = 9  # order of a chain
@@ -34,7 +34,7 @@ class ModelContent(NamedTuple):
 
 
 def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Arrays and header of a model."""
+    """Return arrays and header of a model."""
     features = content.features
     attribute_arrays, attribute_header = pack_attributes(content.attributes)
     arrays: dict[str, NDArray[Any]] = {
@@ -58,7 +58,7 @@ def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]
 
 
 def saved_label(label: Any) -> str | int | float | bool:
-    """A label as JSON keeps it."""
+    """Return a label as JSON keeps it."""
     plain = label.item() if isinstance(label, np.generic) else label
     if type(plain) not in LABEL_TYPES:
         raise ModelFileError(
@@ -69,7 +69,7 @@ def saved_label(label: Any) -> str | int | float | bool:
 
 
 def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> ModelContent:
-    """The model in arrays and header, if every part fits every other."""
+    """Return the model in arrays and header, if every part fits every other."""
     labels = read_labels(header)
     attributes = unpack_attributes(arrays, header.get("attributes"))
     features = read_features(arrays, len(attributes), len(labels), header.get("order", 1))
@@ -83,7 +83,7 @@ def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> Mod
 
 
 def check_input(kind_of_input: Mapping[str, Any]) -> None:
-    """What the model says of its input is a kind, and of columns how many there are."""
+    """Check the model's description of its input: a kind and, for columns, their number."""
     kind, n_columns = kind_of_input.get("kind"), kind_of_input.get("n_columns", 1)
     require(isinstance(kind, str), "an input of no kind")
     require(n_columns is None or (type(n_columns) is int and 0 < n_columns < MOST_COLUMNS), "no number of columns")

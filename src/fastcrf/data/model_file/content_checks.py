@@ -1,4 +1,4 @@
-"""Checks of what a model file holds; whatever fails is one sentence."""
+"""Checks of the content of a model file; a failure is a `ModelFileError`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fastcrf.exceptions import ModelFileError
 
 
 def take(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type) -> NDArray[Any]:
-    """An array of the model, by name and type."""
+    """Return an array of the model, by name and type."""
     require(name in arrays and arrays[name].dtype == dtype, f"no array {name!r} of type {dtype.__name__}")
     return arrays[name]
 
 
 def take_names(arrays: Mapping[str, NDArray[Any]], what: str) -> list[str]:
-    """Names that `pack_names` packed."""
+    """Return names that `pack_names` packed."""
     block = take(arrays, f"{what}_names", np.uint8)
     offsets = take(arrays, f"{what}_name_offsets", np.int64)
     require(ascend_to(offsets, len(block)), f"{what} names that overlap")
@@ -31,16 +31,16 @@ def take_names(arrays: Mapping[str, NDArray[Any]], what: str) -> list[str]:
 
 
 def ascend_to(offsets: Longs, end: int) -> bool:
-    """Whether offsets ascend from 0 to `end`."""
+    """Return whether offsets ascend from 0 to `end`."""
     return len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == end and bool((offsets[1:] >= offsets[:-1]).all())
 
 
 def in_order(first: NDArray[Any], second: NDArray[Any], n_labels: int) -> bool:
-    """Whether pairs ascend strictly, by `first` and then by `second`, which is below n_labels."""
+    """Return whether pairs ascend strictly, by `first` and then by `second`, which is below n_labels."""
     return bool((np.diff(first.astype(np.int64) * n_labels + second) > 0).all())
 
 
 def require(holds: bool, fault: str) -> None:
-    """Say what the model holds that it should not."""
+    """Raise an error that names what the model should not contain, unless `holds`."""
     if not holds:
         raise ModelFileError(f"the model is damaged: it has {fault}")

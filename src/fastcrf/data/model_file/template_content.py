@@ -67,7 +67,7 @@ def counts(parts: Sequence[Any]) -> Longs:
 
 
 def divide(whole: Any, arrays: Arrays, name: str, n: int) -> list[Any]:
-    """What was joined, divided again into n parts of the lengths in the array `name`."""
+    """Divide joined values into n parts of the lengths in the array `name`."""
     lengths = take(arrays, name, np.int64)
     ends = np.concatenate(([0], np.cumsum(lengths)))
     require(len(lengths) == n and ascend_to(ends, len(whole)), f"{name} that do not fit")
@@ -75,7 +75,7 @@ def divide(whole: Any, arrays: Arrays, name: str, n: int) -> list[Any]:
 
 
 def require_keys(keys: Longs, n_left: int, n_right: int, what: str) -> None:
-    """Keys must be within bounds, and none may occur twice."""
+    """Check that keys are within bounds and distinct."""
     left, right = split_key(keys)
     within = (left >= 0) & (left < n_left) & (right < n_right)
     require(bool(within.all()), f"{what} out of range")

@@ -33,7 +33,7 @@ class TemplateAttributes:
 
     @classmethod
     def empty(cls, template: TemplateFile) -> TemplateAttributes:
-        """No attributes yet: where learning begins."""
+        """Return no attributes, from which learning begins."""
         program = compile_templates(template.templates)
         no_keys = np.empty(0, np.int64)
         alphabets: list[dict[str, int]] = [{} for _ in range(program.n_alphabets - 1)]
@@ -48,25 +48,27 @@ class TemplateAttributes:
 
     @property
     def pairs(self) -> list[Longs]:
-        """The pairs of each space, in the order of their ids."""
+        """Return the pairs of each space, in the order of their ids."""
         return [table.keys for table in self.tables.pairs]
 
     @property
     def keys(self) -> Longs:
-        """family << 32 | id of each attribute."""
+        """Return family << 32 | id of each attribute."""
         return self.tables.attributes.keys
 
     def gatherer(self) -> TemplateGatherer:
-        """For tagging: attributes that are not known are left out."""
+        """Return a gatherer for tagging: unknown attributes are left out."""
         return TemplateGatherer(self.tables, self.template.padding, learning=False)
 
     def learner(self) -> Learner:
-        """For training: attributes that are not known become known, in a copy."""
+        """Return a gatherer for training, which adds unknown attributes to a copy, and a function that returns the
+        copy.
+        """
         copy = TemplateAttributes(self.template, self.tables.alphabets, self.pairs, self.keys)
         return Learner(TemplateGatherer(copy.tables, self.template.padding, learning=True), lambda: copy)
 
     def names(self) -> list[str]:
-        """The attributes as the template spells them, such as "U05:the/cat"."""
+        """Return the attributes as the template spells them, such as "U05:the/cat"."""
         program = self.program
         texts = [names_by_id(alphabet) for alphabet in self.tables.alphabets]
         parts: list[Sequence[tuple[str, ...]]] = [[(text,) for text in each] for each in texts]
@@ -79,7 +81,7 @@ class TemplateAttributes:
         return [spell(family.texts, parts[family.space][i]) for family, i in chosen]
 
     def kept(self, used: NDArray[np.bool_]) -> TemplateAttributes:
-        """The attributes that are used, in the same order, without texts and pairs that none of them needs."""
+        """Return the used attributes in the same order, without texts and pairs that none of them needs."""
         program, tables = self.program, self.tables
         families, ids = split_key(self.keys[used])
         spaces = np.array([family.space for family in program.families])[families]
@@ -101,7 +103,7 @@ class TemplateAttributes:
         return isinstance(other, TemplateAttributes) and other.template[:2] == self.template[:2]  # kind and text
 
     def joined(self, others: Sequence[TemplateAttributes]) -> tuple[TemplateAttributes, list[Ints]]:
-        """These and those of others with the same template, and the new ids: texts first, then pairs, then keys."""
+        """Return these and those of others with the same template, and the new ids: of texts, then pairs, then keys."""
         program = self.program
         alphabets = [growing(alphabet) for alphabet in self.tables.alphabets]
         pairs = [growing((key, i) for i, key in enumerate(keys.tolist())) for keys in self.pairs]
@@ -123,7 +125,7 @@ class TemplateAttributes:
         return TemplateAttributes(self.template, alphabets, tables[:-1], tables[-1]), numbers
 
     def needed(self, spaces: Longs, ids: Longs) -> list[NDArray[np.bool_]]:
-        """Which ids of each space these need: themselves, and the parts of pairs."""
+        """Return which ids of each space these need: themselves, and the parts of pairs."""
         program = self.program
         needed = [np.zeros(size, np.bool_) for size in self.tables.sizes()]
         for space, each in enumerate(needed):
@@ -137,10 +139,10 @@ class TemplateAttributes:
 
 
 def numbered(grown: Mapping[Any, int], names: Sequence[Any]) -> Longs:
-    """The id of each name; new ones get the next. Writes: grown."""
+    """Return the id of each name; new ones get the next. Writes: grown."""
     return np.fromiter(map(grown.__getitem__, names), np.int64, len(names))
 
 
 def spell(texts: Sequence[str], values: Sequence[str]) -> str:
-    """Texts with values between them. (A template without macros has one text, and the empty value after it.)"""
+    """Join texts with values between them. (A template without macros has one text, and the empty value after it.)"""
     return "".join(chain.from_iterable(zip(texts, (*values, ""), strict=False)))

@@ -1,4 +1,4 @@
-"""What the template engine works on: a block of sentences, laid out in slots, and tables of ids.
+"""The data of the template engine: a block of sentences, laid out in slots, and tables of ids.
 
 Each sentence of a block has `before` slots, one for each token, and `after` slots. Kernels are compiled for these types
 and read NONE; nothing here needs the compiler.
@@ -14,7 +14,7 @@ NONE = -1  # an id for what is not there
 
 
 class Slots(NamedTuple):
-    """Where the sentences of a block are."""
+    """The places of the sentences of a block."""
 
     starts: Longs  # [n + 1] first token of each sentence
     before: int
@@ -22,7 +22,7 @@ class Slots(NamedTuple):
 
 
 class Pairing(NamedTuple):
-    """Which tracks make pairs: left at a slot, right `shift` slots on, from `first` to `last` beside the sentence."""
+    """The tracks that make pairs: left at a slot, right `shift` slots on, from slot `first` to `last`."""
 
     first: int
     last: int
@@ -36,11 +36,11 @@ class Pairs(NamedTuple):
 
     keys: Longs  # [capacity] left << 32 | right of each id
     slots: Ints  # [a power of 2 above the number of ids] ids, at the hash of their key or in the free places after it
-    secret: int  # of this table: whoever does not know it cannot make keys that all have the same hash
+    secret: int  # of this table: an attacker who does not know it cannot make keys that share a hash
 
 
 class Outputs(NamedTuple):
-    """What the templates read and where their attributes are, and the attributes there are."""
+    """The inputs of the templates, the places of their attributes, and the known attributes."""
 
     tracks: Ints  # [templates]
     offsets: Ints  # [templates]

@@ -1,4 +1,4 @@
-"""Who makes the attributes of a block: NumPy for the first sentences that a process tags, compiled code for the rest.
+"""The engine of a block: NumPy for the first sentences that a process tags, compiled code for the rest.
 
 As with decoding (`fastcrf.decoding.decoder_choice`), loading the compiler is worth its time when there is enough to do.
 Tables grow, which learning needs, in compiled code alone.
@@ -39,7 +39,7 @@ class Spent:
 
 
 def engine_for(n_slots: int, learning: bool) -> Engine:
-    """The engine of the next block."""
+    """Return the engine of the next block."""
     if not learning and COMPILED not in sys.modules:
         Spent.slots += n_slots + BLOCK
         if Spent.slots <= ENOUGH:

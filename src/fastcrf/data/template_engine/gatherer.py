@@ -1,4 +1,4 @@
-"""Rows of columns in, attribute ids out, block by block: the template engine at work.
+"""Run the template engine: rows of columns in, attribute ids out, block by block.
 
 Python touches each token once per column, to look its value up; each distinct value once per operation, to apply it;
 everything else is done in compiled code for a block of some ten thousand slots at a time.
@@ -40,14 +40,14 @@ class Values:
         self.known = [array("i") for _ in self.streams]
 
     def id_of(self, s: int, value: str | None) -> int:
-        """The id in the alphabet of stream s; NONE if there is none."""
+        """Return the id in the alphabet of stream s; NONE if there is none."""
         if value is None:
             return NONE
         text, alphabet = self.streams[s].operation.apply(value), self.alphabets[self.streams[s].alphabet]
         return alphabet.setdefault(text, len(alphabet)) if self.learning else alphabet.get(text, NONE)
 
     def ids(self, s: int) -> Ints:
-        """The id in stream s of each value of its column."""
+        """Return the id in stream s of each value of its column."""
         known, values = self.known[s], self.columns[self.streams[s].column]
         known.extend([self.id_of(s, value) for value in islice(values, len(known), None)])
         return np.frombuffer(known, np.int32)
@@ -94,7 +94,7 @@ class TemplateGatherer:
             self.encode_block()
 
     def corpus(self, labels: array[int] | None = None) -> Corpus:
-        """What was gathered, as arrays over the same memory."""
+        """Return what was gathered, as arrays over the same memory."""
         self.encode_block()
         return Corpus(
             starts=np.frombuffer(self.starts, np.int64),
@@ -114,7 +114,7 @@ class TemplateGatherer:
         self.begin_block()
 
     def fill_tracks(self, slots: Slots) -> Ints:
-        """The ids of all tracks of the program, [tracks, slots]."""
+        """Return the ids of all tracks of the program, [tracks, slots]."""
         what = f"A block of {self.n_slots} places under a template"
         require_room(4 * len(self.program.tracks) * self.n_slots, what, "use shorter sentences or fewer macros")
         tracks = np.full((len(self.program.tracks), self.n_slots), NONE, np.int32)
@@ -129,7 +129,7 @@ class TemplateGatherer:
         return tracks
 
     def show(self, slots: Slots, track: StreamTrack, sources: dict[int, Ints], ids: Ints) -> None:
-        """Writes: ids, sources (kept by place, because streams share them)."""
+        """Fill track r from its stream. Writes: ids, sources (kept by place, because streams share them)."""
         place = track.place if track.place is not None else 0
         if track.place == 0:  # one before the first token, as Wapiti has it
             ids[:] = self.values.padding[track.stream][0]
@@ -142,7 +142,7 @@ class TemplateGatherer:
         self.engine.show(sources[place], tokens, values.ids(track.stream), values.padding[track.stream], ids)
 
     def combine(self, slots: Slots, r: int, track: PairTrack, tracks: Ints) -> None:
-        """Writes: tracks[r]."""
+        """Fill track r with the ids of pairs. Writes: tracks[r]."""
         table = self.tables.pairs[track.space - self.program.n_alphabets]
         span = self.program.first[r], self.program.last[r]
         pairing = Pairing(*span, tracks[track.left], tracks[track.right], track.shift)
@@ -158,7 +158,7 @@ class TemplateGatherer:
 
 
 def columns_of(rows: list[Any], n_columns: int, place: str) -> list[tuple[Any, ...]]:
-    """The columns of a sentence, if each row has as many, and enough of them."""
+    """Return the columns of a sentence, if all rows have equally many, and enough of them."""
     if not {list, tuple}.issuperset(map(type, rows)):  # quicker than to look at each row closely
         check_rows(rows, place)
     try:
@@ -175,7 +175,7 @@ def columns_of(rows: list[Any], n_columns: int, place: str) -> list[tuple[Any, .
 
 
 def check_rows(rows: list[Any], place: str) -> None:
-    """A row may be any iterable, but a string would fall into characters."""
+    """Check that no row is a string: a row may be any other iterable."""
     for t, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
             raise DataError(f"{place}, item {t} is {describe(row)}; give {SHAPE}.")
@@ -190,7 +190,7 @@ def check_texts(column: tuple[Any, ...], c: int, place: str) -> None:
 
 
 def marked_slots(slots: Slots, where: str) -> Longs:
-    """The slots of every token, or of the first or last one of each sentence."""
+    """Return the slots of every token, or of the first or last one of each sentence."""
     lengths = np.diff(slots.starts)
     shift = np.arange(len(lengths)) * (slots.before + slots.after) + slots.before
     if where == "every":

@@ -13,11 +13,11 @@ from fastcrf.jit.kernel import kernel
 
 @kernel
 def find_sources(slots, place, n_before, n_after, sources):
-    """What each slot shows: a token of the block, or -1 - d where d is the distance from the sentence, counted through
-    the n_before texts before it (farther ones show the last) and then the n_after texts after it. Writes: sources.
+    """Find what each slot shows: a token of the block, or -1 - d.
 
-    With place 0 a slot shows its own token, else all slots of a sentence show that of one place: 1 is the first, -1 the
-    last.
+    d is the distance from the sentence, counted through the n_before texts before it (farther ones show the last) and
+    then the n_after texts after it. With place 0 a slot shows its own token, else all slots of a sentence show that of
+    one place: 1 is the first, -1 the last. Writes: sources.
     """
     slot = 0
     for i in range(len(slots.starts) - 1):
@@ -40,7 +40,7 @@ def find_sources(slots, place, n_before, n_after, sources):
 
 @kernel
 def show(sources, tokens, ids, padding, track):
-    """The id of each slot: that of its token's value, or that of its padding. Writes: track."""
+    """Set the id of each slot: that of its token's value, or that of its padding. Writes: track."""
     for slot in range(len(sources)):
         source = sources[slot]
         track[slot] = ids[tokens[source]] if source >= 0 else padding[-1 - source]
@@ -48,7 +48,9 @@ def show(sources, tokens, ids, padding, track):
 
 @kernel
 def hash_of(key, secret, mask):
-    """Two rounds of multiplying and folding; the secret enters before either, so that no difference of keys is sure."""
+    """Hash by two rounds of multiplying and folding; the secret enters before each, so that no difference of keys is
+    sure.
+    """
     mixed = (np.uint64(key) ^ np.uint64(secret)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = ((mixed ^ (mixed >> np.uint64(32))) + np.uint64(secret)) * np.uint64(0xD6E8FEB86659FD93)
     return np.int64(mixed >> np.uint64(32)) & mask
@@ -67,7 +69,7 @@ def place_keys(pairs, n):
 
 @kernel
 def look_up(pairs, key, n, growing):
-    """The id of a key. One that is new gets the id n if the table is growing, else NONE. Writes: pairs."""
+    """Return the id of a key. A new one gets the id n if the table is growing, else NONE. Writes: pairs."""
     mask = len(pairs.slots) - 1
     slot = hash_of(key, pairs.secret, mask)
     while pairs.slots[slot] != NONE:
@@ -84,9 +86,9 @@ def look_up(pairs, key, n, growing):
 
 @kernel
 def combine(slots, pairing, pairs, n, growing, track):
-    """Ids of pairs in the slots of a pairing; NONE where one part is NONE.
+    """Set the ids of pairs in the slots of a pairing; NONE where one part is NONE.
 
-    Returns the number of pairs there are then. Writes: track, pairs.
+    Returns the number of pairs after that. Writes: track, pairs.
     """
     left, right, shift, slot = pairing.left, pairing.right, pairing.shift, np.int64(0)
     for i in range(len(slots.starts) - 1):
@@ -105,10 +107,10 @@ def combine(slots, pairing, pairs, n, growing, track):
 
 @kernel
 def give_out(slots, tracks, outputs, n, growing, attributes, ends):
-    """Attributes of each token, template by template; a new one gets the number n if the table is growing.
+    """Set the attributes of each token, template by template; a new one gets the number n if the table is growing.
 
-    Returns the number of attributes there are then. Writes: attributes, ends (the number of attributes up to and with
-    each token), outputs.
+    Returns the number of attributes after that. Writes: attributes, ends (the number of attributes up to and with each
+    token), outputs.
     """
     slot, end = np.int64(0), np.int64(0)
     for i in range(len(slots.starts) - 1):

@@ -9,11 +9,11 @@ from fastcrf.data.template_engine.blocks import NONE, Outputs, Pairing, Slots
 
 
 def find_sources(slots: Slots, place: int, n_before: int, n_after: int, sources: Ints) -> None:
-    """What each slot shows: a token of the block, or -1 - d where d is the distance from the sentence, counted through
-    the n_before texts before it (farther ones show the last) and then the n_after texts after it. Writes: sources.
+    """Find what each slot shows: a token of the block, or -1 - d.
 
-    With place 0 a slot shows its own token, else all slots of a sentence show that of one place: 1 is the first, -1 the
-    last.
+    d is the distance from the sentence, counted through the n_before texts before it (farther ones show the last) and
+    then the n_after texts after it. With place 0 a slot shows its own token, else all slots of a sentence show that of
+    one place: 1 is the first, -1 the last. Writes: sources.
     """
     lengths = np.diff(slots.starts)
     sizes = slots.before + lengths + slots.after
@@ -29,14 +29,14 @@ def find_sources(slots: Slots, place: int, n_before: int, n_after: int, sources:
 
 
 def show(sources: Ints, tokens: Ints, ids: Ints, padding: Ints, track: Ints) -> None:
-    """The id of each slot: that of its token's value, or that of its padding. Writes: track."""
+    """Set the id of each slot: that of its token's value, or that of its padding. Writes: track."""
     inside = sources >= 0
     track[inside] = ids[tokens[sources[inside]]]
     track[~inside] = padding[-1 - sources[~inside]]
 
 
 def combine(slots: Slots, pairing: Pairing, keys: Longs, order: Longs, track: Ints) -> None:
-    """Ids of pairs in the slots of a pairing; NONE where one part is NONE.
+    """Set the ids of pairs in the slots of a pairing; NONE where one part is NONE.
 
     `keys` are those of the known pairs in ascending order, and `order` their ids. Writes: track.
     """
@@ -51,7 +51,7 @@ def combine(slots: Slots, pairing: Pairing, keys: Longs, order: Longs, track: In
 
 
 def give_out(slots: Slots, tracks: Ints, outputs: Outputs, attributes: Ints, ends: Longs) -> None:
-    """Attributes of each token, template by template.
+    """Set the attributes of each token, template by template.
 
     Writes: attributes, ends (the number of attributes up to and with each token).
     """
@@ -67,7 +67,7 @@ def give_out(slots: Slots, tracks: Ints, outputs: Outputs, attributes: Ints, end
 
 
 def spans(slots: Slots, first: int, last: int) -> Longs:
-    """The slots from `first` before each sentence's first token to `last` after its last."""
+    """Return the slots from `first` before each sentence's first token to `last` after its last."""
     lengths = np.diff(slots.starts)
     sizes = np.maximum(lengths + last - first, 0)
     begins = slots.starts[:-1] + np.arange(len(lengths)) * (slots.before + slots.after) + slots.before + first

@@ -1,4 +1,4 @@
-"""From templates to a program over integers: which ids are computed for a block of sentences, and which combined.
+"""Compile templates to a program over integers: the ids to compute for a block of sentences, and to combine.
 
 No text is touched while a program runs, except once for each distinct value of a column. Its parts:
 
@@ -7,13 +7,13 @@ No text is touched while a program runs, except once for each distinct value of 
   the same text then makes the same attribute;
 * a **space** numbers what several macros together can say. An alphabet is a space; any other is a pair of a space and
   an alphabet, so that three macros are a pair whose left part is a pair;
-* a **track** holds one id per slot of a block (a slot is a position, or a place beside a sentence). Tracks are read
+* a **track** holds one id per slot of a block (a slot is a position, or a place outside a sentence). Tracks are read
   from a column, or made of two other tracks, the right one shifted. Templates at different offsets
   (``%x[-1,0]/%x[0,0]`` and ``%x[0,0]/%x[1,0]``) read the same track, so each pair is looked up once per slot, not once
   per template;
 * a **family** is a way of spelling: templates that differ in the cells of their macros only. Family and id in its space
   are the identity of an attribute. Two attributes that merely happen to be spelled alike ("a/b" + "c" and "a" + "b/c")
-  are told apart.
+  stay distinct.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Stream(NamedTuple):
 
 
 class StreamTrack(NamedTuple):
-    """Ids of a stream: at each slot its own, or at all slots of a sentence that of one place."""
+    """Ids of a stream: at each slot its own, or at all slots of a sentence the id of one place."""
 
     stream: int
     place: int | None = None  # 1 is the first token, -1 the last
@@ -87,7 +87,7 @@ class Program(NamedTuple):
 
     @property
     def before(self) -> int:
-        """Slots beside a sentence, before it."""
+        """Return the number of slots before a sentence."""
         return -min(self.first)
 
     @property
@@ -96,12 +96,12 @@ class Program(NamedTuple):
 
     @property
     def n_columns(self) -> int:
-        """Columns that a token needs at least."""
+        """Return the number of columns that a token needs at least."""
         return 1 + max((stream.column for stream in self.streams), default=0)
 
 
 def compile_templates(templates: Sequence[Template]) -> Program:
-    """The program that makes the attributes of these templates."""
+    """Compile the program that makes the attributes of these templates."""
     alphabets = share_alphabets(templates)
     numbers = {group: a for a, group in enumerate(dict.fromkeys(alphabets.values()))}
     builder = Builder({stream: numbers[group] for stream, group in alphabets.items()}, len(numbers) + 1)
@@ -114,7 +114,7 @@ StreamKey = tuple[int, Operation]
 
 
 def share_alphabets(templates: Sequence[Template]) -> dict[StreamKey, StreamKey]:
-    """For each stream the one whose alphabet it shares (itself, if none comes before it)."""
+    """Return for each stream the one whose alphabet it shares (itself, if none comes before it)."""
     parent: dict[StreamKey, StreamKey] = {}
 
     def root(stream: StreamKey) -> StreamKey:
@@ -135,7 +135,7 @@ def share_alphabets(templates: Sequence[Template]) -> dict[StreamKey, StreamKey]
 
 
 def spelling(template: Template) -> tuple[str, ...]:
-    """The texts around the macros: one more than there are macros."""
+    """Return the texts around the macros: one more than there are macros."""
     texts = [""]
     for piece in template.pieces:
         if isinstance(piece, Cell):
@@ -170,7 +170,7 @@ class Builder:
         self.outputs.append(Output(track, offset, number(self.families, Family(spelling(template), space))))
 
     def add_cell(self, cell: Cell) -> tuple[int, int]:
-        """The track and the alphabet of a cell."""
+        """Add the track and the alphabet of a cell."""
         alphabet = self.alphabets[cell.column, cell.operation]
         stream = number(self.streams, Stream(cell.column, cell.operation, alphabet))
         return number(self.tracks, StreamTrack(stream, cell.offset if cell.absolute else None)), alphabet
@@ -190,7 +190,10 @@ class Builder:
         )
 
     def reach(self, tracks: list[StreamTrack | MarkTrack | PairTrack]) -> tuple[list[int], list[int]]:
-        """How far beside the sentence each track is read. Pairs come after their parts, so they are settled first."""
+        """Return how far outside the sentence each track is read.
+
+        Pairs come after their parts, so they are settled first.
+        """
         first, last = [0] * len(tracks), [0] * len(tracks)
 
         def read(track: int, from_: int, to: int) -> None:
@@ -207,5 +210,5 @@ class Builder:
 
 
 def number(known: dict, thing: object) -> int:  # type: ignore[type-arg]
-    """The number of a thing, by first appearance. Writes: known."""
+    """Number a thing by first appearance. Writes: known."""
     return known.setdefault(thing, len(known))

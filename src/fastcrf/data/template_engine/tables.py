@@ -17,7 +17,7 @@ from fastcrf.system.memory_budget import require_room
 
 
 def split_key(keys: Longs) -> tuple[Longs, Longs]:
-    """The two numbers that kernels pack into one: left (or family) and right (or id)."""
+    """Return the two numbers that kernels pack into one: left (or family) and right (or id)."""
     return keys >> 32, keys & 0xFFFFFFFF
 
 
@@ -50,7 +50,7 @@ class PairTable:
         self.pairs = pairs  # complete: another thread may be tagging
 
     def in_order(self) -> tuple[Longs, Longs]:
-        """The keys in ascending order, and the id of each."""
+        """Return the keys in ascending order, and the id of each."""
         if self.sorted is None:
             order = np.argsort(self.keys)
             self.sorted = self.keys[order], order
@@ -76,7 +76,7 @@ class AttributeTable:
         return self.outputs.bases[families] + ids
 
     def free_places(self, sizes: Sequence[int]) -> tuple[Longs, Ints]:
-        """Where the ids of each family begin, and no attribute yet for any, given the number of ids of each space."""
+        """Return where the ids of each family begin, without attributes, given the number of ids of each space."""
         bases = np.concatenate(([0], np.cumsum([sizes[space] for space in self.spaces], dtype=np.int64)))
         require_room(4 * int(bases[-1]), f"The attributes of {len(self.spaces)} templates", "use fewer templates")
         return bases, np.full(bases[-1], NONE, np.int32)
@@ -103,12 +103,12 @@ class Tables:
         self.attributes = AttributeTable(program, self.sizes(), keys)
 
     def sizes(self) -> list[int]:
-        """The number of ids of each space."""
+        """Return the number of ids of each space."""
         return [len(alphabet) for alphabet in self.alphabets] + [table.n for table in self.pairs]
 
 
 def with_room(array: Longs, size: int) -> Longs:
-    """An array of at least this size that begins with the elements of `array`; grows by doubling."""
+    """Return an array of at least this size that begins with the elements of `array`; it grows by doubling."""
     if size <= len(array):
         return array
     larger = np.empty(max(size, 2 * len(array)), array.dtype)

@@ -1,4 +1,4 @@
-"""CRF++'s templates: ``U01:%x[-1,0]/%x[0,1]`` and ``B``, one a line.
+"""CRF++'s templates: ``U01:%x[-1,0]/%x[0,1]`` and ``B``, one per line.
 
 Lines that are empty or begin with # are passed over. ``U`` goes with the label, ``B`` with the label and the one before
 it. The one macro is ``%x[row,column]``: row at most 8 away, with neither + nor spaces; columns count from 0. The whole
@@ -22,7 +22,7 @@ PADDING = Padding(
 
 
 def parse(lines: Iterable[str], name: str) -> list[Template]:
-    """The templates in the lines of a file called `name`."""
+    """Parse the templates in the lines of a file called `name`."""
     return [
         parse_line(line, f"{name}:{number}")
         for number, line in enumerate(lines, 1)

@@ -38,7 +38,7 @@ templates = (
 
 
 def parse(lines: Iterable[str], name: str) -> list[Template]:
-    """The templates in the lines of a script called `name`, then those of both ends and of the label bigram."""
+    """Parse the templates in the lines of a script called `name`; add those of both ends and of the label bigram."""
     script = assignments("\n".join(lines), name)
     fields = field_names(script, name)
     value = required(script, "templates", name)
@@ -51,7 +51,7 @@ def parse(lines: Iterable[str], name: str) -> list[Template]:
 
 
 def assignments(text: str, name: str) -> dict[str, ast.expr]:
-    """What each name at the top of the script is set to, unevaluated."""
+    """Return what each name at the top of the script is set to, unevaluated."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what else the script does is none of our business
@@ -64,7 +64,7 @@ def assignments(text: str, name: str) -> dict[str, ast.expr]:
 
 
 def field_names(script: dict[str, ast.expr], name: str) -> dict[str, int]:
-    """The column of each field; the label is none."""
+    """Return the column of each field; the label has none."""
     value = required(script, "fields", name)
     names = literal(value, name)
     if not isinstance(names, str):

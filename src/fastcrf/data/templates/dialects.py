@@ -1,4 +1,4 @@
-"""The three kinds of template files, how one is told from another, and how one is read."""
+"""The three kinds of template files: how they are distinguished and read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DIALECTS = {
 
 
 class TemplateFile(NamedTuple):
-    """A template file that was understood. Kind and text are all that a model needs to remember of it."""
+    """A parsed template file. A model stores its kind and text."""
 
     kind: str
     text: str
@@ -43,7 +43,7 @@ class TemplateFile(NamedTuple):
 
 
 def load_template(path: str | os.PathLike[str], kind: str | None = None) -> TemplateFile:
-    """A template file, or a template that comes with fastcrf, by its name. The kind is recognized if it is None."""
+    """Load a template file, or a template that comes with fastcrf, by its name. The kind is detected if it is None."""
     built_in = BUILT_IN.get(os.fspath(path))
     if built_in:
         return parse_template(built_in[1], built_in[0], os.fspath(path))
@@ -53,7 +53,7 @@ def load_template(path: str | os.PathLike[str], kind: str | None = None) -> Temp
 
 
 def template_of(given: str | os.PathLike[str]) -> TemplateFile:
-    """A template from a file, by its name, or from a text that has line ends or macros."""
+    """Load a template from a file, by its name, or from a text that has line ends or macros."""
     text = os.fspath(given)
     if isinstance(given, str) and ("\n" in text or "%" in text):
         return parse_template(text, recognize(text))
@@ -61,14 +61,14 @@ def template_of(given: str | os.PathLike[str]) -> TemplateFile:
 
 
 def recognize(text: str) -> str:
-    """The kind of a template. What CRF++ and Wapiti would both read is taken for CRF++'s."""
+    """Return the kind of a template. A text that CRF++ and Wapiti would both read counts as CRF++'s."""
     if SCRIPT.search(text):
         return "crfsuite"
     return "wapiti" if WAPITI_ONLY.search(text) else "crfpp"
 
 
 def parse_template(text: str, kind: str, name: str = "template") -> TemplateFile:
-    """The templates in a text; `name` is what errors call it."""
+    """Parse the templates in a text; `name` is its name in errors."""
     if kind not in DIALECTS:
         raise DataError(f"There is no kind of template {kind!r}; use one of {', '.join(DIALECTS)}.")
     every = DIALECTS[kind].parse(text.split("\n"), name)
@@ -84,7 +84,7 @@ def parse_template(text: str, kind: str, name: str = "template") -> TemplateFile
 
 
 def refuse_observations(template: Template) -> None:
-    """Weights for an observation with a label bigram are not there yet; a bigram without macros is."""
+    """Reject weights for an observation with a label bigram, which are not supported; a bigram without macros is."""
     if template.cells:
         first = template.pieces[0]
         column = 1 + (len(first) if isinstance(first, str) else 0)

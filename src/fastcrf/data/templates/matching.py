@@ -36,7 +36,7 @@ class Expression(NamedTuple):
 
 
 def search(expression: Expression, text: bytes) -> bytes | None:
-    """The first match; a repeated character is taken as seldom as possible, an optional one if it can be."""
+    """Find the first match; a repeated character is taken as seldom as possible, an optional one if it can be."""
     if (len(expression.units) + 1) * (len(text) + 1) > MOST_CELLS:
         raise TooMuchWork(
             f"A regular expression of {len(expression.units):,} characters is too long for a text of {len(text):,} "
@@ -51,7 +51,7 @@ def search(expression: Expression, text: bytes) -> bytes | None:
 
 
 def possible_from(expression: Expression, letters: NDArray[np.uint8]) -> list[NDArray[np.bool_]]:
-    """For each unit, and after the last, from which places of the text, its end included, the rest can match."""
+    """Return for each unit, and after the last, from which places of the text, its end included, the rest can match."""
     ends = np.zeros(len(letters) + 1, np.bool_) if expression.at_end else np.ones(len(letters) + 1, np.bool_)
     ends[-1] = True
     possible = [ends]
@@ -68,7 +68,7 @@ def possible_from(expression: Expression, letters: NDArray[np.uint8]) -> list[ND
 
 
 def reachable(rest: NDArray[np.bool_], taken: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """From where a place of `rest` is reached over letters that are `taken`: it is not beyond the next other one."""
+    """Return from where a place of `rest` is reached over letters that are `taken`: not beyond the next other one."""
     places = np.arange(len(rest))
     beyond = len(rest)
     goal = np.minimum.accumulate(np.where(rest, places, beyond)[::-1])[::-1]
@@ -79,7 +79,7 @@ def reachable(rest: NDArray[np.bool_], taken: NDArray[np.bool_]) -> NDArray[np.b
 def end_of_match(
     expression: Expression, letters: NDArray[np.uint8], possible: list[NDArray[np.bool_]], place: int
 ) -> int:
-    """Where the match that begins at `place` ends."""
+    """Return where the match that begins at `place` ends."""
     for unit, rest in zip(expression.units, possible[1:], strict=True):
         if unit.times == REPEATED:
             place += int(rest[place:].argmax())

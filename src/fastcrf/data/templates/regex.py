@@ -37,7 +37,7 @@ MOST_MARKS = 12  # stars, and question marks, beyond which it is not even counte
 
 
 class RegexError(ValueError):
-    """An expression that Wapiti would refuse, and the index of the character at fault."""
+    """Raise for an expression that Wapiti rejects, with the index of the character at fault."""
 
     def __init__(self, index: int, fault: str) -> None:
         super().__init__(fault)
@@ -53,14 +53,16 @@ class Compiled(NamedTuple):
     n_optional: int
 
     def is_quick(self, size: int) -> bool:
-        """Whether backtracking has few ways to try on a text of this size: a place to begin, and one for each star."""
+        """Return whether backtracking has few ways to try on a text of this size: a place to begin, and one for each
+        star.
+        """
         if self.n_optional > MOST_MARKS or self.n_repeated > MOST_MARKS:
             return False
         return (size + 1) ** (self.n_repeated + 1) << self.n_optional <= MOST_ATTEMPTS
 
 
 def first_match(regex: str, text: bytes) -> bytes | None:
-    """The first substring that a regex matches, or None."""
+    """Return the first substring that a regex matches, or None."""
     ready = compiled(regex)
     if ready.is_quick(len(text)):
         found = ready.pattern.search(text)
@@ -73,7 +75,7 @@ def first_match(regex: str, text: bytes) -> bytes | None:
 
 @lru_cache(maxsize=1024)
 def compiled(regex: str) -> Compiled:
-    """The same expression for Python, and for `matching`."""
+    """Compile the same expression for Python, and for `matching`."""
     at_start = regex.startswith("^")
     characters, at_end = parse(regex, int(at_start))
     marks = {ONCE: b"", OPTIONAL: b"?", REPEATED: b"*?"}
@@ -85,7 +87,9 @@ def compiled(regex: str) -> Compiled:
 
 
 def parse(regex: str, i: int) -> tuple[list[tuple[bytes, str]], bool]:
-    """What matches each byte of the expression from character i on, and how often; whether it must end the text."""
+    """Parse the expression from character i on: the bytes of each unit, how often it matches, and whether it must end
+    the text.
+    """
     characters: list[tuple[bytes, str]] = []
     while i < len(regex):
         if regex[i] == "$" and i == len(regex) - 1:
@@ -104,7 +108,7 @@ def parse(regex: str, i: int) -> tuple[list[tuple[bytes, str]], bool]:
 
 
 def bytes_of_symbol(symbol: str) -> list[bytes]:
-    """What matches each byte of a symbol; of several bytes the last alone can be repeated, as in Wapiti."""
+    """Return what matches each byte of a symbol; of several bytes only the last can be repeated, as in Wapiti."""
     if symbol == ".":
         return [b"."]
     if symbol[0] == "\\" and symbol[1].lower() in CLASSES:
@@ -114,7 +118,7 @@ def bytes_of_symbol(symbol: str) -> list[bytes]:
 
 
 def bytes_of(text: str) -> bytes:
-    """A text as UTF-8; bytes that were no UTF-8 are themselves again, other lone surrogates have their own."""
+    """Return a text as UTF-8; bytes that were not UTF-8 are restored, other lone surrogates have their own."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -123,6 +127,6 @@ def bytes_of(text: str) -> bytes:
 
 @lru_cache(maxsize=512)
 def accepted(one: bytes) -> NDArray[np.bool_]:
-    """Which bytes match, [256]."""
+    """Return which bytes match, [256]."""
     pattern = re.compile(one, re.DOTALL)
     return np.array([pattern.fullmatch(bytes([byte])) is not None for byte in range(256)])

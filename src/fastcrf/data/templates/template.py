@@ -1,4 +1,4 @@
-"""What a template says, whichever toolkit it was written for.
+"""A parsed template, of any of the toolkits.
 
 A template is text with macros. At a position of a sentence each macro stands for the text of a cell (a column of the
 token at some offset), perhaps after an operation on that text; the template with its macros expanded is the name of an
@@ -18,7 +18,7 @@ Where = Literal["every", "first", "last"]
 
 
 class Operation(NamedTuple):
-    """What is made of the text of a cell: the text itself (x), whether a regex matches (t), or its first match (m)."""
+    """The result for the text of a cell: the text itself (x), whether a regex matches (t), or its first match (m)."""
 
     command: Command = "x"
     regex: str = ""
@@ -75,12 +75,12 @@ class Padding(NamedTuple):
 
 
 def template_error(place: str, column: int, fault: str) -> DataError:
-    """The error for a fault in a template file; `place` is its name and line."""
+    """Return the error for a fault in a template file; `place` is its name and line."""
     return DataError(f"{place}:{column}: {fault}")
 
 
 def split_pieces(text: str, macros: list[tuple[int, int, Cell]]) -> tuple[Piece, ...]:
-    """A text with its macros, given as (first character, character after the last, cell), cut out of it."""
+    """Return a text with its macros, given as (first character, character after the last, cell), cut out of it."""
     pieces: list[Piece] = []
     done = 0
     for start, end, cell in macros:

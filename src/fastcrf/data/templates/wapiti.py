@@ -1,4 +1,4 @@
-"""Wapiti's patterns: ``u:word=%X[0,0]``, ``*suf=%m[0,0,"..?$"]`` and ``b``, one a line.
+"""Wapiti's patterns: ``u:word=%X[0,0]``, ``*suf=%m[0,0,"..?$"]`` and ``b``, one per line.
 
 ``#`` begins a comment anywhere, spaces at the end do not count. ``u`` goes with the label, ``b`` with the label and the
 one before, ``*`` with both; the letter may be upper case and becomes lower case. The macros are
@@ -36,7 +36,7 @@ WHOLE_NUMBER = r"0[xX][0-9a-fA-F]{1,7}|0[0-7]{0,9}|[1-9][0-9]{0,8}"
 COMMAND = re.compile(r"%([xXtTmM])")
 ADDRESS = re.compile(rf"\[(@?)\s*([+-]?)({WHOLE_NUMBER}),\s*\+?([0-9]{{1,9}})", re.ASCII)
 REGEX = re.compile(r',"((?:[^"\\]|\\.)*)"')
-FARTHEST = 1000  # tokens that the offset of a macro may reach; every sentence is laid out with so much room beside it
+FARTHEST = 1000  # tokens that the offset of a macro may reach; every sentence is laid out with so much space around it
 PADDING = Padding(
     before=("_x-1", "_x-2", "_x-3", "_x-4", "_x-#"),
     after=("_x+1", "_x+2", "_x+3", "_x+4", "_x+#"),
@@ -44,7 +44,7 @@ PADDING = Padding(
 
 
 def parse(lines: Iterable[str], name: str) -> list[Template]:
-    """The patterns in the lines of a file called `name`."""
+    """Parse the patterns in the lines of a file called `name`."""
     stripped = (line.partition("#")[0].rstrip(SPACES) for line in lines)
     return [parse_line(line, f"{name}:{number}") for number, line in enumerate(stripped, 1) if line]
 
@@ -63,7 +63,7 @@ def parse_line(line: str, place: str) -> Template:
 
 
 def parse_macro(line: str, start: int, place: str) -> tuple[int, Cell]:
-    """The macro that begins at `start`, and where it ends."""
+    """Parse the macro that begins at `start`; return it with its end."""
     command = COMMAND.match(line, start)
     if command is None:
         raise template_error(place, start + 1, f"% begins one of %x %t %m %X %T %M; found {line[start : start + 2]!r}.")
@@ -83,7 +83,7 @@ def parse_macro(line: str, start: int, place: str) -> tuple[int, Cell]:
 
 
 def parse_operation(line: str, command: str, start: int, place: str) -> tuple[Operation, int]:
-    """The operation of a macro whose cell is told before `start`, and where its regex ends."""
+    """Parse the operation of a macro whose cell comes before `start`; return it with the end of its regex."""
     lower = command.isupper()
     if command in "xX":
         return (Operation(lower=True) if lower else PLAIN), start
@@ -98,7 +98,7 @@ def parse_operation(line: str, command: str, start: int, place: str) -> tuple[Op
 
 
 def c_integer(digits: str) -> int:
-    """A whole number as C's %i reads it: 0x begins a hexadecimal, 0 an octal number."""
+    """Parse a whole number as C's %i reads it: 0x begins a hexadecimal, 0 an octal number."""
     if digits[:2] in ("0x", "0X"):
         return int(digits[2:], 16)
     return int(digits, 8 if digits.startswith("0") else 10)
