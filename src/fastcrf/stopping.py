@@ -65,7 +65,7 @@ class Point(Protocol):
     @property
     def gradient_norm(self) -> float: ...
     @property
-    def largest_slope(self) -> float: ...
+    def largest_component(self) -> float: ...
     @property
     def certificate(self) -> Certified: ...
     def may_be_within(self, tol: float) -> bool: ...
@@ -190,7 +190,7 @@ class GradientNorm:
         scale = point.n_sequences if self.per_sequence else 1
         if not self._worth_evaluating(point, history, self.tol * scale):
             return None
-        value = (point.largest_slope if self.norm == "max" else point.gradient_norm) / scale
+        value = (point.largest_component if self.norm == "max" else point.gradient_norm) / scale
         if not value <= self.tol:
             return None
         kind = {"max": "largest component", "l2": "Euclidean norm"}[self.norm]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from fastcrf.papers.item import CONFIRMED, NOT_COMPARABLE, NOT_RUN, REFUTED, UNDECIDED, Claim, Verdict
+from fastcrf.papers.item import CONFIRMED, NOT_RUN, REFUTED, UNDECIDED, Claim, Verdict
 from fastcrf.papers.view import View, middle
 
 Outcome = tuple[str, bool | None]  # what was compared, and whether it held; None: it could not be
@@ -26,7 +26,8 @@ def decide(outcomes: Iterable[Outcome]) -> Verdict:
     word = CONFIRMED if held == len(known) else REFUTED if held == 0 else UNDECIDED
     missing = f"; {len(every) - len(known)} could not be made" if len(known) < len(every) else ""
     details = "; ".join(text for text, _ in known)
-    return Verdict(word, f"{held} of {len(known)} comparisons hold{missing}: {details}")
+    why = f"{held} of {len(known)} comparisons hold{missing}: {details}"
+    return Verdict(word, why, partly=len(known) < len(every))
 
 
 def compared(text: str, pair: Pair, least: float, most: float) -> Outcome:
@@ -128,8 +129,3 @@ def reaches(
 def decided(sentence: str, outcomes: Callable[[View], Iterable[Outcome]]) -> Claim:
     """A claim with comparisons of its own."""
     return Claim(sentence, lambda view: decide(outcomes(view)))
-
-
-def beyond_us(sentence: str, why: str) -> Claim:
-    """A claim that our hardware, data or code cannot decide."""
-    return Claim(sentence, lambda view: Verdict(NOT_COMPARABLE, why))

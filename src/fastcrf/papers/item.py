@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,10 +11,14 @@ from fastcrf.papers.view import View
 
 
 class Verdict(NamedTuple):
-    """A word of WORDS, and why."""
+    """A word of WORDS, and why. partly: whether some comparisons could not be made, because runs are missing."""
 
     word: str
     why: str = ""
+    partly: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.word} (partly run)" if self.partly else self.word
 
 
 CONFIRMED, REFUTED, UNDECIDED = "confirmed", "refuted", "undecided"
@@ -95,4 +99,5 @@ class Paper(NamedTuple):
     citation: str
     says: str
     items: tuple[Item, ...]
+    features: Mapping[str, int]  # that it prints, by our set
     learnt: str = ""  # what our runs say that the paper does not

@@ -34,8 +34,9 @@ def known(values: Iterable[float]) -> list[float]:
 
 def count(verdicts: Iterable[Verdict]) -> str:
     """How often each word is there."""
-    words = [verdict.word for verdict in verdicts]
-    return ", ".join(f"{words.count(word)} {word}" for word in WORDS if word in words)
+    every = list(verdicts)
+    shown = sorted(dict.fromkeys(map(str, every)), key=lambda text: (WORDS.index(text.partition(" (")[0]), text))
+    return ", ".join(f"{sum(str(verdict) == text for verdict in every)} {text}" for text in shown)
 
 
 def write_paper(paper: Paper, rows: Path, folder: Path) -> list[Path]:
@@ -107,7 +108,7 @@ def claim_table(item: Item, view: View) -> str:
     for claim in item.claims:
         verdict = claim.judge(view)
         why = verdict.why if len(verdict.why) <= SHORTEST else f"{verdict.why[: int(SHORTEST)]} ..."
-        lines.append(f"| {claim.sentence} | {verdict.word} | {why.replace('|', '/')} |")
+        lines.append(f"| {claim.sentence} | {verdict} | {why.replace('|', '/')} |")
     return "\n".join(lines)
 
 
@@ -118,7 +119,7 @@ def sets_table(paper: Paper, rows: Path) -> str:
     for name in dict.fromkeys(name for item in paper.items for study in item.studies for name in study.sets):
         known_set, own = SETS[name], facts.get(name)
         ours = f"{own['sequences']:,} | {own['weights']:,}" if own else "- | -"
-        theirs = f"{known_set.theirs:,}" if known_set.theirs else "not printed"
+        theirs = f"{paper.features[name]:,}" if name in paper.features else "not printed"
         lines.append(f"| {name} | {known_set.title} | {ours} | {theirs} | {known_set.differs} |")
     return lines[0] + "\n\n" + "\n".join(lines[1:])
 

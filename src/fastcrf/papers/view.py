@@ -28,8 +28,9 @@ class View:
     def records(self) -> Iterable[Record]:
         return (record for study in self.studies for record in self.books[study.name].records)
 
-    def probe(self, name: str) -> Row | None:
-        found = [record for record in self.records() if record["set"] == name and record["curve"] == PROBE]
+    def probe(self, name: str, study: str) -> Row | None:
+        """What a study measured of a set itself."""
+        found = [record for record in self.books[study].records if record["set"] == name and record["curve"] == PROBE]
         return found[-1]["rows"][0] if found else None
 
     def runs(self, name: str, label: str, c: float | None = None, rank: int = 0) -> list[Record]:
@@ -103,6 +104,17 @@ class View:
             if rows and (y in rows[-1] or y in DERIVED):
                 found.append(self.value(name, rows[-1], y, record, c))
         return found
+
+    def lowest(self, name: str, label: str, at: float) -> list[float]:
+        """The distance to the optimum after so many passes with the step size that is best there, of the first seed."""
+        found = []
+        for rank in range(len(self.trials(name, label))):
+            found += self.values(name, label, "excess", at, rank=rank)[:1]
+        return [min(found)] if found else []
+
+    def trials(self, name: str, label: str) -> set[str]:
+        """The options that ran on a set."""
+        return {str(each["options"]) for each in self.records() if (each["set"], each["curve"]) == (name, label)}
 
     def value(self, name: str, row: Row, y: str, record: Record, c: float | None = None) -> float:
         """A column of a row, or what is derived of it."""

@@ -149,4 +149,5 @@ PAPER = Paper(
     "Hessian-vector products that reuse the marginals of the gradient make Newton-CG the fastest batch method, and "
     "competitive with on-line ones.",
     ITEMS,
+    {},
 )

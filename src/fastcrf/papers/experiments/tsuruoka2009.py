@@ -185,4 +185,5 @@ PAPER = Paper(
     "Applying the L1 penalty by its cumulative value makes stochastic training compact: as few active features and as "
     "good a score as OWL-QN, in a fraction of its time.",
     ITEMS,
+    {"conll2000-small": 455_651, "jnlpba-substrings": 1_032_962, "ud-ewt": 2_142_130},
 )
