@@ -1,4 +1,4 @@
-"""Yang & Lee (2012), section 5: staggered Aitken acceleration of on-line training, on two tasks.
+"""Yang & Lee (2012), section 5: staggered Aitken acceleration of online training, on two tasks.
 
 F on the training set (Figure 1) and on the test set (Figure 3), the objective (Figure 2), the test error (Figure 4),
 sizes of mini-batches (Figure 5), estimates of gamma (Figure 6), and seconds a pass (Table 1), over 50 passes.
@@ -87,10 +87,10 @@ ITEMS = (
           settled("train_f1")),
          Figure(panels("train_f1"), "passes", log_x=True), OURS),
     Item("yang2012/figure-2", "Figure 2: objective on the training set",
-         "The on-line methods converge faster than L-BFGS; the proposed one in a single pass.", (COMPARISON,),
+         "The online methods converge faster than L-BFGS; the proposed one in a single pass.", (COMPARISON,),
          claims=(ends("After 1 pass the proposed method is below SGD and L-BFGS.", "Proposed", "SGD", SETS,
                       "mean_objective", at=(1.0,)),
-                 ends("After 10 passes the on-line methods are below L-BFGS.", "Proposed", "L-BFGS", SETS,
+                 ends("After 10 passes the online methods are below L-BFGS.", "Proposed", "L-BFGS", SETS,
                       "mean_objective", at=(10.0,)),
                  ends("After one pass the objective is within 5 % of what 50 passes give.", "Proposed", "F*", SETS,
                       "mean_objective", most=1.05)),
@@ -141,9 +141,10 @@ ITEMS = (
 
 PAPER = Paper(
     "yang2012",
-    "Yang & Lee (2012), A Convergent On-line Training Method with Staggered Aitken Acceleration for Conditional Random "
+    "Yang & Lee (2012)",
+    "Yang & Lee (2012), A Convergent Online Training Method with Staggered Aitken Acceleration for Conditional Random "
     "Fields, International Journal of Pattern Recognition and Artificial Intelligence.",
-    "Staggered Aitken acceleration of the step sizes brings on-line training to the optimum in a single pass.",
+    "Staggered Aitken acceleration of the step sizes brings online training to the optimum in a single pass.",
     ITEMS,
     {"conll2000-crfpp": 7_448_606, "jnlpba": 4_583_414},
 )
