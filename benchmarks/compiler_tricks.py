@@ -87,16 +87,16 @@ def without_lazy() -> None:
 
 
 def without_choice() -> None:
-    """A generic function is an overload: a function that calls the meaning."""
+    """A generic function is an overload: a function that calls the implementation."""
     from numba.extending import overload
 
     from fastcrf.jit import tuned
-    from fastcrf.jit.meanings import meaning_for
+    from fastcrf.jit.implementations import implementation_for
 
-    def register_choice(function: Any, meanings: dict[type, Any]) -> None:
+    def register_choice(function: Any, implementations: dict[type, Any]) -> None:
         @overload(function, jit_options={"_nrt": False})
         def choose(data, *others):  # type: ignore[no-untyped-def]
-            kernel = meaning_for(function, meanings, data)
+            kernel = implementation_for(function, implementations, data)
             return lambda data, *others: kernel(data, *others)
 
     tuned.register_choice = register_choice

@@ -52,7 +52,7 @@ def problem_of(case: str) -> Problem | MergedProblem:
 
 def gradients(problem: Problem | MergedProblem) -> dict[str, Any]:
     weights = minimize(problem, SOLVERS["double"], stop=[CertifiedGap(1e-2), MaxIterations(1000)]).weights
-    sides = {"double": problem, "single": problem.roughly()}
+    sides = {"double": problem, "single": problem.in_single_precision()}
     values = {name: side.gradient(weights) for name, side in sides.items()}
     spent: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(TURNS):

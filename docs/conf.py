@@ -44,9 +44,10 @@ autodoc_typehints = "none"  # the docstrings give the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {"all", "ES01", "EX01", "SA01"}  # all but: extended summary, examples, see also
-numpydoc_validation_exclude = {  # without sections for parameters as yet
-    r"\.(metrics|displays|stopping|exceptions|compat)\.",
-    r"\.solvers\.(make|names|Solver)",
+numpydoc_validation_exclude = {  # exceptions to numpydoc's rules
+    r"\.compat\.",  # has the docstrings of the packages that it stands for
+    r"\.exceptions\.(?!OptionError|PenaltyError)",  # plain ValueErrors
+    r"\.solvers\.Solver",  # a protocol
 }
 
 sphinx_gallery_conf = {

@@ -14,10 +14,12 @@ Run it with ``python examples/cluster.py``.
 # ``engine="tcp://host:8786"`` uses a Dask cluster that is there already. Each worker holds a part
 # of the data; an iteration sends the weights and returns gradients.
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from fastcrf import CRF
 from fastcrf.data.datasets.addresses import address_items, make_addresses
+from fastcrf.displays import ConvergenceDisplay
 
 
 def main():
@@ -28,6 +30,11 @@ def main():
     workers = CRF("lbfgs", c2=0.5, engine="local:2").fit(X, y)
     print(workers.stop_reason_)
     print(workers.predict(X) == here.predict(X))
+
+    _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+    ConvergenceDisplay.from_estimator(here, name="this process", ax=ax, linewidth=4, alpha=0.5)
+    ConvergenceDisplay.from_estimator(workers, name="two workers", ax=ax)
+    plt.show()
 
     ours, theirs = (np.array(list(crf.state_features_.values())) for crf in (here, workers))
     print(f"largest difference of a weight: {np.abs(ours - theirs).max():.1e}")

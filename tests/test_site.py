@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 import pytest
 from _generate import check_site, cli_pages, repository_files, solver_cards
@@ -24,7 +25,7 @@ def test_a_card_shows_paper_options_and_source(name):
 
 def test_a_card_shows_the_pseudo_code_of_its_file():
     card = solver_cards.card("sag-nus-star")
-    assert "draw i: with probability 1/2 uniformly" in card
+    assert "with probability 1/2 uniformly" in card
     assert "## Differs from the paper" in card
 
 
@@ -46,13 +47,13 @@ def test_every_option_of_a_command_is_on_its_page(name):
     for parameter in command.params:
         option = parameter.opts[-1]
         shown = option if option.startswith("-") else parameter.metavar or parameter.name.upper()
-        assert re.search(rf"^````\{{option\}} .*{shown}\b", page, re.MULTILINE), shown
+        assert re.search(rf"^````\{{option\}} .*{re.escape(shown)}(?!\w)", page, re.MULTILINE), shown
 
 
 def test_every_command_has_a_page_with_its_summary(tmp_path):
     cli_pages.write_pages(tmp_path)
     for name, command in cli_pages.read_commands().items():
-        assert cli_pages.summary(command).split()[0] in (tmp_path / f"{name}.md").read_text()
+        assert cli_pages.summary(command).split()[0] in (tmp_path / cli_pages.file_of(name)).read_text()
 
 
 def test_links_of_the_repository_lead_to_pages_or_to_the_repository():
@@ -78,3 +79,12 @@ def test_links_of_the_repository_lead_to_pages_or_to_the_repository():
 def test_a_remote_file_or_a_broken_link_is_a_fault(page, fault, tmp_path):
     (tmp_path / "a.html").write_text(page)
     assert list(check_site.faults(tmp_path)) == ([fault] if fault else [])
+
+
+@for_each("module", ["fastcrf", "fastcrf.stopping", "fastcrf.metrics", "fastcrf.scorers", "fastcrf.exceptions"])
+def test_every_public_name_is_on_the_page_of_the_api(module):
+    page = (DOCS / "reference" / "api.md").read_text()
+    for name in import_module(module).__all__:
+        assert re.search(
+            rf"^(   |\.\. py:data:: |\.\. (py:|current)module:: fastcrf\.){name}$", page, re.MULTILINE
+        ) or (name == "__version__"), name

@@ -35,17 +35,26 @@ EXIT_CODES = """## Exit codes
 def write_pages(folder: Path) -> None:
     """Write a page for each command, and their index."""
     commands = read_commands()
-    pages = {f"{name}.md": page_of(name, command) for name, command in commands.items()}
+    pages = {file_of(name): page_of(name, command) for name, command in commands.items()}
     write_folder(folder, {"index.md": index_of(commands), **pages})
 
 
 def read_commands() -> dict[str, TyperCommand]:
-    return typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    """Return the commands by name; those of a group have two words, such as "papers run"."""
+    found: dict[str, TyperCommand] = {}
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        inner = getattr(command, "commands", None)
+        found |= {f"{name} {second}": each for second, each in inner.items()} if inner else {name: command}
+    return found
+
+
+def file_of(name: str) -> str:
+    return f"{name.replace(' ', '-')}.md"
 
 
 def index_of(commands: dict[str, TyperCommand]) -> str:
-    rows = "\n\n".join(f"[`fastcrf {name}`]({name}.md)\n: {escaped(summary(c))}" for name, c in commands.items())
-    tree = "\n".join(commands)
+    rows = "\n\n".join(f"[`fastcrf {name}`]({file_of(name)})\n: {escaped(summary(c))}" for name, c in commands.items())
+    tree = "\n".join(file_of(name) for name in commands)
     return (
         f"# Command line\n\n{rows}\n\n{EXIT_CODES}\nEvery command prints this help with `--help`.\n\n"
         f"```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
@@ -89,5 +98,5 @@ def panels_of(command: TyperCommand, context: Any) -> dict[str, list[tuple[str, 
 
 def option(names: str, text: str) -> str:
     """Return an option; a plain <int> of typer reads as INT."""
-    shown = re.sub(r"<(?:list\[)?(\w+)\]?>", lambda found: found[1].upper().replace("STR", "TEXT"), names)
+    shown = re.sub(r"<(?:list\[)?(\w+)(?: range)?\]?>", lambda found: found[1].upper().replace("STR", "TEXT"), names)
     return f"````{{option}} {shown}\n{escaped(text)}\n````\n"

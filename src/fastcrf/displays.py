@@ -32,10 +32,23 @@ SMALLEST = 1e-12  # what a logarithmic axis shows of a gap that is zero
 
 
 class ConvergenceDisplay:
-    """How a measure falls with the effort that is spent.
+    """Convergence curves: a measure against passes, seconds or iterations.
 
-    curves: for each name in the legend, its curves (one per seed); x: what was spent; y: what is measured;
-    floor: gaps below it cannot be told from zero, and are drawn there.
+    Parameters
+    ----------
+    curves : dict of sequences of (x, y)
+        For each name in the legend, its curves, one per seed.
+    x : {"passes", "seconds", "step"}, default="passes"
+        The effort.
+    y : {"relative_gap", "suboptimality", "objective", "error", "active"}, default="relative_gap"
+        The measure.
+    floor : float, default=0.0
+        Gaps below this are drawn at this value.
+
+    Attributes
+    ----------
+    ax_, figure_, lines_
+        The axes, the figure and the lines, after `plot`.
     """
 
     def __init__(
@@ -48,7 +61,28 @@ class ConvergenceDisplay:
         cls, estimator: Any, *, x: str = "passes", y: str = "relative_gap", name: str | None = None, ax: Any = None,
         **line: Any,
     ) -> ConvergenceDisplay:  # fmt: skip
-        """The history of a fitted `CRF`."""
+        """Draw the history of a fitted `CRF`.
+
+        Parameters
+        ----------
+        estimator : CRF
+            A fitted estimator.
+        x : {"passes", "seconds", "step"}, default="passes"
+            The effort.
+        y : {"relative_gap", "suboptimality", "objective", "error", "active"}
+            The measure.
+        name : str, default=None
+            Name in the legend. None: the name of the solver.
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **line
+            Options of matplotlib's lines.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            The display, drawn.
+        """
         label = name or str(estimator.algorithm or "auto")
         return cls({label: [curve_of(estimator.history_, x, y)]}, x=x, y=y).plot(ax, **line)
 
@@ -56,7 +90,26 @@ class ConvergenceDisplay:
     def from_rows(
         cls, rows: Sequence[Row], *, x: str = "passes", y: str = "suboptimality", ax: Any = None, **line: Any
     ) -> ConvergenceDisplay:
-        """Rows of the lab: one curve per run, one color per solver."""
+        """Draw rows of the lab: one curve per run, one color per solver.
+
+        Parameters
+        ----------
+        rows : sequence of dicts
+            What `fastcrf compare --rows` wrote.
+        x : {"passes", "seconds", "step"}, default="passes"
+            The effort.
+        y : {"relative_gap", "suboptimality", "objective", "error", "active"}
+            The measure.
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **line
+            Options of matplotlib's lines.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            The display, drawn.
+        """
         runs: dict[tuple[str, Any], list[Row]] = {}
         for row in rows:
             runs.setdefault((row["solver"], row.get("run", row.get("seed"))), []).append(row)
@@ -69,7 +122,20 @@ class ConvergenceDisplay:
         return cls(curves, x=x, y=y, floor=floor if y == "suboptimality" else 0.0).plot(ax, **line)
 
     def plot(self, ax: Any = None, **line: Any) -> ConvergenceDisplay:
-        """Draw into `ax`, or into a new figure; `line` are options of matplotlib's lines."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **line
+            Options of matplotlib's lines.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            The display, drawn.
+        """
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = []
@@ -94,14 +160,42 @@ class ConvergenceDisplay:
 
 
 class TransitionMatrixDisplay:
-    """The weights of label bigrams: `matrix[j, k]` of label k after label j, NaN where there is no such feature."""
+    """Transition weights as a matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_labels, n_labels)
+        ``matrix[j, k]`` is the weight of label k after label j, NaN where there is no such feature.
+    labels : sequence of labels
+        Names of rows and columns.
+
+    Attributes
+    ----------
+    ax_, figure_, im_, text_
+        The axes, the figure, the image and the numbers, after `plot`.
+    """
 
     def __init__(self, matrix: np.ndarray, labels: Sequence[Any]) -> None:
         self.matrix, self.labels = matrix, labels
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **image: Any) -> TransitionMatrixDisplay:
-        """The transitions of a fitted `CRF`."""
+        """Draw the transitions of a fitted `CRF`.
+
+        Parameters
+        ----------
+        estimator : CRF
+            A fitted estimator.
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **image
+            Options of matplotlib's `imshow`.
+
+        Returns
+        -------
+        TransitionMatrixDisplay
+            The display, drawn.
+        """
         labels = list(estimator.classes_)
         place = {label: k for k, label in enumerate(labels)}
         matrix = np.full((len(labels), len(labels)), np.nan)
@@ -110,7 +204,22 @@ class TransitionMatrixDisplay:
         return cls(matrix, labels).plot(ax, **image)
 
     def plot(self, ax: Any = None, *, numbers: bool | None = None, **image: Any) -> TransitionMatrixDisplay:
-        """Draw; red raises a bigram, blue lowers it. `numbers` in the cells, by default where there is room."""
+        """Draw the matrix; red raises the score of a transition, blue lowers it.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        numbers : bool, default=None
+            Whether to write weights into the cells. None: if there are at most 12 labels.
+        **image
+            Options of matplotlib's `imshow`.
+
+        Returns
+        -------
+        TransitionMatrixDisplay
+            The display, drawn.
+        """
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         size = len(self.labels)
@@ -131,7 +240,20 @@ class TransitionMatrixDisplay:
 
 
 class TopFeaturesDisplay:
-    """The weights that decide most: (attribute, label) pairs, from the highest to the lowest."""
+    """The largest and smallest weights of (attribute, label) pairs, from the highest to the lowest.
+
+    Parameters
+    ----------
+    features : sequence of (attribute, label)
+        Names of the bars.
+    weights : sequence of float
+        Their lengths.
+
+    Attributes
+    ----------
+    ax_, figure_, bars_
+        The axes, the figure and the bars, after `plot`.
+    """
 
     def __init__(self, features: Sequence[tuple[str, Any]], weights: Sequence[float]) -> None:
         self.features, self.weights = features, weights
@@ -140,7 +262,26 @@ class TopFeaturesDisplay:
     def from_estimator(
         cls, estimator: Any, *, n: int = 10, label: Any = None, ax: Any = None, **bars: Any
     ) -> TopFeaturesDisplay:
-        """The `n` highest and `n` lowest weights of a fitted `CRF`, of all labels or of one."""
+        """Draw the highest and lowest weights of a fitted `CRF`.
+
+        Parameters
+        ----------
+        estimator : CRF
+            A fitted estimator.
+        n : int, default=10
+            Number of highest weights, and of lowest ones.
+        label : label, default=None
+            Show the weights of this label. None: of all labels.
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **bars
+            Options of matplotlib's `barh`.
+
+        Returns
+        -------
+        TopFeaturesDisplay
+            The display, drawn.
+        """
         known = estimator.state_features_
         if label is not None and label not in estimator.classes_:
             listed = ", ".join(map(str, estimator.classes_))
@@ -151,7 +292,20 @@ class TopFeaturesDisplay:
         return cls([pair for pair, _ in chosen], [weight for _, weight in chosen]).plot(ax, **bars)
 
     def plot(self, ax: Any = None, **bars: Any) -> TopFeaturesDisplay:
-        """Draw a bar for each feature, the highest weight on top."""
+        """Draw a bar for each feature, the highest weight on top.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **bars
+            Options of matplotlib's `barh`.
+
+        Returns
+        -------
+        TopFeaturesDisplay
+            The display, drawn.
+        """
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         colors = ["tab:red" if weight > 0 else "tab:blue" for weight in self.weights]
@@ -165,25 +319,83 @@ class TopFeaturesDisplay:
 
 
 class RegularizationPathDisplay:
-    """Scores and the number of active weights along the penalties of a path."""
+    """Scores, or the number of nonzero weights, along the penalties of a path.
+
+    Parameters
+    ----------
+    penalty : sequence of float
+        The penalties.
+    curves : dict of sequences of float
+        For each name in the legend, a value per penalty.
+    name : str, default="c2"
+        Name of the penalty.
+
+    Attributes
+    ----------
+    ax_, figure_, lines_
+        The axes, the figure and the lines, after `plot`.
+    """
 
     def __init__(self, penalty: Any, curves: Mapping[str, Sequence[float]], name: str = "c2") -> None:
         self.penalty, self.curves, self.name = penalty, curves, name
 
     @classmethod
     def from_path(cls, path: Any, *, ax: Any = None, **line: Any) -> RegularizationPathDisplay:
-        """Draw what `regularization_path` returned: held-out scores, or the number of weights without such."""
+        """Draw a regularization path: held-out scores, or the number of nonzero weights without held-out data.
+
+        Parameters
+        ----------
+        path : RegularizationPath
+            The result of `regularization_path`.
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **line
+            Options of matplotlib's lines.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+            The display, drawn.
+        """
         curves = path.scores or {VALUES["active"]: path.n_nonzero}
         return cls(*varied(path.c1, path.c2, curves)).plot(ax, **line)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **line: Any) -> RegularizationPathDisplay:
-        """The mean scores of a fitted `CRFCV`."""
+        """Draw the mean scores of a fitted `CRFCV`.
+
+        Parameters
+        ----------
+        estimator : CRFCV
+            A fitted estimator.
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **line
+            Options of matplotlib's lines.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+            The display, drawn.
+        """
         curves = {estimator.scoring: estimator.scores_.mean(axis=1)}
         return cls(*varied(estimator.c1_values_, estimator.c2_values_, curves)).plot(ax, **line)
 
     def plot(self, ax: Any = None, **line: Any) -> RegularizationPathDisplay:
-        """Draw into `ax`, or into a new figure; `line` are options of matplotlib's lines."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **line
+            Options of matplotlib's lines.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+            The display, drawn.
+        """
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = []

@@ -22,8 +22,10 @@ class CheckpointError(ValueError):
 class OptionError(ValueError):
     """Raise for a solver's option that does not exist or whose value is out of range.
 
-    Attributes
+    Parameters
     ----------
+    message : str
+        What is wrong.
     solver : str
         Name of the solver.
     option : str
@@ -43,8 +45,10 @@ class OptionError(ValueError):
 class PenaltyError(ValueError):
     """Raise for a penalty that a solver cannot handle.
 
-    Attributes
+    Parameters
     ----------
+    message : str
+        What is wrong.
     solver : str
         Name of the solver.
     c1, c2 : float

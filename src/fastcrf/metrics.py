@@ -36,10 +36,18 @@ BARE_MARKS = frozenset("BIESLUO")
 
 
 class SegmentScore(NamedTuple):
-    """A segment is right when its type, first and last token are."""
+    """Scores of segments. A segment is correct if its type, its first and its last token are.
 
-    precision: float  # right ones among those predicted
-    recall: float  # right ones among those there
+    Parameters
+    ----------
+    precision, recall, f1 : float
+        Correct segments among the predicted ones, among the true ones, and the harmonic mean of the two.
+    n_true, n_predicted, n_correct : int
+        Number of segments.
+    """
+
+    precision: float
+    recall: float
     f1: float
     n_true: int
     n_predicted: int
@@ -47,57 +55,182 @@ class SegmentScore(NamedTuple):
 
 
 class SegmentScores(NamedTuple):
-    """The scores of all segments, and those of each type."""
+    """The scores of all segments, and those of each type.
+
+    Parameters
+    ----------
+    overall : SegmentScore
+        The scores of all segments.
+    by_type : dict of SegmentScore
+        The scores by type.
+    """
 
     overall: SegmentScore
     by_type: dict[Label, SegmentScore]
 
 
 def flat_accuracy_score(y_true: Sequences, y_pred: Sequences) -> float:
-    """Share of the tokens with the right label; 0 when there are none."""
+    """Compute the fraction of tokens with the correct label (0 for empty input).
+
+    Parameters
+    ----------
+    y_true : iterable of sequences of labels
+        The true labels.
+    y_pred : iterable of sequences of labels
+        The predicted labels, of the same lengths.
+
+    Returns
+    -------
+    float
+        The token accuracy.
+    """
     true, predicted = flatten(y_true, y_pred)
     return sum(a == b for a, b in zip(true, predicted, strict=True)) / len(true) if true else 0.0
 
 
 def flat_precision_score(y_true: Sequences, y_pred: Sequences, **options: Any) -> Any:
-    """Precision of the tokens' labels; `options` are those of `sklearn.metrics.precision_score`."""
+    """Compute the precision of the labels of tokens.
+
+    Parameters
+    ----------
+    y_true : iterable of sequences of labels
+        The true labels.
+    y_pred : iterable of sequences of labels
+        The predicted labels, of the same lengths.
+    **options
+        Options of `sklearn.metrics.precision_score`, such as `average` and `labels`.
+
+    Returns
+    -------
+    float or ndarray of float
+        The score; an array for ``average=None``.
+    """
     return _label_score("precision_score", y_true, y_pred, options)
 
 
 def flat_recall_score(y_true: Sequences, y_pred: Sequences, **options: Any) -> Any:
-    """Recall of the tokens' labels; `options` are those of `sklearn.metrics.recall_score`."""
+    """Compute the recall of the labels of tokens.
+
+    Parameters
+    ----------
+    y_true : iterable of sequences of labels
+        The true labels.
+    y_pred : iterable of sequences of labels
+        The predicted labels, of the same lengths.
+    **options
+        Options of `sklearn.metrics.recall_score`, such as `average` and `labels`.
+
+    Returns
+    -------
+    float or ndarray of float
+        The score; an array for ``average=None``.
+    """
     return _label_score("recall_score", y_true, y_pred, options)
 
 
 def flat_f1_score(y_true: Sequences, y_pred: Sequences, **options: Any) -> Any:
-    """F1 of the tokens' labels; `options` are those of `sklearn.metrics.f1_score`."""
+    """Compute the F1 of the labels of tokens.
+
+    Parameters
+    ----------
+    y_true : iterable of sequences of labels
+        The true labels.
+    y_pred : iterable of sequences of labels
+        The predicted labels, of the same lengths.
+    **options
+        Options of `sklearn.metrics.f1_score`, such as `average` and `labels`.
+
+    Returns
+    -------
+    float or ndarray of float
+        The score; an array for ``average=None``.
+    """
     return _label_score("f1_score", y_true, y_pred, options)
 
 
 def flat_fbeta_score(y_true: Sequences, y_pred: Sequences, beta: float, **options: Any) -> Any:
-    """F-beta of the tokens' labels; `options` are those of `sklearn.metrics.fbeta_score`."""
+    """Compute the F-beta of the labels of tokens.
+
+    Parameters
+    ----------
+    y_true : iterable of sequences of labels
+        The true labels.
+    y_pred : iterable of sequences of labels
+        The predicted labels, of the same lengths.
+    beta : float
+        Weight of recall against precision.
+    **options
+        Options of `sklearn.metrics.fbeta_score`, such as `average` and `labels`.
+
+    Returns
+    -------
+    float or ndarray of float
+        The score; an array for ``average=None``.
+    """
     return _label_score("fbeta_score", y_true, y_pred, {"beta": beta, **options})
 
 
 def flat_classification_report(
     y_true: Sequences, y_pred: Sequences, labels: Sequence[Label] | None = None, **options: Any
 ) -> Any:
-    """A table of the labels' scores; `options` are those of `sklearn.metrics.classification_report`."""
+    """Format precision, recall and F1 of each label as a table.
+
+    Parameters
+    ----------
+    y_true : iterable of sequences of labels
+        The true labels.
+    y_pred : iterable of sequences of labels
+        The predicted labels, of the same lengths.
+    labels : sequence of labels
+        The labels to show. None: all.
+    **options
+        Options of `sklearn.metrics.classification_report`, such as `digits`.
+
+    Returns
+    -------
+    str
+        The table; a dict with ``output_dict=True``.
+    """
     from sklearn import metrics
 
     return metrics.classification_report(*flatten(y_true, y_pred), labels=labels, **options)
 
 
 def sequence_accuracy_score(y_true: Sequences, y_pred: Sequences) -> float:
-    """Share of the sequences whose labels are all right; 0 when there are none. Of another length is wrong, too."""
+    """Compute the fraction of sequences with all labels correct (0 for empty input).
+
+    Parameters
+    ----------
+    y_true : iterable of sequences of labels
+        The true labels.
+    y_pred : iterable of sequences of labels
+        The predicted labels. A sequence of another length counts as wrong.
+
+    Returns
+    -------
+    float
+        The sequence accuracy.
+    """
     true, predicted = _as_many(y_true, y_pred)
     return sum(a == b for a, b in zip(true, predicted, strict=True)) / len(true) if true else 0.0
 
 
 def segment_scores(y_true: Sequences, y_pred: Sequences) -> SegmentScores:
-    """Precision, recall and F1 of segments, over all and by type, as conlleval and seqeval's default mode count them.
+    """Compute precision, recall and F1 of segments, as conlleval and seqeval's default mode count them.
 
-    How labels are read as segments is told at `segments`. What would be divided by zero is 0.
+    `segments` says how labels are read as segments. A quotient with denominator 0 is 0.
+
+    Parameters
+    ----------
+    y_true : iterable of sequences of labels
+        The true labels.
+    y_pred : iterable of sequences of labels
+        The predicted labels, of the same lengths.
+
+    Returns
+    -------
+    SegmentScores
+        The scores over all segments, and by type.
     """
     true, predicted = _aligned(y_true, y_pred)
     bare = marks_are_bare(label for sequence in (*true, *predicted) for label in sequence)
@@ -113,17 +246,42 @@ def segment_scores(y_true: Sequences, y_pred: Sequences) -> SegmentScores:
 
 
 def segment_f1_score(y_true: Sequences, y_pred: Sequences) -> float:
-    """Compute the F1 of all segments (0 for empty input), as conlleval counts them."""
+    """Compute the F1 of all segments (0 for empty input), as conlleval counts them.
+
+    Parameters
+    ----------
+    y_true : iterable of sequences of labels
+        The true labels.
+    y_pred : iterable of sequences of labels
+        The predicted labels, of the same lengths.
+
+    Returns
+    -------
+    float
+        F1 over segments of all types.
+    """
     return segment_scores(y_true, y_pred).overall.f1
 
 
 def segments(labels: Sequence[Label], bare: bool = False) -> list[Segment]:
-    """The segments of one sequence.
+    """Return the segments of one sequence.
 
     "O" is outside. "B-x", "I-x", "E-x" and "S-x" (also "L-x" for E, "U-x" for S) begin, continue, end and are a segment
-    of type x; a segment begins too where the type changes, or after "O", an end or a single, whatever the mark says:
-    this reads IOB1, IOB2, IOBES and BILOU, and makes the best of labels that break their scheme. A label without such a
-    mark is a type of its own, and its segments are its maximal runs. With `bare` the labels are marks without a type.
+    of type x. A segment also begins where the type changes, or after "O", an end or a single, whatever the mark says:
+    this reads IOB1, IOB2, IOBES and BILOU, and labels that break their scheme. A label without such a mark is a type of
+    its own, and its segments are its maximal runs.
+
+    Parameters
+    ----------
+    labels : sequence of labels
+        The labels of a sequence.
+    bare : bool, default=False
+        Whether the labels are marks without a type, such as "B" and "I".
+
+    Returns
+    -------
+    list of (type, int, int)
+        Type, first position and last position + 1 of each segment.
     """
     found: list[Segment] = []
     start, mark_before, kind_before = 0, OUTSIDE, None

@@ -65,7 +65,7 @@ class Point(Protocol):
     @property
     def gradient_norm(self) -> float: ...
     @property
-    def largest_slope(self) -> float: ...
+    def largest_component(self) -> float: ...
     @property
     def certificate(self) -> Certified: ...
     def may_be_within(self, tol: float) -> bool: ...
@@ -91,7 +91,13 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class MaxIterations:
-    """End after `limit` iterations (epochs of a stochastic solver)."""
+    """End after `limit` iterations (epochs of a stochastic solver).
+
+    Parameters
+    ----------
+    limit : int
+        Number of iterations.
+    """
 
     limit: int
     status: ClassVar[str] = "stopped"
@@ -106,7 +112,13 @@ class MaxIterations:
 
 @dataclass(frozen=True)
 class MaxPasses:
-    """Begin no iteration after `limit` effective passes over the data."""
+    """Begin no iteration after `limit` effective passes over the data.
+
+    Parameters
+    ----------
+    limit : float
+        Number of passes. A pass is one evaluation of log p(y | x) per sequence.
+    """
 
     limit: float
     status: ClassVar[str] = "stopped"
@@ -123,7 +135,13 @@ class MaxPasses:
 
 @dataclass(frozen=True)
 class MaxSeconds:
-    """Begin no iteration after `limit` seconds inside the solver."""
+    """Begin no iteration after `limit` seconds inside the solver.
+
+    Parameters
+    ----------
+    limit : float
+        Number of seconds.
+    """
 
     limit: float
     status: ClassVar[str] = "stopped"
@@ -142,12 +160,19 @@ class MaxSeconds:
 class GradientNorm:
     """End when the norm of the minimum-norm subgradient of F is at most `tol`.
 
-    norm: "max", the largest component (Tsuboi et al., 2011, with tol=0.05), or "l2". per_sequence: divide it by the
-    number of sequences (Schmidt et al., 2015, Algorithm 1, line 3, where "m < n and" must read "m < n or").
-
     Solvers with stored gradients estimate the largest component without a pass. When the estimate is small enough, the
-    gradient is evaluated, and it must be small enough too; if it is not, the estimate must halve before the next
+    gradient is evaluated, and it must be small enough as well; if it is not, the estimate must halve before the next
     attempt. Other solvers that do not evaluate the gradient pay a pass at each iteration.
+
+    Parameters
+    ----------
+    tol : float
+        Largest norm at which training ends.
+    norm : {"max", "l2"}, default="max"
+        The largest component (Tsuboi et al., 2011, with tol=0.05), or the Euclidean norm.
+    per_sequence : bool, default=False
+        Whether the norm is divided by the number of sequences (Schmidt et al., 2015, Algorithm 1, line 3, where
+        "m < n and" must read "m < n or").
     """
 
     tol: float
@@ -165,7 +190,7 @@ class GradientNorm:
         scale = point.n_sequences if self.per_sequence else 1
         if not self._worth_evaluating(point, history, self.tol * scale):
             return None
-        value = (point.largest_slope if self.norm == "max" else point.gradient_norm) / scale
+        value = (point.largest_component if self.norm == "max" else point.gradient_norm) / scale
         if not value <= self.tol:
             return None
         kind = {"max": "largest component", "l2": "Euclidean norm"}[self.norm]
@@ -185,6 +210,13 @@ class RelativeDecrease:
     """End when the objective decreased by at most `tol`, relative to itself, in `iterations` iterations, or increased.
 
     It compares what the solver reports: the objective, else the online objective, else the training loss of an epoch.
+
+    Parameters
+    ----------
+    tol : float
+        Largest relative decrease at which training ends.
+    iterations : int, default=10
+        Number of iterations between the two values.
     """
 
     tol: float
@@ -225,6 +257,11 @@ class CertifiedGap:
     For c2 > 0 the certificate costs nothing once the gradient is known. For c2 = 0 it costs a pass over the data. The
     criterion then computes it only after an iteration that gained less than `tol`, and only when the number of
     iterations has grown by 12.5 % since the last certificate.
+
+    Parameters
+    ----------
+    tol : float
+        Certified relative gap at which training ends.
     """
 
     tol: float
@@ -253,6 +290,13 @@ class EarlyStopping:
     """End when the held-out score has not improved for `patience` iterations, and return the best weights.
 
     `CRF.fit` takes the held-out data as `X_dev` and `y_dev`. A higher score is better.
+
+    Parameters
+    ----------
+    patience : int, default=5
+        Number of iterations without a better score.
+    score : str, default="accuracy"
+        The column ``dev_<score>`` of `history_`.
     """
 
     patience: int = 5

@@ -13,8 +13,8 @@ import pytest
 
 import fastcrf
 from fastcrf.jit.generic import generic
+from fastcrf.jit.implementations import IMPLEMENTATIONS
 from fastcrf.jit.kernel import kernel
-from fastcrf.jit.meanings import MEANINGS
 
 
 class Metres(NamedTuple):
@@ -92,13 +92,13 @@ def test_every_type_has_every_meaning():
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     families = defaultdict(list)
-    for function in MEANINGS:
+    for function in IMPLEMENTATIONS:
         if function.__module__.startswith("fastcrf."):
             families[function.__module__].append(function)
     assert families
     for functions in families.values():
-        types = set().union(*(MEANINGS[function] for function in functions))
-        missing = {(f.__name__, cls.__name__) for f in functions for cls in types if cls not in MEANINGS[f]}
+        types = set().union(*(IMPLEMENTATIONS[function] for function in functions))
+        missing = {(f.__name__, cls.__name__) for f in functions for cls in types if cls not in IMPLEMENTATIONS[f]}
         assert not missing
 
 
@@ -107,9 +107,9 @@ def test_the_declaration_of_a_generic_function_names_the_files_that_implement_it
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     elsewhere = 0
-    for function, meanings in MEANINGS.items():
+    for function, implementations in IMPLEMENTATIONS.items():
         if function.__module__.startswith("fastcrf."):
-            modules = {getattr(kernel, "py_func", kernel).__module__ for kernel in meanings.values()}
+            modules = {getattr(kernel, "py_func", kernel).__module__ for kernel in implementations.values()}
             for module in modules - {function.__module__}:
                 elsewhere += 1
                 assert f"{module.rpartition('.')[2]}.py" in function.__doc__, f"{function.__name__}: {module}"

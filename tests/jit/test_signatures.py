@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fastcrf.jit.generic import generic
+from fastcrf.jit.implementations import IMPLEMENTATIONS
 from fastcrf.jit.kernel import noalloc_kernel
-from fastcrf.jit.meanings import MEANINGS
 from signatures import forms, kinds
 
 
@@ -42,12 +42,12 @@ def metres_of_yards(data):
     return 0.9144 * data.length
 
 
-del MEANINGS[metres]  # a toy: no test of all generic functions is to find it
+del IMPLEMENTATIONS[metres]  # a toy: no test of all generic functions is to find it
 
 
 @pytest.fixture
 def worth(monkeypatch):
-    monkeypatch.setitem(MEANINGS, metres, {Feet: metres_of_feet, Yards: metres_of_yards})
+    monkeypatch.setitem(IMPLEMENTATIONS, metres, {Feet: metres_of_feet, Yards: metres_of_yards})
 
     @noalloc_kernel
     def worth(cloth, lanes):

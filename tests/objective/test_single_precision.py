@@ -7,7 +7,7 @@ from fastcrf.core.types import Corpus
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.merging import merge_equal
 from fastcrf.objective.problem import Problem
-from fastcrf.objective.single_precision import RoughLikelihood
+from fastcrf.objective.single_precision import SinglePrecisionLikelihood
 from reference.random_corpora import random_corpus, random_features
 
 LENGTHS = [3, 1, 5, 2, 40, 4, 2, 6] * 20
@@ -24,7 +24,10 @@ def weights_of(problem, scale=1.0, seed=0):
 
 def assert_close(problem, weights):
     """Values within 1e-6 of themselves, gradients within some roundings of each sequence's share."""
-    (value, gradient), (rough_value, rough_gradient) = problem.gradient(weights), problem.roughly().gradient(weights)
+    (value, gradient), (rough_value, rough_gradient) = (
+        problem.gradient(weights),
+        problem.in_single_precision().gradient(weights),
+    )
     assert rough_value == pytest.approx(value, rel=1e-6)
     np.testing.assert_allclose(rough_gradient, gradient, rtol=1e-5, atol=3e-7 * problem.corpus.n_positions)
     assert not np.array_equal(rough_gradient, gradient)  # it was in single precision
@@ -71,7 +74,10 @@ def test_label_scores_may_be_as_wide_as_they_like(spread, of_transitions):
     weights, state = weights_of(problem), problem.features.n_state
     weights[:state] *= spread / np.ptp(weights[:state])
     weights[state:] *= of_transitions / np.ptp(np.append(weights[state:], 0.0))
-    (value, gradient), (rough_value, rough_gradient) = problem.gradient(weights), problem.roughly().gradient(weights)
+    (value, gradient), (rough_value, rough_gradient) = (
+        problem.gradient(weights),
+        problem.in_single_precision().gradient(weights),
+    )
     assert rough_value == pytest.approx(value, rel=1e-6)
     np.testing.assert_allclose(rough_gradient, gradient, rtol=1e-4, atol=1e-7 * spread * problem.corpus.n_positions)
 
@@ -81,7 +87,7 @@ def test_where_transitions_are_too_wide_it_is_the_exact_gradient():
     weights = weights_of(problem, 0.1)
     for size in (40.0, 400.0):
         weights[-1] = size
-        np.testing.assert_array_equal(problem.roughly().gradient(weights)[1], problem.gradient(weights)[1])
+        np.testing.assert_array_equal(problem.in_single_precision().gradient(weights)[1], problem.gradient(weights)[1])
     weights[-1] = 25.0
     assert_close(problem, weights)
 
@@ -94,13 +100,13 @@ def test_what_is_nearly_certain_leaves_its_small_residuals():
     problem = Problem(corpus, random_features(2, n_labels, n_attributes=n_labels, density=1.0))
     weights = np.concatenate((12.0 * np.eye(n_labels).ravel(), np.zeros(n_labels**2)))
     assert np.abs(problem.gradient(weights)[1]).max() < 0.1  # of 4,000 times each
-    exact, rough = (p.gradient(weights)[1][: n_labels**2] for p in (problem, problem.roughly()))
+    exact, rough = (p.gradient(weights)[1][: n_labels**2] for p in (problem, problem.in_single_precision()))
     np.testing.assert_allclose(rough, exact, rtol=0.02)
 
 
 def test_it_repeats_itself_and_leaves_nothing_behind():
     problem = problem_of()
-    rough, weights = problem.roughly(), weights_of(problem)
+    rough, weights = problem.in_single_precision(), weights_of(problem)
     first = rough.gradient(weights)
     rough.gradient(3.0 * weights)
     problem.gradient(weights)
@@ -113,10 +119,10 @@ def test_large_values_are_evaluated_exactly():
     corpus = problem_of(values=True).corpus
     corpus.values[3] = -1e5
     problem = Problem(corpus, random_features(1), 0.0, 0.2)
-    assert problem.roughly() is problem
+    assert problem.in_single_precision() is problem
 
 
 def test_a_chain_of_higher_order_is_evaluated_exactly():
     problem = Problem(random_corpus(1, lengths=LENGTHS), random_features(1, order=2), 0.0, 0.2)
-    assert problem.roughly() is problem
-    assert isinstance(problem_of().roughly().likelihood, RoughLikelihood)
+    assert problem.in_single_precision() is problem
+    assert isinstance(problem_of().in_single_precision().likelihood, SinglePrecisionLikelihood)

@@ -44,7 +44,7 @@ def figures(solvers=None):
         "smooth": smooth,
         "gradient": gradient.tolist(),
         "value": problem.value(weights),
-        "auto's rough gradient": problem.roughly().gradient(weights)[1].tolist(),
+        "auto's rough gradient": problem.in_single_precision().gradient(weights)[1].tolist(),
         "figures": problem.likelihood.sequence_figures(weights).ravel().tolist(),
         "labels": viterbi(problem.corpus, problem.features, weights).tolist(),
         "posteriors": posteriors(problem.corpus, problem.features, weights).ravel().tolist(),

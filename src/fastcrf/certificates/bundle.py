@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf.certificates.planes import Allowed, Laid, best_shares, curvature, lay_mixture, lay_plane
+from fastcrf.certificates.planes import Allowed, Laid, best_shares, curvature, lay_combination, lay_plane
 from fastcrf.core.solver_state import take
 from fastcrf.core.types import Floats, Longs
 from fastcrf.penalties.regularizer import NO_FACTORS, sparsity
@@ -64,7 +64,7 @@ class Bundle:
         self.heights = np.zeros(capacity + 2)
         self.bounds = np.full(capacity + 2, -math.inf)
         self.planes: list[int] = []  # their slots, oldest first
-        self.mixture: int | None = None  # its slot
+        self.combination: int | None = None  # its slot
         self.reach = math.inf  # distance from the newest point within which w* lies (c2 = 0: see `add`)
 
     @staticmethod
@@ -118,16 +118,16 @@ class Bundle:
         For c1 = 0 it finds the best of all combinations. Otherwise it finds the best one while no gradient component
         crosses c1 or, if that does not improve the bound, one between the current combination and that.
         """
-        first = self.planes[-1] if self.mixture is None else self.mixture
+        first = self.planes[-1] if self.combination is None else self.combination
         order = np.array([first, *(slot for slot in self.planes if slot != first)])
         wanted, start, slot = self._wanted_shares(order), np.zeros(len(order)), self._free_slot()
         start[0] = 1.0
         for halving in range(HALVINGS):
             shares = start + 0.5**halving * (wanted - start)
-            laid = lay_mixture(self.rows, order, shares, weights, self.allowed, self.rows[slot])
+            laid = lay_combination(self.rows, order, shares, weights, self.allowed, self.rows[slot])
             self._settle(slot, float(self.heights[order] @ shares) + laid.exact, objective, laid)
             if self.bounds[slot] > self.bounds[first]:
-                self.mixture = slot
+                self.combination = slot
                 return float(self.bounds[slot])
         return float(self.bounds[first])
 
@@ -165,13 +165,13 @@ class Bundle:
             self.bounds[slot] = height * (self.c1 / laid.largest if laid.largest > self.c1 else 1.0)
 
     def _free_slot(self) -> int:
-        return next(slot for slot in range(len(self.rows)) if slot != self.mixture and slot not in self.planes)
+        return next(slot for slot in range(len(self.rows)) if slot != self.combination and slot not in self.planes)
 
     def state(self) -> dict[str, Any]:
         """Return the named arrays that `restore` takes: of the combination, if there is one, and of the planes, oldest
         first.
         """
-        used = ([] if self.mixture is None else [self.mixture]) + self.planes
+        used = ([] if self.combination is None else [self.combination]) + self.planes
         figures = np.array([self.heights[used], self.bounds[used]])
         return {"rows": self.rows[used], "figures": figures, "rest": np.array([self.reach, used != self.planes])}
 
@@ -181,7 +181,7 @@ class Bundle:
         figures, rest = np.empty((2, used)), np.empty(2)
         for name, room in (("rows", self.rows[:used]), ("figures", figures), ("rest", rest)):
             take("the certificate", name, state, room)
-        self.reach, has_mixture = float(rest[0]), used > 0 and bool(rest[1])
+        self.reach, has_combination = float(rest[0]), used > 0 and bool(rest[1])
         self.heights[:used], self.bounds[:used] = figures
-        self.mixture = 0 if has_mixture else None
-        self.planes = list(range(int(has_mixture), used))
+        self.combination = 0 if has_combination else None
+        self.planes = list(range(int(has_combination), used))

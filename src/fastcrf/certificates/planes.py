@@ -52,7 +52,7 @@ def lay_plane(point: Floats, gradient: Floats, ridge: float, allowed: Allowed, r
     return Laid(*figures.tolist())
 
 
-def lay_mixture(rows: Singles, order: Longs, shares: Floats, point: Floats, allowed: Allowed, row: Singles) -> Laid:
+def lay_combination(rows: Singles, order: Longs, shares: Floats, point: Floats, allowed: Allowed, row: Singles) -> Laid:
     """Set row = sum_k shares[k] rows[order[k]]; `row` is none of them. Writes: row."""
     slopes = np.zeros(len(point))
     mix_rows(rows, order, shares, slopes)

@@ -39,7 +39,7 @@ def residuals_of_block(sequences, labels, first, end, lattice, residuals, n_labe
 
 
 @noalloc_kernel
-def expect_roughly(sequences, labels, first, last, lattice, rows, expected, n_labels, lanes):
+def expect_in_single_precision(sequences, labels, first, last, lattice, rows, expected, n_labels, lanes):
     """Return the weighted sum of log Z of sequences first..last-1; sequences, lattice and lanes are of singles.
 
     `expected` receives residuals in its table, and counts of bigrams. Writes: expected, lattice, rows (a table's

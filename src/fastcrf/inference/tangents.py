@@ -6,8 +6,8 @@ With the label scores rU and the transition scores rV of r, their tables are con
     A[t, k] = E[r . features up to t | y_t = k],  B[t, j] = E[r . features behind t | y_t = j],  ebar = E[r . features]
 
 and a product needs p(y_t = k) (A + B - ebar) for nodes, and the same with both ends for edges. Here the tables are
-stored multiplied by alpha and beta (kept_inference.py), which removes the divisions from the recursions and makes them
-row-matrix products. `'` marks the change along r:
+stored multiplied by alpha and beta (cached_inference.py), which removes the divisions from the recursions and makes
+them row-matrix products. `'` marks the change along r:
 
     alpha'_t = emission_t (alpha'_{t-1} M + alpha_{t-1} (M rV)) + alpha_t rU_t             = alpha_t A[t]
     beta'_{t-1} = follow'_t M^T + follow_t (M rV)^T,   beta'_last = -ebar beta_last        = beta_t (B[t] - ebar)
@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastcrf.inference.cached_inference import AHEAD, CachedInference, Caching, ask_for, infer_and_cache
 from fastcrf.inference.expectations import (
     Expected,
     Table,
@@ -34,7 +35,6 @@ from fastcrf.inference.expectations import (
     score_block,
 )
 from fastcrf.inference.forward_backward import Edges, Lattice, make_lattice, row_times
-from fastcrf.inference.kept_inference import AHEAD, Keeping, Left, ask_for, infer_and_keep
 from fastcrf.inference.log_tangents import log_differentiate
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 from fastcrf.simd.lanes import add, load, multiply, scale, store, total, zeros
@@ -48,7 +48,7 @@ class Bench(NamedTuple):
 
     lattice: Lattice
     change: Lattice  # of the same quantities along r
-    block: Left  # cached inference, of one block or of everything that is cached
+    block: CachedInference  # cached inference, of one block or of everything that is cached
     point: Expected  # only its sums of edges are used
     product: Expected
 
@@ -159,8 +159,8 @@ def add_up_block(positions, first, end, row, bench, n_labels, lanes):
 
 
 @noalloc_kernel
-def multiply_kept(sequences, first, last, direction, bench, n_labels, lanes):
-    """Add the product of sequences first..last-1, for all of which `expect_and_keep` filled bench.block.
+def multiply_cached(sequences, first, last, direction, bench, n_labels, lanes):
+    """Add the product of sequences first..last-1, for all of which `expect_and_cache` filled bench.block.
 
     Writes: bench.product (all but the last sum above), .change, .lattice.
     """
@@ -179,15 +179,15 @@ def multiply_kept(sequences, first, last, direction, bench, n_labels, lanes):
 def multiply_fresh_block(sequences, first, end, direction, bench, n_labels, lanes):
     """Add the product of the sequences first..end-1 of one block without cached inference.
 
-    Writes: as `multiply_kept`; bench.block.
+    Writes: as `multiply_cached`; bench.block.
     """
     positions, starts, lattice, change = sequences.positions, sequences.positions.starts, bench.lattice, bench.change
-    keeping, base = Keeping(lattice, bench.point.wide_edges, bench.block), starts[first]
+    caching, base = Caching(lattice, bench.point.wide_edges, bench.block), starts[first]
     score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
     score_block(positions, direction.table, change.bias, first, end, change.scores, lanes)
     for i in range(first, end):
         row = starts[i] - base
-        infer_and_keep(sequences, i, base, keeping, row, n_labels, lanes)
+        infer_and_cache(sequences, i, base, caching, row, n_labels, lanes)
         multiply_sequence(sequences, i, base, row, direction, bench, n_labels, lanes)
     add_up_block(positions, first, end, base - base, bench, n_labels, lanes)
 

@@ -11,7 +11,7 @@ import numba
 from numba.core.caching import CompileResultCacheImpl
 
 from fastcrf.jit.cache_files import CheckedCache
-from fastcrf.jit.meanings import MEANINGS
+from fastcrf.jit.implementations import IMPLEMENTATIONS
 from fastcrf.jit.source_closure import closure, closure_hash
 from fastcrf.system.cache_folder import CACHE_FOLDER, version_folder
 
@@ -133,9 +133,9 @@ def sources_behind(module: str, signature: Any) -> str:
         known |= files
         reached = frozenset().union(*map(closure, known))
         files = {
-            file_of(meaning.py_func)
-            for meanings in MEANINGS.values()
-            for data, meaning in meanings.items()
+            file_of(implementation.py_func)
+            for implementations in IMPLEMENTATIONS.values()
+            for data, implementation in implementations.items()
             if file_of(data) in reached
         }
     return " ".join([closure_hash(known), *(f"{each.__module__}.{each.__qualname__}" for each in classes)])

@@ -8,20 +8,20 @@ from numba import types
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import AbstractTemplate
 
-from fastcrf.jit.meanings import meaning_for
+from fastcrf.jit.implementations import implementation_for
 
 
-def register_choice(function: Any, meanings: dict[type, Any]) -> None:
+def register_choice(function: Any, implementations: dict[type, Any]) -> None:
     """Compile a call of `function` as a call of the kernel that is registered for the type of the data."""
 
     class Choice(AbstractTemplate):  # type: ignore[misc]
         key = function
 
         def generic(self, args: Any, kws: Any) -> Any:
-            self.meaning = types.Dispatcher(meaning_for(function, meanings, args[0]))
-            return self.meaning.get_call_type(self.context, args, kws)
+            self.implementation = types.Dispatcher(implementation_for(function, implementations, args[0]))
+            return self.implementation.get_call_type(self.context, args, kws)
 
         def get_impl_key(self, sig: Any) -> Any:
-            return self.meaning.get_impl_key(sig)
+            return self.implementation.get_impl_key(sig)
 
     cpu_target.typing_context.insert_global(function, types.Function(Choice))

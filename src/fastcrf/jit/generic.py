@@ -24,8 +24,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fastcrf.jit.implementations import IMPLEMENTATIONS
 from fastcrf.jit.kernel import MODE, inlined_kernel, noalloc_kernel
-from fastcrf.jit.meanings import MEANINGS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -35,29 +35,29 @@ def generic(declared: Function, inlined: bool = False) -> Any:
 
     inlined: whether implementations that are not outlined become part of their callers, as `inlined_kernel` does.
     """
-    meanings: dict[type, Any] = {}
+    implementations: dict[type, Any] = {}
     become = inlined_kernel if inlined else noalloc_kernel
 
     @functools.wraps(declared)
     def call(data: Any, *others: Any) -> Any:
         kind = data.dtype.type if isinstance(data, np.ndarray) else type(data)
-        if kind not in meanings:
+        if kind not in implementations:
             raise TypeError(f"{declared.__name__} has no implementation for {kind.__name__}.")
-        return meanings[kind](data, *others)
+        return implementations[kind](data, *others)
 
     def register(*classes: type) -> Callable[[Function], Function]:
         """Register an implementation for `classes`: a kernel, or a function, which becomes one."""
 
-        def as_meaning(function: Function) -> Function:
+        def as_implementation(function: Function) -> Function:
             compiled = function if hasattr(function, "py_func") else become(function)
-            meanings.update(dict.fromkeys(classes, compiled))
+            implementations.update(dict.fromkeys(classes, compiled))
             return compiled
 
-        return as_meaning
+        return as_implementation
 
     call.register = register  # type: ignore[attr-defined]
-    MODE.register_choice(call, meanings)
-    MEANINGS[call] = meanings  # the cache of machine code must include the kernels that a loop may run
+    MODE.register_choice(call, implementations)
+    IMPLEMENTATIONS[call] = implementations  # the cache of machine code must include the kernels that a loop may run
     return call
 
 

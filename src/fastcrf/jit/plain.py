@@ -16,7 +16,7 @@ from typing import Any
 import numba
 from numba.extending import overload
 
-from fastcrf.jit.meanings import meaning_for
+from fastcrf.jit.implementations import implementation_for
 from fastcrf.jit.source_closure import PACKAGE, closure_hash, modules_of
 from fastcrf.system.cache_folder import CACHE_FOLDER, version_folder
 
@@ -40,12 +40,12 @@ def make_lazy_kernel(function: Any, returns: Any, **flags: Any) -> Any:
     return make_kernel(function, **flags)
 
 
-def register_choice(function: Any, meanings: dict[type, Any]) -> None:
+def register_choice(function: Any, implementations: dict[type, Any]) -> None:
     """Make the compiler choose the implementation of a generic function."""
 
     @overload(function)
     def choose(data, *others):  # without types, because Numba requires the same signature twice
-        kernel = meaning_for(function, meanings, data)
+        kernel = implementation_for(function, implementations, data)
         return lambda data, *others: kernel(data, *others)
 
 

@@ -7,7 +7,7 @@ the proximal step that follows it are
 
 (Duchi, Hazan & Singer 2011). The G of a weight that no sample touches does not change, so all its deferred proximal
 steps are the same map of |w|: subtract a share, then a threshold. Zero stays zero, so k of them subtract the share P =
-1 - (1 + eta a lambda2)^-k (missed_steps.py), and then the threshold (lambda1 / lambda2) P, or k eta a lambda1 without
+1 - (1 + eta a lambda2)^-k (deferred_steps.py), and then the threshold (lambda1 / lambda2) P, or k eta a lambda1 without
 an L2 penalty.
 
 The arrays are those of lazy_vector.py with G in place of d, followed by the rate, so that roots are computed once per
@@ -25,8 +25,8 @@ from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.features.layout import Layout
 from fastcrf.jit.kernel import inlined_kernel, outlined_kernel
 from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors.deferred_steps import share, shares
 from fastcrf.lazy_vectors.lazy_vector import Places, make_places
-from fastcrf.lazy_vectors.missed_steps import share, shares
 from fastcrf.simd.lanes import add_scaled, keep, larger, load, multiply, scale, shift, store, zeros
 from fastcrf.simd.quotients import divide, inverse_root
 
@@ -78,7 +78,7 @@ def rates_of(vector, G, lanes):
 
 
 @inlined_kernel
-def catch_up_row(vector, r, target, place, lanes):
+def update_row(vector, r, target, place, lanes):
     """Apply the deferred proximal steps of row r (Duchi et al. (2011), composite mirror descent).
 
     Copies its weights to target[place]. Writes: vector, target.
@@ -108,7 +108,7 @@ def catch_up_row(vector, r, target, place, lanes):
 
 
 @inlined_kernel
-def catch_up_cell(vector, c):
+def update_cell(vector, c):
     """Apply the deferred proximal steps of cell c; return its weight. Writes: vector."""
     if vector.cells[c, 2] < 0.0:
         vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
@@ -132,14 +132,14 @@ def catch_up_cell(vector, c):
 @outlined_kernel
 def read_rows_adaptive(vector, rows, target, lanes):
     for o in range(len(rows)):
-        catch_up_row(vector, np.int64(rows[o]), target, o, lanes)
+        update_row(vector, np.int64(rows[o]), target, o, lanes)
 
 
 @lazy_vector.read_cells.register(AdaptiveVector)
 @outlined_kernel
 def read_cells_adaptive(vector, cells, target):
     for o in range(len(cells)):
-        target[o] = catch_up_cell(vector, np.int64(cells[o]))
+        target[o] = update_cell(vector, np.int64(cells[o]))
 
 
 @lazy_vector.flush.register(AdaptiveVector)
@@ -148,10 +148,10 @@ def flush_adaptive(vector, lanes):
     if vector.state[STEPS] == 0.0:  # no step since the last flush
         return
     for r in range(len(vector.stamps)):
-        catch_up_row(vector, r, vector.rows, PARTS * r, lanes)
+        update_row(vector, r, vector.rows, PARTS * r, lanes)
         vector.stamps[r] = UNKNOWN
     for c in range(len(vector.cells)):
-        catch_up_cell(vector, c)
+        update_cell(vector, c)
         vector.cells[c, 2] = UNKNOWN
     vector.state[STEPS] = 0.0
 

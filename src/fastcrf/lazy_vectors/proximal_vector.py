@@ -49,7 +49,7 @@ def make_proximal(
 
 
 @outlined_kernel
-def catch_up_row(vector, r, target, place, lanes):
+def update_row(vector, r, target, place, lanes):
     """Apply the deferred steps of row r, and copy its weights to target[place]. Writes: vector, target."""
     first, last, c1 = np.int64(vector.stamps[r]), np.int64(vector.state[1]), vector.c1
     vector.stamps[r] = vector.state[1]
@@ -74,7 +74,7 @@ def catch_up_row(vector, r, target, place, lanes):
 
 
 @outlined_kernel
-def catch_up_cell(vector, c):
+def update_cell(vector, c):
     """Apply the deferred steps of cell c; return its weight. Writes: vector."""
     last, c1 = np.int64(vector.state[1]), vector.c1
     v, d, done = vector.cells[c, 0], vector.cells[c, 1], np.int64(vector.cells[c, 2])
@@ -95,23 +95,23 @@ def catch_up_cell(vector, c):
 @lazy_vector.read_rows.register(ProximalVector)
 def read_rows_proximal(vector, rows, target, lanes):
     for o in range(len(rows)):
-        catch_up_row(vector, np.int64(rows[o]), target, o, lanes)
+        update_row(vector, np.int64(rows[o]), target, o, lanes)
 
 
 @lazy_vector.read_cells.register(ProximalVector)
 def read_cells_proximal(vector, cells, target):
     for o in range(len(cells)):
-        target[o] = catch_up_cell(vector, np.int64(cells[o]))
+        target[o] = update_cell(vector, np.int64(cells[o]))
 
 
 @lazy_vector.flush.register(ProximalVector)
 @outlined_kernel
 def flush_proximal(vector, lanes):
     for r in range(len(vector.stamps)):
-        catch_up_row(vector, r, vector.rows, 2 * r, lanes)
+        update_row(vector, r, vector.rows, 2 * r, lanes)
         vector.stamps[r] = 0.0
     for c in range(len(vector.cells)):
-        vector.cells[c, 0] = catch_up_cell(vector, c)
+        vector.cells[c, 0] = update_cell(vector, c)
         vector.cells[c, 2] = 0.0
     vector.state[0], vector.state[1] = 1.0, 0.0
 

@@ -68,10 +68,10 @@ class GradientProblem(Objective, Protocol):
 
 
 @runtime_checkable
-class RoughProblem(GradientProblem, Protocol):
-    """Capability "rough": gradients in single precision."""
+class SinglePrecisionProblem(GradientProblem, Protocol):
+    """Capability "single-precision": gradients in single precision."""
 
-    def roughly(self) -> GradientProblem:
+    def in_single_precision(self) -> GradientProblem:
         """Return the same problem with gradients in single precision, exact to about five digits; they certify
         nothing.
         """
@@ -193,7 +193,7 @@ class CountProblem(Objective, Protocol):
 
 CAPABILITIES: dict[str, type] = {
     "gradient": GradientProblem,
-    "rough": RoughProblem,
+    "single-precision": SinglePrecisionProblem,
     "sequences": SequenceProblem,
     "hessian": HessianProblem,
     "sequence-hessian": SequenceHessianProblem,
@@ -234,5 +234,5 @@ class TrainingProblem(SavedProblem, Protocol):
     def solver_weights(self, weights: Floats) -> Floats: ...
 
 
-class AnyProblem(RoughProblem, HessianProblem, SequenceHessianProblem, SubsetProblem, CountProblem, Protocol):
+class AnyProblem(SinglePrecisionProblem, HessianProblem, SequenceHessianProblem, SubsetProblem, CountProblem, Protocol):
     """All capabilities: the type for functions that run any solver."""

@@ -1,7 +1,7 @@
 """Gradients that cache inference, and Hessian-vector products that use the cache.
 
-A gradient caches 3 K numbers per position (inference/kept_inference.py), of all sequences or of the first ones of each
-thread's shard. For those a product needs no exponential; for the others it repeats inference.
+A gradient caches 3 K numbers per position (inference/cached_inference.py), of all sequences or of the first ones of
+each thread's shard. For those a product needs no exponential; for the others it repeats inference.
 
 A product counts as one pass, like a gradient: it evaluates each sequence once. benchmarks/second_order.py measures its
 time relative to a gradient.
@@ -17,17 +17,17 @@ import numpy as np
 from fastcrf.core.types import Floats, Longs
 from fastcrf.features.layout import expand_weights
 from fastcrf.features.transitions import transition_matrix
+from fastcrf.inference.cached_inference import ROWS, expect_and_cache, make_cache
 from fastcrf.inference.expectations import Expected, Sequences, expect
 from fastcrf.inference.forward_backward import Edges
 from fastcrf.inference.forward_mode import multiply_by_differentiation
-from fastcrf.inference.kept_inference import ROWS, expect_and_keep, make_left
 from fastcrf.inference.tangents import (
     Bench,
     Direction,
     make_change,
     make_direction,
+    multiply_cached,
     multiply_fresh,
-    multiply_kept,
     multiply_some,
 )
 from fastcrf.objective.likelihood import Likelihood, split
@@ -48,7 +48,7 @@ class HessianProducts:
         self.likelihood, layout, n_jobs = likelihood, likelihood.layout, likelihood.n_jobs
         longest = len(likelihood.lattices[0].scores)
         self.changes = [make_change(longest, layout.n_labels, layout.padded) for _ in range(n_jobs)]
-        self.blocks = [make_left(longest, layout.padded, far=False) for _ in range(n_jobs)]
+        self.blocks = [make_cache(longest, layout.padded, far=False) for _ in range(n_jobs)]
         self.edge_sums = np.zeros((n_jobs, 2, layout.padded, layout.padded))  # at the point
         self.flat = aligned_zeros(1, layout.table_size)[0]
         self.table = split(layout, self.flat)
@@ -146,7 +146,7 @@ class Curvature:
         self.middles = middles_of_shards(this, kept)  # of each shard, the sequence after the last cached one
         starts, padded = this.corpus.starts, this.layout.padded
         rows = starts[self.middles] - starts[this.bounds[:-1]]
-        self.left = [make_left(max(1, int(n)), padded, far=True) for n in rows]
+        self.left = [make_cache(max(1, int(n)), padded, far=True) for n in rows]
         self.edges = np.zeros((this.n_jobs, padded, padded))  # sums at the last gradient's point
         self.weights: Floats | None = None  # the point of the last gradient
 
@@ -162,7 +162,7 @@ class Curvature:
         def expect_shard(k: int, edges: Edges, expected: Expected) -> float:
             (first, last), middle, shape = this.shard(k), int(self.middles[k]), this.shape
             sequences, lattice = this.sequences(edges), this.lattices[k]
-            log_z = expect_and_keep(sequences, first, middle, lattice, expected, self.left[k], *shape)
+            log_z = expect_and_cache(sequences, first, middle, lattice, expected, self.left[k], *shape)
             log_z += expect(sequences, middle, last, lattice, expected, *shape)
             self.edges[k] = expected.edges
             return log_z
@@ -180,7 +180,7 @@ class Curvature:
 
         def multiply_shard(k: int, sequences: Sequences, along: Direction, bench: Bench) -> None:
             (first, last), middle, shape = this.shard(k), int(self.middles[k]), this.shape
-            multiply_kept(sequences, first, middle, along, bench._replace(block=self.left[k]), *shape)
+            multiply_cached(sequences, first, middle, along, bench._replace(block=self.left[k]), *shape)
             multiply_fresh(sequences, middle, last, along, bench, *shape)
 
         known, all_known = self.edges.sum(axis=0), self.n_kept == this.corpus.n_sequences

@@ -15,7 +15,7 @@ from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.merging import Merging, gathered
 from fastcrf.objective.movable import MovablePart, slice_size
 from fastcrf.objective.penalized import Penalized
-from fastcrf.objective.single_precision import roughly
+from fastcrf.objective.single_precision import in_single_precision
 from fastcrf.penalties.regularizer import make_regularizer, sparsity
 from fastcrf.simd.vectors import dot
 
@@ -29,7 +29,7 @@ class MergedProblem(Penalized):
     their kernels need not read values.
     """
 
-    provides = frozenset({"gradient", "rough", "sequences"})
+    provides = frozenset({"gradient", "single-precision", "sequences"})
 
     def __init__(self, merging: Merging, whole: FeatureMap, c1: float, c2: float, n_jobs: int = 1) -> None:
         self.merging, self.features, self.whole = merging, merging.features, whole
@@ -66,9 +66,9 @@ class MergedProblem(Penalized):
         gradient += 2.0 * self.c2 * weights
         return loss + self.c2 * dot(weights, weights), gradient
 
-    def roughly(self) -> Self:
+    def in_single_precision(self) -> Self:
         """Return the same problem with gradients in single precision, if that is possible."""
-        return roughly(self)
+        return in_single_precision(self)
 
     def part(self, weights: Floats, n_blocks: int | None = None, seed: int = 0, whole: bool = False) -> MovablePart:
         """Return the sequences one by one, for a stochastic solver: all features occur."""

@@ -21,7 +21,7 @@ from fastcrf.objective.history_products import HistoryProducts
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.movable import MovablePart, slice_size
 from fastcrf.objective.penalized import Penalized
-from fastcrf.objective.single_precision import roughly
+from fastcrf.objective.single_precision import in_single_precision
 from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.penalties.regularizer import check_prior, make_regularizer
 from fastcrf.simd.vectors import dot
@@ -117,9 +117,9 @@ class Problem(Penalized):
         loss, gradient, square = self.likelihood.gradient(weights, ridge=2.0 * self.c2)
         return loss + self.c2 * square, gradient
 
-    def roughly(self) -> Self:
+    def in_single_precision(self) -> Self:
         """Return the same problem with gradients in single precision, if that is possible."""
-        return roughly(self)
+        return in_single_precision(self)
 
     def observed_counts(self) -> Floats:
         """Return how often each feature occurs with the gold labels."""

@@ -16,7 +16,7 @@ from fastcrf.features.layout import expand_weights
 from fastcrf.features.transitions import transition_matrix
 from fastcrf.inference.expectations import Expected, Sequences
 from fastcrf.inference.forward_backward import Edges, make_edges, make_lattice
-from fastcrf.inference.single_precision import WIDEST_SINGLE_SPREAD, expect_roughly
+from fastcrf.inference.single_precision import WIDEST_SINGLE_SPREAD, expect_in_single_precision
 from fastcrf.objective.likelihood import Evaluation, Likelihood, split
 from fastcrf.simd.vectors import dot
 from fastcrf.simd.widths import SINGLE_LANE, aligned_zeros, single_width
@@ -34,17 +34,17 @@ class EvaluatedProblem(Protocol):
 Given = TypeVar("Given", bound=EvaluatedProblem)
 
 
-def roughly(problem: Given) -> Given:
+def in_single_precision(problem: Given) -> Given:
     """Return the problem with gradients in single precision if the chain has order 1 and no value is large."""
     values = problem.likelihood.corpus.values
     if problem.features.order > 1 or np.abs(values).max(initial=0.0) > LARGEST_VALUE:
         return problem
     other: Any = copy.copy(problem)
-    other.likelihood = RoughLikelihood(problem.likelihood)
+    other.likelihood = SinglePrecisionLikelihood(problem.likelihood)
     return other
 
 
-class RoughLikelihood:
+class SinglePrecisionLikelihood:
     """`Likelihood.gradient` in single precision. Shares most arrays with the exact one."""
 
     def __init__(self, exact: Likelihood) -> None:
@@ -77,6 +77,6 @@ class RoughLikelihood:
         exact = self.exact
         sequences = Sequences(exact.positions, exact.corpus.weights, split(exact.layout, self.flat), edges)
         room = self.lattices[k], self.rows[k], expected
-        return expect_roughly(
+        return expect_in_single_precision(
             sequences, exact.corpus.labels, *exact.shard(k), *room, exact.features.n_labels, self.lanes
         )

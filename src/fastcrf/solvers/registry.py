@@ -99,7 +99,18 @@ TIERS = {"core": "for training models", "laboratory": "published algorithms, for
 
 
 def names(tier: str | None = None) -> tuple[str, ...]:
-    """Return the names that `make` takes, of one tier or of all."""
+    """Return the names that `make` takes, of one tier or of all.
+
+    Parameters
+    ----------
+    tier : {"core", "laboratory"}, default=None
+        List the solvers of this tier. None: all.
+
+    Returns
+    -------
+    tuple of str
+        The names, in the order of the registry.
+    """
     return tuple(name for name in REGISTRY if tier in (None, tier_of(name)))
 
 
@@ -130,7 +141,25 @@ def options_of(name: str) -> dict[str, Any]:
 
 
 def make(name: str, **options: Any) -> Solver:
-    """Return the solver of a name, with these options."""
+    """Make a solver by name.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    **options
+        Options of the solver; others keep their defaults.
+
+    Returns
+    -------
+    Solver
+        The solver object.
+
+    Raises
+    ------
+    OptionError
+        If the solver has no such option, or its value is out of range.
+    """
     return _called(name, solver_class(name), REGISTRY[name].options, options)
 
 

@@ -92,7 +92,7 @@ class Checkpoint:
         split = {side: {name[2:]: a for name, a in arrays.items() if name[0] == side} for side in "md"}
         state = renamed_state(solver.name, {**header["memory"], **split["m"]})
         saved = Saved(state, split["d"], header["driver"])
-        with self.refusing():
+        with self.as_checkpoint_error():
             check_restored(*saved, problem, solver)
         return saved if ours else self._without_claims(saved)
 
@@ -109,11 +109,11 @@ class Checkpoint:
         self, problem: RunProblem, step: Step, weights: Floats, objective: float | None, lower_bound: float
     ) -> None:
         """Raise unless the first Step of a resumed run is the saved one."""
-        with self.refusing():
+        with self.as_checkpoint_error():
             check_first_step(problem, step, weights, objective, lower_bound)
 
     @contextmanager
-    def refusing(self) -> Iterator[None]:
+    def as_checkpoint_error(self) -> Iterator[None]:
         """Convert a `StateMismatch` within into a `CheckpointError` that names this file."""
         try:
             yield

@@ -86,8 +86,8 @@ def minimize(
     saved = checkpoint.open(able, solver, start) if checkpoint else None
     if checkpoint and saved:
         state = saved.state
-        with checkpoint.refusing():
-            run.take_up(saved)
+        with checkpoint.as_checkpoint_error():
+            run.restore(saved)
     elif state:
         check_state(solver.name, solver.state_fields, state, problem.n_weights)
     display = progress or Silent()
@@ -150,7 +150,7 @@ class Run:
         self.passes = self.seconds = 0.0
         self.began = time.perf_counter()
         self.checkpoint: Checkpoint | None = None
-        self.taken_up: Row | None = None  # the row at which a resumed run continues
+        self.resumed_row: Row | None = None  # the row at which a resumed run continues
 
     def follow(self, steps: Steps, interrupt: Interrupt, display: Display) -> Ending:
         """Take steps until a criterion, a callback, the solver or the user ends the run, and return the ending."""
@@ -158,8 +158,8 @@ class Run:
             step = self._next(steps)
             if isinstance(step, Ending):
                 return step
-            if self.taken_up is not None and self.checkpoint is not None:
-                objective, bound = self.taken_up["objective"], self.certifier.lower_bound
+            if self.resumed_row is not None and self.checkpoint is not None:
+                objective, bound = self.resumed_row["objective"], self.certifier.lower_bound
                 self.checkpoint.check(self.problem, step, self.weights, objective, bound)
             point = self._place(step)
             ending = self._judge(point)
@@ -178,7 +178,7 @@ class Run:
         """Return the solver's next step. The solver's clock runs only here."""
         began = time.perf_counter()
         try:
-            with self.checkpoint.refusing() if self.checkpoint and self.taken_up else nullcontext():
+            with self.checkpoint.as_checkpoint_error() if self.checkpoint and self.resumed_row else nullcontext():
                 return next(steps)
         except StopIteration as end:
             return Ending("finished", end.value or "The solver cannot improve further.")
@@ -218,8 +218,8 @@ class Run:
         if self.best is not None and (point.scores[self.best] > self.best_score or not self.trace):
             self.best_weights, self.best_step = point.weights.copy(), point.number
             self.best_score = max(-math.inf, point.scores[self.best])  # -inf for a NaN, which any number beats
-        self.trace.append(self.taken_up or point.row())
-        self.taken_up = None
+        self.trace.append(self.resumed_row or point.row())
+        self.resumed_row = None
         return self.trace[-1]
 
     def _save(self, step: Step, at_the_end: bool) -> None:
@@ -232,10 +232,10 @@ class Run:
         more = {"certifier": self.certifier.numbers(), "trace": self.trace}
         self.checkpoint.write(Saved(step.state, arrays, {**numbers, **best, **more}))
 
-    def take_up(self, saved: Saved) -> None:
+    def restore(self, saved: Saved) -> None:
         """Resume from a checkpoint: the solver's first Step will be that of the last row, which is set aside for it."""
         numbers = saved.numbers
-        *self.trace, self.taken_up = numbers["trace"]
+        *self.trace, self.resumed_row = numbers["trace"]
         self.passes, self.seconds = numbers["passes"], numbers["seconds"]
         self.began -= numbers["wall"]
         self.best_step, self.best_score = numbers["best_step"], numbers["best_score"]

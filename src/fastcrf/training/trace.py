@@ -112,7 +112,7 @@ class Point:
         return norm(self._shortest_gradient())
 
     @cached_property
-    def largest_slope(self) -> float:
+    def largest_component(self) -> float:
         """Return the largest absolute component of the minimum-norm subgradient."""
         return float(np.abs(self._shortest_gradient()).max(initial=0.0))
 

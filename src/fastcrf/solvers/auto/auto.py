@@ -41,7 +41,7 @@ import numpy as np
 
 from fastcrf.core.solver_state import POINT, StateField
 from fastcrf.core.types import NOTHING, Floats, Step
-from fastcrf.objective.capabilities import GradientProblem, RoughProblem, SequenceGradientProblem
+from fastcrf.objective.capabilities import GradientProblem, SequenceGradientProblem, SinglePrecisionProblem
 from fastcrf.objective.evaluation import Start, begin, evaluate
 from fastcrf.penalties.regularizer import sparsity
 from fastcrf.simd.vectors import dot
@@ -73,7 +73,7 @@ SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
 WHEN = ("if long", "always", "never")
 
 
-class AutoProblem(SequenceGradientProblem, RoughProblem, Protocol):
+class AutoProblem(SequenceGradientProblem, SinglePrecisionProblem, Protocol):
     """The capabilities that `auto` uses: the gradient, and the others if a problem provides them."""
 
 
@@ -156,13 +156,13 @@ class Auto:
             return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS, single_precision="never")
         seconds = gradient_seconds(problem)
         is_long = is_due(self.adaptive_pass, seconds >= (LONG_WITH_L1 if problem.c1 > 0.0 else LONG))
-        may_be_rough = self.target is not None and "rough" in problem.provides
-        is_rough = may_be_rough and is_due(self.single_precision, seconds >= LONG_ENOUGH_TO_COMPILE)
+        may_be_single = self.target is not None and "single-precision" in problem.provides
+        is_single = may_be_single and is_due(self.single_precision, seconds >= LONG_ENOUGH_TO_COMPILE)
         room = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
         least = LEAST_PAIRS if is_long else SHORT_PAIRS
         pairs = self.pairs or min(room, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
         words = {True: "always", False: "never"}
-        return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_rough])
+        return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_single])
 
     def with_target(self, tol: float | None) -> Auto:
         """Set `tol` as the target unless one is set; None: every Step is exact."""
@@ -190,13 +190,13 @@ class Auto:
         if state and "scale" in state:
             pairs = settled._pairs(problem, np.ones(problem.n_weights))
             pairs.restore(self.name, state)
-            follow = settled._roughly_first if "recent" in state else settled._quasi_newton
+            follow = settled._single_precision_first if "recent" in state else settled._quasi_newton
             return (yield from follow(problem, start, pairs, state))
         point = {"weights": start.weights, "value": start.value, "gradient": start.gradient}
         yield Step(start.weights, start.passes, start.value, start.gradient, state=point)
         while (prepared := settled._prepare(problem, start)) is None:  # asked to stop within the pass
             yield Step(start.weights, 1.0, start.value, start.gradient, state=point)
-        follow = settled._roughly_first if settled.single_precision == "always" else settled._quasi_newton
+        follow = settled._single_precision_first if settled.single_precision == "always" else settled._quasi_newton
         steps = follow(problem, prepared.start, settled._pairs(problem, prepared.preconditioner))
         if prepared.start.passes == 0:
             next(steps)  # the start, which has been reported
@@ -238,13 +238,13 @@ class Auto:
     def _pairs(self, problem: SequenceGradientProblem, preconditioner: Floats) -> CurvaturePairs:
         return CurvaturePairs(self.pairs or LEAST_PAIRS, problem.n_weights, problem.n_jobs, np.float32, preconditioner)
 
-    def _roughly_first(
+    def _single_precision_first(
         self, problem: AutoProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
     ) -> Generator[Step, None, str]:
         """Yield Steps in single precision until the target is near, then exact ones from there with the same pairs."""
         recent = list(state.get("recent", ()))
-        rough = problem.roughly() if "rough" in problem.provides else problem
-        for step in self._quasi_newton(rough, start, pairs, state):
+        approximate = problem.in_single_precision() if "single-precision" in problem.provides else problem
+        for step in self._quasi_newton(approximate, start, pairs, state):
             estimate = step.state["value"]
             recent = kept([*recent, estimate]) if step.passes else recent  # not a step that is reported again
             info, reached = {**step.info, "objective_estimate": estimate}, {**step.state, "recent": np.array(recent)}

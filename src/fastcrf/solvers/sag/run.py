@@ -178,7 +178,7 @@ class Run:
             losses = float(self.arrays.average.figures[:, LOSS].sum())
             info["objective_estimate"] = losses + self.problem.regularizer.value(self.lazy.weights)
         near = known and (self.arrays.growth > 0.0 or not self.moved)  # d is a gradient near w, not one at w~
-        info["largest_slope_estimate"] = self._largest_slope(c1) if near else math.inf
+        info["largest_slope_estimate"] = self._largest_component(c1) if near else math.inf
         if c1 > 0.0:
             return info | {"proximal_gradient_norm_estimate": self._proximal_norm(a, c1) if near else math.inf}
         return info | {"gradient_norm_estimate": math.sqrt(square) if near else math.inf}
@@ -198,7 +198,7 @@ class Run:
         (w, d), s = self.lazy.settled, a / self.problem.n_sequences
         return norm(w - proximal_step(w, d + self.ridge * w, s, c1)) / s
 
-    def _largest_slope(self, c1: float) -> float:
+    def _largest_component(self, c1: float) -> float:
         """Return n times the paper's |d/n + lambda w|_inf; with thresholds, of the minimum-norm subgradient."""
         w, d = self.lazy.settled
         slopes = d + self.ridge * w

@@ -12,7 +12,7 @@ import pytest
 from fastcrf import CRF
 from fastcrf.certificates.certificate import NOT_APPLICABLE
 from fastcrf.fitting.plan import make_plan
-from fastcrf.jit.meanings import MEANINGS
+from fastcrf.jit.implementations import IMPLEMENTATIONS
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.sgd.ngd import bregman_updates, convex_functions
@@ -55,7 +55,7 @@ def test_every_pair_of_an_update_and_a_function_is_that_of_the_equations(update,
 
 def called(generic, data, *others):
     """What a generic function means for `data`, as plain Python."""
-    return MEANINGS[generic][type(data)].py_func(data, *others)
+    return IMPLEMENTATIONS[generic][type(data)].py_func(data, *others)
 
 
 @pytest.mark.parametrize("update", ["u2.g1", "u6.g1"])

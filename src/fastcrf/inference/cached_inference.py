@@ -32,7 +32,7 @@ ROWS = 3  # arrays of K numbers per position
 AHEAD = 32  # positions: how early a row is prefetched
 
 
-class Left(NamedTuple):
+class CachedInference(NamedTuple):
     """Cached inference of some positions, one row each."""
 
     alpha: np.ndarray  # [R, Kp]; 0 in a sequence with a large score range
@@ -42,17 +42,17 @@ class Left(NamedTuple):
     far: bool  # exceeds the CPU caches, so that prefetching pays
 
 
-class Keeping(NamedTuple):
+class Caching(NamedTuple):
     """The work arrays of a thread, and its cache."""
 
     lattice: Lattice
     wide_edges: np.ndarray  # as in Expected
-    left: Left
+    left: CachedInference
 
 
-def make_left(n_positions: int, padded: int, far: bool) -> Left:
+def make_cache(n_positions: int, padded: int, far: bool) -> CachedInference:
     alpha, beta, emission = (aligned_zeros(n_positions, padded) for _ in range(ROWS))
-    return Left(alpha, beta, emission, np.zeros(n_positions, np.bool_), far)
+    return CachedInference(alpha, beta, emission, np.zeros(n_positions, np.bool_), far)
 
 
 @inlined_kernel
@@ -66,12 +66,12 @@ def ask_for(left, row):
 
 
 @outlined_kernel
-def infer_and_keep(sequences, i, base, keeping, row, n_labels, lanes):
+def infer_and_cache(sequences, i, base, caching, row, n_labels, lanes):
     """Run `infer` for sequence i of a scored block that begins at position `base`, and cache rows from `row` on.
 
-    The returned log Z is weighted. Writes: keeping.
+    The returned log Z is weighted. Writes: caching.
     """
-    starts, edges, lattice, left = sequences.positions.starts, sequences.edges, keeping.lattice, keeping.left
+    starts, edges, lattice, left = sequences.positions.starts, sequences.edges, caching.lattice, caching.left
     weight = sequences.weights[i] if len(sequences.weights) > 0 else 1.0
     first, last = starts[i] - base, starts[i + 1] - base
     maxima, spread = shift_scores(lattice, first, last, lanes)
@@ -82,17 +82,17 @@ def infer_and_keep(sequences, i, base, keeping, row, n_labels, lanes):
             for k in range(Kp):
                 left.alpha[row + t - first, k] = left.beta[row + t - first, k] = 0.0
                 left.emission[row + t - first, k] = lattice.scores[t, k]
-        return weight * (maxima + infer(lattice, first, last, edges, weight, keeping.wide_edges, n_labels, lanes))
+        return weight * (maxima + infer(lattice, first, last, edges, weight, caching.wide_edges, n_labels, lanes))
     exponentiate(flat_rows(lattice.scores, first, last))
     log_z = forward(lattice, first, last, edges, n_labels, lanes)
-    backward_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes)
+    backward_and_cache(caching, first, last, row, edges, weight, n_labels, lanes)
     return weight * (maxima + log_z + (last - first - 1) * edges.top)
 
 
 @outlined_kernel
-def backward_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes):
-    """Run `backward`, and cache its intermediate rows. Writes: keeping."""
-    lattice, left = keeping.lattice, keeping.left
+def backward_and_cache(caching, first, last, row, edges, weight, n_labels, lanes):
+    """Run `backward`, and cache its intermediate rows. Writes: caching."""
+    lattice, left = caching.lattice, caching.left
     scores, alpha, follow, scaling, off = lattice.scores, lattice.alpha, lattice.follow, lattice.scaling, row - first
     beta_last = weight / scaling[first]
     scaling[first] = 0.0  # no edge leads to the first position
@@ -111,15 +111,15 @@ def backward_and_keep(keeping, first, last, row, edges, weight, n_labels, lanes)
 
 
 @noalloc_kernel
-def expect_and_keep(sequences, first, last, lattice, expected, left, n_labels, lanes):
+def expect_and_cache(sequences, first, last, lattice, expected, left, n_labels, lanes):
     """Run `expect`, and cache the positions of sequences first..last-1. Writes: left, expected, lattice."""
     positions, starts, loss = sequences.positions, sequences.positions.starts, 0.0
-    begin, keeping = starts[first], Keeping(lattice, expected.wide_edges, left)
+    begin, caching = starts[first], Caching(lattice, expected.wide_edges, left)
     while first < last:
         end, base = end_of_block(starts, first, last), starts[first]
         score_block(positions, sequences.table, lattice.bias, first, end, lattice.scores, lanes)
         for i in range(first, end):
-            loss += infer_and_keep(sequences, i, base, keeping, starts[i] - begin, n_labels, lanes)
+            loss += infer_and_cache(sequences, i, base, caching, starts[i] - begin, n_labels, lanes)
         add_edges(lattice, starts[end] - starts[first], sequences.edges, n_labels, expected.edges, lanes)
         scatter_block(positions, first, end, lattice.scores, expected.table, lanes)
         first = end

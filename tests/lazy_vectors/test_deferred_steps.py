@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from fastcrf.jit.kernel import noalloc_kernel
-from fastcrf.lazy_vectors.missed_steps import BRIEF, SHORT, SMALL, share, shares
+from fastcrf.lazy_vectors.deferred_steps import BRIEF, SHORT, SMALL, share, shares
 from fastcrf.simd.lanes import load, store
 from reference.cases import for_each
 

@@ -8,15 +8,15 @@ import numba
 import numpy as np
 from numba import types
 
-MEANINGS: dict[Any, dict[type, Any]] = {}  # for each generic function, by the type of its first argument
+IMPLEMENTATIONS: dict[Any, dict[type, Any]] = {}  # for each generic function, by the type of its first argument
 
 
-def meaning_for(function: Any, meanings: dict[type, Any], argument: Any) -> Any:
+def implementation_for(function: Any, implementations: dict[type, Any], argument: Any) -> Any:
     """Return the kernel of a generic function for an argument of this type (the compiler's)."""
     cls = kind_of(argument)
-    if cls not in meanings:
+    if cls not in implementations:
         raise numba.TypingError(f"{function.__name__} has no implementation for {cls.__name__}.")
-    return meanings[cls]
+    return implementations[cls]
 
 
 def kind_of(argument: Any) -> type:
