@@ -77,7 +77,7 @@ class PlannedRun:
         return [*asked, list(self.marks), list(self.scores)]
 
     def reason_to_skip(self) -> str | None:
-        """Why the solver cannot run here, in one sentence."""
+        """Why the solver cannot run here, as a sentence."""
         outline = SimpleNamespace(provides=Problem.provides, **self.objective.penalty._asdict())
         try:
             check(outline, self.solver)

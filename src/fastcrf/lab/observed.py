@@ -1,4 +1,4 @@
-"""A solver as the lab observes it: its processor seconds are counted, and only the Steps at certain marks are shown.
+"""A solver as the lab observes it: its CPU time is counted, and only the Steps at certain marks are shown.
 
 Marks are effective passes. They belong to the run and not to the options of a solver: a solver takes as many Steps an
 epoch as the closest marks need, and what lies between two marks is one Step to everybody else, who therefore evaluate
@@ -90,6 +90,6 @@ def with_steps(solver: Solver, marks: Sequence[float]) -> Solver:
 
 
 def with_cumulative_cpu(rows: Sequence[Row]) -> list[Row]:
-    """Rows whose processor seconds are those since the start."""
+    """Rows whose CPU seconds are those since the start."""
     spent = accumulate(row.get(CPU) or 0.0 for row in rows)
     return [{**row, CPU: total} for row, total in zip(rows, spent, strict=True)]

@@ -34,7 +34,7 @@ WIDE = 5000.0  # weights that send inference to the log domain
 
 
 class Watcher(NamedTuple):
-    """Who is told how far an experiment is: `say` gets sentences, `progress` makes a display for each run."""
+    """Who learns how far an experiment is: `say` gets sentences, `progress` makes a display for each run."""
 
     say: Callable[[str], None] = lambda sentence: None
     progress: Callable[[], Display | None] = lambda: None

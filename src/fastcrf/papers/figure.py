@@ -40,6 +40,7 @@ LOGARITHMIC = ("excess",)
 LOWEST = 1e-7  # what a logarithmic axis shows of distances; below, the optimum itself is not known
 SHOWN = 3.0  # times the lowest error: what is above is not shown
 FIRST_X = 1e-2
+NAMES_BESIDE = 3  # in a line of the legend, for each column of panels
 
 
 def draw(figure: Figure, view: View) -> bytes | None:
@@ -63,8 +64,8 @@ def draw(figure: Figure, view: View) -> bytes | None:
         for ax in axes.flat:
             handles, labels = ax.get_legend_handles_labels()
             known |= {label: handle for label, handle in zip(labels, handles, strict=True) if label not in known}
-        columns_of_legend = min(6, len(known))
-        canvas.legend(known.values(), known.keys(), loc="outside lower center", ncols=columns_of_legend, frameon=False)
+        beside = min(NAMES_BESIDE * columns, len(known))
+        canvas.legend(known.values(), known.keys(), loc="outside lower center", ncols=beside, frameon=False)
         buffer = io.BytesIO()
         canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return buffer.getvalue()

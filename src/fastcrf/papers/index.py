@@ -10,7 +10,8 @@ from fastcrf.papers.item import Item, Paper
 from fastcrf.papers.page import count, verdicts_of, view_of, write_paper
 from fastcrf.system.atomic_write import replace_file
 
-HEAD = """# Five papers, reproduced
+EXAMPLE = "schmidt2015/figure-1"
+HEAD = f"""# Five papers, reproduced
 
 fastcrf exists because of five papers. Each page goes through a paper's experiments: every table and figure, with what
 is printed beside ours.
@@ -27,7 +28,7 @@ seeds. Step sizes are chosen by whole runs, which are never part of a curve.
 ```sh
 export FASTCRF_DATA=folder                      # the corpora; what is not there is skipped
 fastcrf papers list --rows docs/papers/rows
-fastcrf papers run schmidt2015/figure-1 --rows docs/papers/rows     # continues where it stopped
+fastcrf papers run {EXAMPLE} --rows docs/papers/rows     # continues where it stopped
 fastcrf papers run all --toy                    # the machinery on tiny data, in minutes
 fastcrf papers redraw --rows docs/papers/rows
 ```"""
@@ -44,7 +45,7 @@ def write_pages(papers: Iterable[Paper], rows: Path, folder: Path) -> list[Path]
 
 def summary(paper: Paper, rows: Path) -> str:
     """The items of a paper with their verdicts."""
-    lines = [f"## [{paper.name}]({paper.name}.md)", "", paper.says, "", "| item | verdicts |", "|---|---|"]
+    lines = [f"## [{paper.title}]({paper.name}.md)", "", paper.says, "", "| item | verdicts |", "|---|---|"]
     for item in paper.items:
         verdicts = [verdict for _, verdict in verdicts_of(item, view_of(item, rows))]
         lines.append(f"| {item.title} | {count(verdicts)} |")

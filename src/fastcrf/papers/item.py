@@ -96,6 +96,7 @@ class Item:
 
 class Paper(NamedTuple):
     name: str
+    title: str  # authors and year
     citation: str
     says: str
     items: tuple[Item, ...]

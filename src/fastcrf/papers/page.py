@@ -62,7 +62,7 @@ def write_paper(paper: Paper, rows: Path, folder: Path) -> list[Path]:
 def head(paper: Paper) -> str:
     learnt = f"\n\n**What the paper does not say.** {paper.learnt}" if paper.learnt else ""
     return (
-        f"# {paper.name}\n\n{paper.citation}\n\n**What it claims.** {paper.says}{learnt}\n\n"
+        f"# {paper.title}\n\n{paper.citation}\n\n**What it claims.** {paper.says}{learnt}\n\n"
         "`fastcrf papers redraw` makes this page from [rows](rows) alone. How to read it: [index](index.md)."
     )
 
@@ -120,7 +120,7 @@ def sets_table(paper: Paper, rows: Path) -> str:
         known_set, own = SETS[name], facts.get(name)
         ours = f"{own['sequences']:,} | {own['weights']:,}" if own else "- | -"
         theirs = f"{paper.features[name]:,}" if name in paper.features else "not printed"
-        lines.append(f"| {name} | {known_set.title} | {ours} | {theirs} | {known_set.differs} |")
+        lines.append(f"| `{name}` | {known_set.title} | {ours} | {theirs} | {known_set.differs} |")
     return lines[0] + "\n\n" + "\n".join(lines[1:])
 
 
@@ -133,7 +133,7 @@ def runs_table(paper: Paper, rows: Path) -> str:
         older = sum(is_older(record) for record in own)
         machines = sorted({record["machine"]["processor"] for record in own if record.get("machine")})
         shown = f"{minutes:.1f} | {older}" if own else "0 | 0"
-        lines.append(f"| {study.name} | {len(own) or NOT_RUN} | {shown} | {', '.join(machines)} |")
+        lines.append(f"| `{study.name}` | {len(own) or NOT_RUN} | {shown} | {', '.join(machines)} |")
     chosen = chosen_options(paper, rows)
     return lines[0] + "\n\n" + "\n".join(lines[1:]) + (f"\n\n{chosen}" if chosen else "")
 
@@ -149,7 +149,7 @@ def chosen_options(paper: Paper, rows: Path) -> str:
                 if runs:
                     tried = {str(record["options"]) for record in view.records() if is_of(record, name, curve.label)}
                     options = ", ".join(f"{key} {value}" for key, value in runs[0]["options"].items())
-                    lines.append(f"| {study.name} | {name} | {curve.label} | {options} | {len(tried)} |")
+                    lines.append(f"| `{study.name}` | `{name}` | {curve.label} | {options} | {len(tried)} |")
     return (
         "\n".join(["| study | set | curve | best options | tried |", "|---|---|---|---|--:|", *lines]) if lines else ""
     )

@@ -58,9 +58,8 @@ def run(
     Examples:
 
     \b
-    fastcrf papers run schmidt2015/figure-1
-    fastcrf papers run tsuruoka2009 cao2015 --seeds 1 --hours 2
     fastcrf papers run all --toy
+    fastcrf papers run all --seeds 1 --hours 2
     """
     from fastcrf.papers.catalog import find_items, studies_of
     from fastcrf.papers.runs import HOUR, Session

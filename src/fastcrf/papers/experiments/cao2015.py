@@ -111,6 +111,7 @@ ITEMS = (
 
 PAPER = Paper(
     "cao2015",
+    "Cao (2015)",
     "Cao (2015), Training Conditional Random Fields with Natural Gradient Descent, arXiv.",
     "Updates that transform the gradient by a convex function, in particular sigmoid ones, end with a higher score "
     "than SGD, PA and L-BFGS.",

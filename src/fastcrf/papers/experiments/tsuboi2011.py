@@ -1,7 +1,7 @@
-"""Tsuboi, Unno, Kashima & Okazaki (2011): Newton-CG on named entities, chunking and a quarter of chunking.
+"""Tsuboi, Unno, Kashima & Okazaki (2011): Newton-CG on named entities, chunking and chunking at 1/4 of its size.
 
 Figure 2 has the distance to the smallest objective (a-c) and the F1 of the test set (d-f) against time; Table 2 the
-fastest batch and on-line method. Batch methods end at |g|_max <= 0.05, on-line methods after 200 passes.
+fastest batch and online method. Batch methods end at |g|_max <= 0.05, online methods after 200 passes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BATCH = Study(
     hours={NER: 1.0, CHUNKING: 2.0, QUARTER: 0.5},
 )  # fmt: skip
 STOCHASTIC = Study(
-    "tsuboi2011-on-line", SETS,
+    "tsuboi2011-online", SETS,
     (
         Curve("SGD(1/k)", "sgd", {"schedule": "epoch", "calibration": "tsuboi"}),
         Curve("SGD(alpha^k)", "sgd", {"schedule": "exponential", "calibration": "tsuboi"}),
@@ -130,7 +130,7 @@ ITEMS = (
     *(objective_item(letter, name) for letter, name in zip("abc", SETS, strict=True)),
     *(f1_item(letter, name) for letter, name in zip("def", SETS, strict=True)),
     Item(
-        "tsuboi2011/table-2", "Table 2: the fastest methods", "No on-line method is best in all tasks.",
+        "tsuboi2011/table-2", "Table 2: the fastest methods", "No online method is best in all tasks.",
         (*STUDIES, TUNING),
         claims=(
             *(fastest(name, "NCG(c=ALL)", BATCH_LABELS) for name in SETS),
@@ -144,10 +144,11 @@ ITEMS = (
 
 PAPER = Paper(
     "tsuboi2011",
+    "Tsuboi et al. (2011)",
     "Tsuboi, Unno, Kashima & Okazaki (2011), Fast Newton-CG Method for Batch Learning of Conditional Random Fields, "
     "AAAI.",
     "Hessian-vector products that reuse the marginals of the gradient make Newton-CG the fastest batch method, and "
-    "competitive with on-line ones.",
+    "competitive with online ones.",
     ITEMS,
     {},
 )

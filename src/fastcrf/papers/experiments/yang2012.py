@@ -1,4 +1,4 @@
-"""Yang & Lee (2012), section 5: staggered Aitken acceleration of on-line training, on two tasks.
+"""Yang & Lee (2012), section 5: staggered Aitken acceleration of online training, on two tasks.
 
 F on the training set (Figure 1) and on the test set (Figure 3), the objective (Figure 2), the test error (Figure 4),
 sizes of mini-batches (Figure 5), estimates of gamma (Figure 6), and seconds a pass (Table 1), over 50 passes.
@@ -11,7 +11,7 @@ from functools import partial
 
 from fastcrf.lab.experiment import Penalty
 from fastcrf.lab.limits import Limits
-from fastcrf.papers.claims import Outcome, decided, ends, near, reaches
+from fastcrf.papers.claims import Outcome, compared, decided, ends, near, reaches
 from fastcrf.papers.experiment import Curve, Study
 from fastcrf.papers.item import Claim, Figure, Item, Panel, Paper, Quantity
 from fastcrf.papers.view import View, middle
@@ -28,7 +28,7 @@ PSA = Curve("PSA", "psa")
 COMPARISON = Study(
     "yang2012-comparison", SETS,
     (Curve("SGD", "sgd", {"eta": 0.1}), PSA, PROPOSED, Curve("L-BFGS", "lbfgs", {"pairs": 5})),
-    (SIGMA,), PASSES, MARKS, ALL_SCORES, optimum=True, hours={CHUNKING: 1.5, ENTITIES: 4.0},
+    (SIGMA,), PASSES, MARKS, ALL_SCORES, hours={CHUNKING: 1.5, ENTITIES: 4.0},
 )  # fmt: skip
 BATCHES = Study(
     "yang2012-batches", (CHUNKING,),
@@ -72,6 +72,12 @@ def settled(y: str) -> Claim:
     return decided("After a single pass the proposed method has converged: F changes by at most 0.5 points.", outcomes)
 
 
+def settled_objective(view: View) -> Iterator[Outcome]:
+    for name in SETS:
+        first, last = (middle(view.values(name, "Proposed", "mean_objective", passes)) for passes in (1.0, None))
+        yield compared(f"{name}:", (first, last), 0.0, 1.05)
+
+
 SECONDS = {CHUNKING: (1953.7, 1945.8, 1954.5), ENTITIES: (1930.4, 1852.7, 1927.3)}
 OURS = (
     "sigma is not printed; ours is 1. The features of chunking are the paper's 7,448,606; those of NLPBA are ours. The "
@@ -87,13 +93,12 @@ ITEMS = (
           settled("train_f1")),
          Figure(panels("train_f1"), "passes", log_x=True), OURS),
     Item("yang2012/figure-2", "Figure 2: objective on the training set",
-         "The on-line methods converge faster than L-BFGS; the proposed one in a single pass.", (COMPARISON,),
-         claims=(ends("After 1 pass the proposed method is below SGD and L-BFGS.", "Proposed", "SGD", SETS,
+         "The online methods converge faster than L-BFGS; the proposed one in a single pass.", (COMPARISON,),
+         claims=(ends("After 1 pass the proposed method is below SGD.", "Proposed", "SGD", SETS,
                       "mean_objective", at=(1.0,)),
-                 ends("After 10 passes the on-line methods are below L-BFGS.", "Proposed", "L-BFGS", SETS,
+                 ends("After 10 passes the online methods are below L-BFGS.", "Proposed", "L-BFGS", SETS,
                       "mean_objective", at=(10.0,)),
-                 ends("After one pass the objective is within 5 % of what 50 passes give.", "Proposed", "F*", SETS,
-                      "mean_objective", most=1.05)),
+                 decided("After one pass the objective is within 5 % of what 50 passes give.", settled_objective)),
          figure=Figure(panels("mean_objective"), "passes", log_x=True), differs=OURS),
     Item("yang2012/figure-3", "Figure 3: F on the test set", "F is 93.1 after one pass and 90.0 after 0.1 passes.",
          (COMPARISON,),
@@ -141,9 +146,10 @@ ITEMS = (
 
 PAPER = Paper(
     "yang2012",
-    "Yang & Lee (2012), A Convergent On-line Training Method with Staggered Aitken Acceleration for Conditional Random "
+    "Yang & Lee (2012)",
+    "Yang & Lee (2012), A Convergent Online Training Method with Staggered Aitken Acceleration for Conditional Random "
     "Fields, International Journal of Pattern Recognition and Artificial Intelligence.",
-    "Staggered Aitken acceleration of the step sizes brings on-line training to the optimum in a single pass.",
+    "Staggered Aitken acceleration of the step sizes brings online training to the optimum in a single pass.",
     ITEMS,
     {"conll2000-crfpp": 7_448_606, "jnlpba": 4_583_414},
 )

@@ -11,9 +11,9 @@ Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda2/2) |w|^2 + lambda1 |w|_1
 where soft(x, t) moves x towards zero by t and stops there. Samples, L's and step size are those of `sag-nus-star`, or
 those of `sag` with sampling="uniform". A Step is n samples.
 
-Differs from `sag`: d is divided by n from the start, because thresholds that change with the number of sequences seen
-cannot be caught up on (lazy_vectors/proximal_vector.py). Differs from `prox-saga`: the step follows the new d alone. No
-proof of convergence is known; without an L1 penalty, this is `sag-nus-star` or `sag`.
+Differs from `sag`: d is divided by n from the start, because a lazy update cannot apply thresholds that change with the
+number of sequences seen (lazy_vectors/proximal_vector.py). Differs from `prox-saga`: the step follows the new d alone.
+No proof of convergence is known; without an L1 penalty, this is `sag-nus-star` or `sag`.
 """
 
 from __future__ import annotations
