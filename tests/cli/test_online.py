@@ -53,4 +53,4 @@ def test_options_for_data_that_are_kept_are_refused(run, corpus, tmp_path, optio
 
 def test_a_solver_that_cannot_says_why(run, corpus, tmp_path):
     result = run("train", corpus, "-m", tmp_path / "new.crf", "--online", "-a", "sag", "--quiet")
-    assert "sag cannot learn on-line: it keeps a table" in result.stderr
+    assert "sag does not support online learning: it keeps a table" in result.stderr

@@ -172,9 +172,9 @@ def test_every_solver_streams_or_says_why_not():
 
 
 def test_rare_features_cannot_be_left_out():
-    with pytest.raises(ValueError, match=r"Learning on-line cannot leave out rare features.*min_freq"):
+    with pytest.raises(ValueError, match=r"Online learning cannot drop rare features.*min_freq"):
         CRF(min_freq=2).partial_fit(*CHUNKS[0])
-    with pytest.raises(ValueError, match=r"Learning on-line cannot leave out rare features.*min_count=1"):
+    with pytest.raises(ValueError, match=r"Online learning cannot drop rare features.*min_count=1"):
         CRF(min_count=2).partial_fit(*CHUNKS[0])
 
 
@@ -192,7 +192,7 @@ def test_a_chunk_that_fails_leaves_everything_as_it_was():
     before = crf.state_features_
     with pytest.raises(ValueError, match="one label per item"):
         crf.partial_fit([[["a"], ["b"]]], [["A"]])
-    with pytest.raises(ValueError, match=r"Learning on-line diverged, and the chunk is left out"):
+    with pytest.raises(ValueError, match=r"Online learning diverged, and the chunk is dropped"):
         Stream(PSA(eta=1e307), 0.0, 0.0, NO_ITEMS, {}).learn([[{"a": 1e3}, {"a": -1e3}]] * 9, [["A", "B"]] * 9)
     assert crf.state_features_ == before
     with pytest.raises(ValueError, match="nothing to train on"):

@@ -1,7 +1,7 @@
 """An earlier model as the mean of the penalty: what new data do not speak about stays as that model has it.
 
 The penalty is c2 |w - prior|^2. Weights are matched by the names of attributes and labels. Features of the prior that
-the new data do not give rise to are part of the new model, too: where nothing of them occurs, their weights stay.
+the new data do not give rise to are also part of the new model: where nothing of them occurs, their weights stay.
 """
 
 from __future__ import annotations
@@ -50,5 +50,5 @@ def check_numbers(prior: Model, attributes: Attributes, labels: Sequence[Any]) -
 def with_features_of(prior: FeatureMap, features: FeatureMap) -> FeatureMap:
     """All features of both, which number attributes and labels alike; the prior has the first of each."""
     if prior.order > features.order:
-        raise ValueError(f"The prior is a chain of order {prior.order}; train with order={prior.order}, too.")
+        raise ValueError(f"The prior is a chain of order {prior.order}; also train with order={prior.order}.")
     return merge(prior, features)[0]

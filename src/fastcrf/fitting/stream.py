@@ -1,6 +1,6 @@
 """Learning from a stream: sequences come in chunks, and are not kept.
 
-Each chunk is one epoch of a solver that goes on from its memory. Attributes and labels that nobody has seen before
+Each chunk is one epoch of a solver that resumes from its state. Attributes and labels that are new
 extend the weights and that memory (growth.py); what a stream of any length needs is the model, a chunk, and what the
 solver keeps of each weight. The objective is
 
@@ -34,7 +34,7 @@ from fastcrf.solvers.contract import Solver, Streaming
 from fastcrf.solvers.registry import check
 from fastcrf.training.trace import Row
 
-NO_RARE = "Learning on-line cannot leave out rare features, because it does not know what is still to come"
+NO_RARE = "Online learning cannot drop rare features, because it does not know future counts"
 
 
 @dataclass
@@ -101,14 +101,14 @@ class Stream:
                     rows.append({"chunk": self.chunks, "passes": step.passes, "seconds": seconds, **step.info})
                     done = not step.state["sampled"]
         except Diverged as failure:
-            raise DataError(f"Learning on-line diverged, and the chunk is left out. {failure}") from None
+            raise DataError(f"Online learning diverged, and the chunk is dropped. {failure}") from None
         self.weights, self.state = step.weights.copy(), dict(step.state)
         self.seconds = seconds
         return rows
 
     def model(self, options: Mapping[str, Any]) -> Model:
         """What was learnt so far, as a model that tags."""
-        outcome = {"stop_reason": f"Learnt on-line from {self.seen} sequences.", "sequences": self.seen}
+        outcome = {"stop_reason": f"Trained online on {self.seen} sequences.", "sequences": self.seen}
         pruned = prune(self.attributes, self.features, self.weights)
         return Model(self.labels, *pruned, options={**options, "training": outcome})
 
@@ -123,4 +123,6 @@ def check_streams(solver: Solver) -> None:
         why = "measures what it does against one corpus that it can return to"
     else:
         why = "needs the whole corpus for every step"
-    raise ValueError(f"{solver.name} cannot learn on-line: it {why}; use psa, staggered-aitken, adagrad, asg or sgd.")
+    raise ValueError(
+        f"{solver.name} does not support online learning: it {why}; use psa, staggered-aitken, adagrad, asg or sgd."
+    )

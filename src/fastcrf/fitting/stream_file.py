@@ -83,4 +83,4 @@ def load_stream(path: str | os.PathLike[str]) -> tuple[Stream, Model]:
 
 
 def refused(path: str | os.PathLike[str], fault: str) -> CheckpointError:
-    return CheckpointError(f"The stream {os.fspath(path)} cannot be continued: {fault}; start afresh without it.")
+    return CheckpointError(f"The stream {os.fspath(path)} cannot be resumed: {fault}; start over without it.")
