@@ -156,7 +156,7 @@ def test_the_penalty_is_for_the_sequences_seen_or_those_expected():
     ],
 )
 def test_solvers_that_cannot_say_why(name, why):
-    with pytest.raises(ValueError, match=f"{name} cannot learn on-line: it {why}.*; use psa"):
+    with pytest.raises(ValueError, match=f"{name} does not support online learning: it {why}.*; use psa"):
         CRF(name).partial_fit(*CHUNKS[0])
 
 
@@ -167,7 +167,7 @@ def test_every_solver_streams_or_says_why_not():
             assert {kept.axis for kept in solver.state_fields.values()} <= {"weights", "none"}
             assert "sampled" in solver.state_fields
         else:
-            with pytest.raises(ValueError, match=r"cannot learn on-line: it .*\.$"):
+            with pytest.raises(ValueError, match=r"does not support online learning: it .*\.$"):
                 check_streams(solver)
 
 
