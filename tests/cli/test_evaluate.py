@@ -41,7 +41,7 @@ def test_data_come_from_standard_input(run, model):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("the D\n", ":1: found 2 columns, but the model needs 2 and the label."),
+        ("the D\n", ":1: found 2 columns, but the model needs 3, the last of them the label."),
         ("the D O\na D\n", ":2: found 2 columns instead of 3"),
         ("", " holds no sentence"),
     ],

@@ -191,7 +191,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_old_model_stays(run, tmp_p
         (["--resume"], 2, "--resume requires a checkpoint; add --checkpoint FILE."),
         (["--local-epochs", "1"], 2, "--local-epochs requires a cluster; add --engine ENGINE."),
         (["--init", "missing.crf"], 1, "No such file or directory: missing.crf"),
-        (["--n-jobs", "0"], 1, "--n-jobs 0 leaves no thread to work"),
+        (["--n-jobs", "0"], 1, "--n-jobs 0 is not valid; use a number of threads"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(run, corpus, tmp_path, arguments, code, sentence):

@@ -184,7 +184,7 @@ def test_held_out_data_come_in_pairs():
         ({"order": 0}, "order"),
         ({"min_count": 0}, "min_count must be a whole number of at least 1"),
         ({"min_freq": "often"}, "min_freq must be a finite number; got min_freq='often'"),
-        ({"n_jobs": 0}, "n_jobs=0 leaves no thread to work"),
+        ({"n_jobs": 0}, "n_jobs=0 is not valid; use a number of threads"),
         ({"callbacks": "stop"}, "callbacks must be a list of functions"),
         ({"stopping": [EarlyStopping()]}, "requires held-out data; pass X_dev and y_dev to fit"),
         ({"stopping": EarlyStopping()}, r"write stopping=\[EarlyStopping"),

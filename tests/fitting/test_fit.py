@@ -91,7 +91,7 @@ def test_held_out_accuracy_is_in_every_row():
 def test_held_out_segment_f1_is_in_every_row():
     fit = train(dev=DEV)
     assert all("dev_segment_f1" in row for row in fit.result.trace)
-    expected = segment_f1_score(DEV[1], fit.model.tag(DEV[0]))
+    expected = segment_f1_score(DEV[1], fit.model.predict(DEV[0]))
     assert 0.0 < expected == pytest.approx(fit.result.trace[-1]["dev_segment_f1"])
 
 

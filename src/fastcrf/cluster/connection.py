@@ -48,7 +48,7 @@ def connected(engine: str) -> Iterator[Any]:
             cluster = distributed.LocalCluster(
                 n_workers=int(local[1]),
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address=":0",  # any free port: two clusters on one machine do not collide
                 silence_logs="CRITICAL",  # what fails in a task is raised here, as one sentence
             )
         with cluster, distributed.Client(cluster, direct_to_workers=True) as client:  # they are here: no detour

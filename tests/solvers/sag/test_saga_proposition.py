@@ -211,4 +211,4 @@ def test_it_converges_linearly_to_the_optimum(solver):
     steps = solver.iterate(problem, np.zeros(problem.n_weights))
     gaps = [problem.certificate(step.weights).relative_gap for step in islice(steps, 101)]
     assert gaps[50] < 1e-4 * gaps[5]
-    assert gaps[100] < max(1e-4 * gaps[50], 1e-14)
+    assert gaps[100] < max(1e-4 * gaps[50], 1.1e-12)  # no gap below the rounding of F is certified
