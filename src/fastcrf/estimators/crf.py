@@ -60,24 +60,24 @@ class CRF(WithSolverParameters, TrainedEstimator):
     c2 : float, default=1.0
         Weight of the L2 penalty ``c2 * sum(w ** 2)``. There is no factor 1/2.
     order : int, default=1
-        Number of previous labels that a transition feature reads, 1 to 9.
+        Number of previous labels that a transition feature depends on, 1 to 9.
     boundaries : bool, default=False
         Whether the start and the end of a sequence have transition weights.
     min_freq : float, default=0.0
         Drop features (attribute, label) whose frequency is below this.
     min_count : int, default=1
-        Drop attributes that occur less often than this, whatever their labels (CRF++'s -f).
+        Drop attributes that occur less often than this, regardless of label (CRF++'s -f).
     all_possible_states : bool, default=False
-        Whether every (attribute, label) pair has a weight, seen or not.
+        Whether every (attribute, label) pair has a weight, including pairs absent from the training data.
     all_possible_transitions : bool, default=False
-        Whether every label pair has a weight, seen or not.
+        Whether every label pair has a weight, including pairs absent from the training data.
     template : str or path, default=None
         Template of CRF++, Wapiti or CRFsuite that makes the attributes, as a file or as text. The sequences of X then
         consist of raw rows such as ``["the", "DT"]``.
     tol : float or None, default=1e-3
-        Stop at this certified relative gap to the optimum. Where nothing useful can be certified (c2=0, or a solver
-        that does not minimize the objective), training also stops when the objective or the training loss falls by at
-        most tol / 100, relative to itself, in 10 iterations. None: no such goal.
+        Stop at this certified relative gap to the optimum. Without a useful certificate (c2=0, or a solver that does
+        not minimize the objective), training also stops when the objective or the training loss decreases by a
+        relative amount of at most tol / 100 over 10 iterations. None: neither test is applied.
     max_iterations : int or None, default=1000
         Limit on iterations (epochs of a stochastic solver). None: no limit.
     max_seconds : float or None, default=None
@@ -88,7 +88,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
         Seed of stochastic solvers. The same seed and number of threads give the same model, bit for bit. None: a new
         seed at each fit.
     n_jobs : int or None, default=None
-        Number of threads; with an engine, of shards. None: all cores, 1 inside a joblib worker.
+        Number of threads or, if `engine` is set, of shards. None: all cores, 1 inside a joblib worker.
     engine : str or None, default=None
         Where batch solvers evaluate. None: threads of this process; "dask": the current Dask client;
         "tcp://host:8786": a Dask scheduler; "local:4": four processes.
@@ -105,7 +105,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
     certificate_ : Certificate
         Bounds on the objective: `objective`, `lower_bound`, `gap` and `relative_gap`.
     converged_ : bool
-        Whether training reached its goal.
+        Whether training reached `tol` or a rule of `stopping` that measures convergence. If a limit ended training
+        before that, `fit` warns with ConvergenceWarning.
     stop_reason_ : str
         Why training ended.
     n_iter_ : int
@@ -115,7 +116,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
     model_ : Model
         The trained model, which predicts without scikit-learn.
     attributes_, state_features_, transition_features_, ngram_features_
-        Names of the attributes, and dicts from names to weights that are not 0.
+        Names of the attributes, and dicts that map names to nonzero weights.
 
     See Also
     --------
@@ -138,7 +139,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
 
     >>> crf = CRF(tol=1e-5).fit(X, y)
 
-    OWL-QN with 30 curvature pairs and an L1 penalty:
+    OWL-QN with 30 curvature pairs and an elastic-net penalty (c2 is 1 by default; c2=0 is L1 alone):
 
     >>> crf = CRF(OWLQN(pairs=30), c1=0.1).fit(X, y)
 
