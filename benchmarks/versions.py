@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 
 WORK = ("gradient", "epoch", "tag", "decode")
-MODULES = {  # newest first: modules have moved
+MODULES = {  # newest first: modules have moved; behind a colon, the name there
     "encode_training": ("fastcrf.data.encoding.encoder", "fastcrf.data.corpus"),
+    "limit": ("fastcrf.stopping:MaxIterations", "fastcrf.training.stopping:MaxSteps"),
     "make": ("fastcrf.solvers.registry", "fastcrf.solvers.base"),
     "viterbi": ("fastcrf.decoding.compiled_decoder", "fastcrf.chain.decode"),
     "build_feature_map": ("fastcrf.features.feature_map", "fastcrf.chain.feature_map"),
@@ -106,9 +107,10 @@ def answer(data: str, sentences: int | None) -> None:
 
 def find(name: str) -> Any:
     """What has this name in the version at hand: in the first of its modules that there is."""
-    for module in MODULES[name]:
+    for place in MODULES[name]:
+        module, _, former_name = place.partition(":")
         if find_spec(module.rpartition(".")[0]) and find_spec(module):
-            return getattr(import_module(module), name)
+            return getattr(import_module(module), former_name or name)
     raise SystemExit(f"This version has {name} in none of {', '.join(MODULES[name])}; add its module to MODULES.")
 
 
@@ -117,10 +119,9 @@ def make_work(data: Path, sentences: int | None) -> dict[str, Callable[[], float
 
     from fastcrf import CRF
     from fastcrf.objective.problem import Problem
-    from fastcrf.stopping import MaxIterations
     from fastcrf.training.driver import minimize
 
-    encode_training, make = find("encode_training"), find("make")
+    encode_training, make, limit = find("encode_training"), find("make"), find("limit")
     viterbi, build_feature_map = find("viterbi"), find("build_feature_map")
     X, y = (part[:sentences] for part in corpora.load(data, "conll2000"))
     test, _ = corpora.load(data, "conll2000", "test")
@@ -132,7 +133,7 @@ def make_work(data: Path, sentences: int | None) -> dict[str, Callable[[], float
     crf = CRF("lbfgs", tol=None, max_iterations=8).fit(X[:2000], y[:2000])
 
     def epoch() -> float:
-        trace = minimize(problem, make("sag-nus-star"), stop=[MaxIterations(7)]).trace
+        trace = minimize(problem, make("sag-nus-star"), stop=[limit(7)]).trace
         return float(np.median(np.diff([row["seconds"] for row in trace])[-5:]))
 
     return {
