@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.decoding.held_out_counts import find_segments, read_marks
 from fastcrf.lab.dataset import make_dataset
 from fastcrf.lab.limits import Limits, mean_improvement
-from fastcrf.lab.scores import NAMES, find_segments, make_scores, read_marks
+from fastcrf.lab.scores import NAMES, make_scores
 from fastcrf.metrics import segment_scores
 from fastcrf.solvers.registry import make
 from fastcrf.training.driver import minimize

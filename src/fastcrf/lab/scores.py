@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints
 from fastcrf.data.corpus.occurrences import with_attributes
 from fastcrf.data.corpus.reordering import reorder
 from fastcrf.decoding.compiled_decoder import viterbi
-from fastcrf.metrics import OUTSIDE, Label, mark_and_type, marks_are_bare
+from fastcrf.decoding.held_out_counts import find_segments, read_marks
+from fastcrf.metrics import Label
 from fastcrf.objective.problem import Problem
 
 if TYPE_CHECKING:
@@ -85,39 +85,3 @@ class LabeledPart:
         corpus, n = reorder(self.corpus, np.flatnonzero(unseen == 0)), self.features.n_attributes
         numbers = np.append(np.arange(n), -1).astype(np.int32)  # the last place is that of an unknown one, -1
         return Problem(with_attributes(corpus, numbers >= 0, numbers), self.features)
-
-
-class Marks(NamedTuple):
-    """What each label says of segments."""
-
-    inside: NDArray[np.bool_]
-    opens: NDArray[np.bool_]  # a segment begins here, whatever was before
-    closes: NDArray[np.bool_]  # and ends here
-    kinds: Longs
-
-
-def read_marks(labels: Sequence[Label]) -> Marks:
-    """The marks of labels, as `fastcrf.metrics.segments` reads them, and of one that training never saw (id -1)."""
-    bare = marks_are_bare(labels)
-    read = [*(mark_and_type(label, bare) for label in labels), ("I", object())]
-    kinds = {kind: k for k, kind in enumerate(dict.fromkeys(kind for _, kind in read))}
-    marks = np.array([mark for mark, _ in read])
-    return Marks(
-        marks != OUTSIDE, np.isin(marks, list("BSU")), np.isin(marks, list("ELSU")),
-        np.array([kinds[kind] for _, kind in read]),
-    )  # fmt: skip
-
-
-def find_segments(marks: Marks, labels: Ints, starts: Longs) -> Longs:
-    """A number for each segment: the same for the same type, first and last position."""
-    n = len(labels)
-    inside, kinds = marks.inside[labels], marks.kinds[labels]
-    first_of_sequence = np.zeros(n + 1, bool)
-    first_of_sequence[starts] = True
-    apart = np.ones(n, bool)  # from the position before
-    apart[1:] = marks.closes[labels[:-1]] | (kinds[1:] != kinds[:-1]) | ~inside[:-1]
-    begins = inside & (first_of_sequence[:n] | marks.opens[labels] | apart)
-    breaks = np.append(begins | ~inside | first_of_sequence[:n], True)
-    first, ends = np.flatnonzero(begins), np.flatnonzero(breaks)
-    last = ends[np.searchsorted(ends, first, side="right")]
-    return (kinds[first] * (n + 1) + first) * (n + 1) + last
