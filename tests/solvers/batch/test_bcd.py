@@ -80,3 +80,12 @@ def test_a_sweep_that_was_broken_off_is_finished_exactly(monkeypatch):
     state = {"weights": stopped.weights.copy(), "blocks_done": stopped.state["blocks_done"]}
     for expected, step in zip(islice(run, 3), sweeps(problem, 3, state=state)[1:], strict=True):
         np.testing.assert_array_equal(step.weights, expected.weights)
+
+
+def test_a_step_ends_within_nine_passes_and_the_next_one_continues_the_sweep():
+    corpus, features = random_corpus(0, lengths=[60, 50], n_attributes=40), random_features(0, n_attributes=40)
+    steps = sweeps(Problem(corpus, features, 0.0, 0.5), 12)
+    assert max(step.passes for step in steps) <= 9
+    assert len({step.state["blocks_done"] for step in steps}) > 1
+    objectives = [Problem(corpus, features, 0.0, 0.5).value(step.weights) for step in steps]
+    assert objectives[-1] < objectives[0]

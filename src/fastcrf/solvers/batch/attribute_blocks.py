@@ -123,15 +123,17 @@ class AttributeBlocks:
         """Return the number of blocks: one for each attribute, and the transitions."""
         return self.features.n_attributes + 1
 
-    def descend(self, first: int, last: int, weights: Floats, penalty: Penalty) -> int:
-        """Step with each of the blocks first..last-1; return how many sequences were inferred. Writes: weights."""
+    def descend(self, blocks: slice, weights: Floats, penalty: Penalty, limit: int) -> tuple[int, int]:
+        """Step with each of the blocks, until `limit` sequences have been inferred; return where that was, and how many
+        were inferred. Writes: weights.
+        """
         n, shape = self.features.n_attributes, (self.features.n_labels, self.lanes)
         known = Known(self.occurrences, self.block, self.chain, self.inferred)
-        spent = int(descend_blocks(known, first, min(last, n), penalty, weights, *shape))
-        if last > n:
+        reached, spent = descend_blocks(known, blocks.start, min(blocks.stop, n), penalty, weights, limit, *shape)
+        if reached == n and spent < limit and blocks.stop > n:
             self.descend_transitions(weights, penalty)
-            spent += self.corpus.n_sequences
-        return spent
+            reached, spent = n + 1, spent + self.corpus.n_sequences
+        return int(reached), int(spent)
 
     def descend_transitions(self, weights: Floats, penalty: Penalty) -> None:
         """Step with the transitions: a pass over all sequences. Writes: weights."""
@@ -186,11 +188,15 @@ def infer_scored(chain, scores, i, weight, n_labels, lanes):
 
 
 @noalloc_kernel
-def descend_blocks(known, first, last, penalty, weights, n_labels, lanes):
-    """Step with each attribute; return the number of sequences inferred. Writes: weights, known."""
+def descend_blocks(known, first, last, penalty, weights, limit, n_labels, lanes):
+    """Step with each attribute, until `limit` sequences have been inferred; return the next attribute and how many were
+    inferred. Writes: weights, known.
+    """
     occurrences, block, chain, inferred = known
     starts, posteriors, labels, spent = occurrences.starts, inferred.posteriors, block.labels, 0
     for a in range(first, last):
+        if spent >= limit:
+            return a, spent
         begin, size = block.offsets[a], block.offsets[a + 1] - block.offsets[a]
         for k in range(size):
             block.slopes[k], block.curvatures[k] = -block.counts[begin + k], 0.0
@@ -211,7 +217,7 @@ def descend_blocks(known, first, last, penalty, weights, n_labels, lanes):
                 inferred.known[occurrences.sequences[o]] = False
                 for k in range(size):
                     inferred.scores[occurrences.positions[o], labels[begin + k]] += x * block.slopes[k]
-    return spent
+    return max(first, last), spent
 
 
 @outlined_kernel

@@ -11,7 +11,7 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
         h ← kappa max(1, max_k |g_k| / h_k) h
         w_k ← soft(h_k w_k - g_k, c1) / (h_k + 2 c2)
 
-A Step is one sweep over all blocks. h would be the diagonal of the block's Hessian if positions were independent. It is
+A Step is one sweep over all blocks, or the part of it that costs 8 passes; the next Step continues it. h would be the diagonal of the block's Hessian if positions were independent. It is
 increased so that no gradient component moves a weight by more than 1 / kappa; 1.5 is Wapiti's default. A step may
 increase F, and no step is undone.
 
@@ -34,6 +34,8 @@ from fastcrf.solvers.batch.attribute_blocks import AttributeBlocks, Penalty
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_positive
 from fastcrf.stochastic.slices import Slices
+
+LONGEST = 8  # passes of a Step: a sweep costs a hundred on a large corpus, beyond the limits of a user who asks for ten
 
 
 @solver
@@ -64,7 +66,7 @@ class BCD:
         w, done = (np.array(state["weights"]), int(state["blocks_done"])) if state else (weights, 0)
         corpus = AttributeBlocks(problem.corpus, problem.features)
         n, occurrences = corpus.n_blocks, len(problem.corpus.attributes)
-        size = problem.slice_size * n // max(1, occurrences)
+        size, limit = problem.slice_size * n // max(1, occurrences), LONGEST * problem.n_sequences
         blocks, passes = Slices(problem, n, size, done=min(done, n - 1)), 0.0
         while True:
             info = {"non_zeros": int(np.count_nonzero(w))}
@@ -72,7 +74,11 @@ class BCD:
             moved, inferred = w.copy(), 0
             corpus.begin(problem.model_weights(moved))
             for some in blocks:
-                inferred += corpus.descend(some.start, some.stop, moved, penalty)
+                reached, spent = corpus.descend(some, moved, penalty, limit - inferred)
+                inferred += spent
+                if inferred >= limit:
+                    blocks.done = reached
+                    break
             if blocks.finished:
                 blocks.start_again()
             if not np.isfinite(moved).all():
