@@ -11,9 +11,9 @@ Minimizes   F(w) = sum_i s_i (-log p(y_i | x_i, w)) + c2 |w|^2  +  c1 |w|_1
         h ← kappa max(1, max_k |g_k| / h_k) h
         w_k ← soft(h_k w_k - g_k, c1) / (h_k + 2 c2)
 
-A Step is one sweep over all blocks, or the part of it that costs 8 passes; the next Step continues it. h would be the diagonal of the block's Hessian if positions were independent. It is
-increased so that no gradient component moves a weight by more than 1 / kappa; 1.5 is Wapiti's default. A step may
-increase F, and no step is undone.
+A Step is one sweep over all blocks, or the part of it that costs 8 passes; the next Step continues it. h would be the
+diagonal of the block's Hessian if positions were independent. It is increased so that no gradient component moves a
+weight by more than 1 / kappa; 1.5 is Wapiti's default. A step may increase F, and no step is undone.
 
 Differs from Wapiti: only sequences that a move has changed are inferred again (attribute_blocks.py), while Wapiti runs
 forward and backward recursions for each block and each of its sequences, as far as the block extends; sequences may
