@@ -82,7 +82,7 @@ plt.show()
 #     fastcrf tag new.txt -m chunks.crf
 #
 # ``--template`` also reads the patterns of Wapiti and the scripts of CRFsuite
-# (:doc:`/templates`).
+# (:doc:`/how-to/templates`).
 #
 # A real corpus
 # -------------

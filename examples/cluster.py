@@ -58,4 +58,4 @@ if __name__ == "__main__":
 #
 #     fastcrf train /shared/part-*.txt.gz -m model.crf --engine tcp://host:8786
 #
-# :doc:`/scale` describes failures, trust and settings.
+# :doc:`/how-to/large-data` describes failures, trust and settings.

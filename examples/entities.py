@@ -111,7 +111,7 @@ plt.show()
 # %%
 # A real corpus
 # -------------
-# With the files of CoNLL-2002 in the folder that ``FASTCRF_DATA`` names (:doc:`/lab` describes
+# With the files of CoNLL-2002 in the folder that ``FASTCRF_DATA`` names (:doc:`/how-to/compare-solvers` describes
 # the folder):
 #
 # .. code-block:: python

@@ -105,12 +105,12 @@ for kind, score in {**scores.by_type, "all": scores.overall}.items():
 # ``delta``, ``epsilon``, ``period``             ``tol``, or rules of ``fastcrf.stopping``
 # =============================================  ==============================================
 #
-# :doc:`/from-crfsuite` lists every parameter.
+# :doc:`/how-to/from-crfsuite` lists every parameter.
 #
 # A real corpus
 # -------------
 # The tutorial of sklearn-crfsuite uses the Spanish part of CoNLL-2002. With its files in the
-# folder that ``FASTCRF_DATA`` names (:doc:`/lab` describes the folder):
+# folder that ``FASTCRF_DATA`` names (:doc:`/how-to/compare-solvers` describes the folder):
 #
 # .. code-block:: python
 #

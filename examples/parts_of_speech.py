@@ -101,7 +101,7 @@ for (tag, other), times in sorted(errors.items(), key=lambda pair: -pair[1])[:5]
 # A real corpus
 # -------------
 # Universal Dependencies for English (EWT) has 49 tags and 204,577 training tokens. With its files
-# in the folder that ``FASTCRF_DATA`` names (:doc:`/lab` describes the folder):
+# in the folder that ``FASTCRF_DATA`` names (:doc:`/how-to/compare-solvers` describes the folder):
 #
 # .. code-block:: python
 #

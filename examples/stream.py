@@ -78,4 +78,4 @@ print(resumed.state_features_ == crf.state_features_)
 #
 #     zcat logs-*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
 #
-# :doc:`/online` describes penalties, memory and solvers for streams.
+# :doc:`/how-to/stream` describes penalties, memory and solvers for streams.

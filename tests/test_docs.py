@@ -49,18 +49,18 @@ def test_links_lead_to_files(page):
 
 
 def test_the_architecture_names_files_that_are_there():
-    page, package = (REPOSITORY / "docs" / "architecture.md").read_text(), REPOSITORY / "src" / "fastcrf"
+    page, package = (REPOSITORY / "docs" / "explanation/architecture.md").read_text(), REPOSITORY / "src" / "fastcrf"
     for name in re.findall(r"[a-z_0-9]+(?:/[a-z_0-9]+)*\.(?:py|md)", page):
         assert (REPOSITORY / name).exists() or (package / name).exists() or list(package.rglob(name)), name
 
 
 def test_every_parameter_of_crf_has_a_row_in_the_tables():
-    described = {name for first, _ in table_rows("docs/parameters.md") for name in re.findall(r"`(\w+)`", first)}
+    described = {name for first, _ in table_rows("docs/reference/parameters.md") for name in re.findall(r"`(\w+)`", first)}
     assert set(CRF().get_params()) <= described
 
 
 def test_every_fitted_attribute_has_a_row_in_the_tables():
-    described = {name for first, _ in table_rows("docs/parameters.md") for name in re.findall(r"`(\w+_)`", first)}
+    described = {name for first, _ in table_rows("docs/reference/parameters.md") for name in re.findall(r"`(\w+_)`", first)}
     crf = CRF(n_jobs=1).fit([[["a"], ["b"]]], [["x", "y"]])
     fitted = {name for name in dir(crf) if name.endswith("_") and not name.startswith("_")}
     assert fitted == described

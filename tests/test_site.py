@@ -57,10 +57,10 @@ def test_every_command_has_a_page_with_its_summary(tmp_path):
 
 
 def test_links_of_the_repository_lead_to_pages_or_to_the_repository():
-    text = "[a](docs/kernels.md) [b](SECURITY.md) [c](src/fastcrf) [d](https://x.org) [e](examples/penalty.py)"
+    text = "[a](docs/develop/kernels.md) [b](SECURITY.md) [c](src/fastcrf) [d](https://x.org) [e](examples/penalty.py)"
     moved = repository_files.with_links(text, REPOSITORY, DOCS / "develop")
     assert moved == (
-        "[a](../kernels.md) [b](security.md) [c](https://github.com/fastcrf/fastcrf/tree/main/src/fastcrf) "
+        "[a](kernels.md) [b](security.md) [c](https://github.com/fastcrf/fastcrf/tree/main/src/fastcrf) "
         "[d](https://x.org) [e](../tutorials/penalty.rst)"
     )
 

@@ -1,4 +1,4 @@
-"""The twelve tasks of docs/twelve-tasks.md run as they stand there, each in at most five lines."""
+"""The twelve tasks of docs/how-to/twelve-tasks.md run as they stand there, each in at most five lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "twelve-tasks.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to/twelve-tasks.md"
 BEFORE, *SECTIONS = re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)
 BLOCK = re.compile(r"^```py(?:thon)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

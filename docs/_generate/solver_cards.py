@@ -17,17 +17,17 @@ from fastcrf.solvers.declaration import entries_of
 
 PENALTY = {"none": "none", "l1": "L1", "l2": "L2", "l1+l2": "L1+L2"}
 FAMILIES = {  # package: (name, page)
-    "auto": ("default", "how-to-choose"),
-    "quasi_newton": ("quasi-Newton", "second-order"),
-    "newton": ("Newton", "second-order"),
-    "batch": ("batch gradient", "second-order"),
-    "sag": ("SAG, SAGA, SVRG", "sag-family"),
-    "sgd": ("stochastic gradient", "sparse"),
-    "sgd.ngd": ("natural gradient", "margin"),
-    "online": ("online", "online"),
-    "dual": ("dual", "dual"),
-    "margin": ("mistake-driven", "margin"),
-    "iterative_scaling": ("iterative scaling", "iterative-scaling"),
+    "auto": ("default", "how-to/solver"),
+    "quasi_newton": ("quasi-Newton", "explanation/second-order"),
+    "newton": ("Newton", "explanation/second-order"),
+    "batch": ("batch gradient", "explanation/second-order"),
+    "sag": ("SAG, SAGA, SVRG", "explanation/sag-family"),
+    "sgd": ("stochastic gradient", "explanation/sparse"),
+    "sgd.ngd": ("natural gradient", "explanation/margin"),
+    "online": ("online", "how-to/stream"),
+    "dual": ("dual", "explanation/dual"),
+    "margin": ("mistake-driven", "explanation/margin"),
+    "iterative_scaling": ("iterative scaling", "explanation/iterative-scaling"),
 }
 FILTER = """<form id="solver-filter" hidden>
 <label>Search <input name="words" type="search" placeholder="name, paper, family"></label>
@@ -188,7 +188,7 @@ def index() -> str:
     tree = "\n".join(registry.names())
     return (
         "# Solvers\n\n`CRF()` trains with [auto](auto.md). "
-        "[Choose a solver](/how-to-choose.md) says when another one is better. "
+        "[Choose a solver](/how-to/solver.md) says when another one is better. "
         "The tier core is for training models; the laboratory has published algorithms, to be read and compared.\n\n"
         f"```{{raw}} html\n{FILTER}\n```\n\n:::{{rst-class}} solvers\n:::\n{body}\n\n"
         f"```{{toctree}}\n:hidden:\n\n{tree}\n```\n"

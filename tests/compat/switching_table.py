@@ -1,4 +1,4 @@
-"""The tables of docs/from-crfsuite.md that tell what CRFsuite's parameters are in fastcrf, and the other way round.
+"""The tables of docs/how-to/from-crfsuite.md that tell what CRFsuite's parameters are in fastcrf, and the other way round.
 
 `python tests/compat/switching_table.py` writes them into the page.
 """
@@ -15,7 +15,7 @@ from fastcrf.compat.pycrfsuite._plan import SOLVERS
 from fastcrf.compat.sklearn_crfsuite.estimator import OF_THE_TRAINER
 from fastcrf.solvers import registry
 
-PAGE = Path(__file__).parents[2] / "docs" / "from-crfsuite.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to/from-crfsuite.md"
 REGION = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 SHORT = {long: short for short, long in ALIASES.items()}

@@ -101,7 +101,7 @@ def test_metrics_of_scikit_learn_raise_on_predictions_and_the_documentation_quot
     gold, found = gold_and_found
     with pytest.raises(ValueError, match="legacy multi-label data representation") as caught:
         metric(gold, LabelSequences(found))
-    page = (Path(__file__).parents[2] / "docs" / "parameters.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference/parameters.md").read_text()
     assert str(caught.value) in " ".join(page.replace("\n> ", " ").split())
 
 

@@ -1,6 +1,6 @@
 """python-crfsuite's module: the same names, items, files, parameters, messages and exceptions, trained by fastcrf.
 
-Made after python-crfsuite 0.9.12. docs/from-crfsuite.md lists the differences.
+Made after python-crfsuite 0.9.12. docs/how-to/from-crfsuite.md lists the differences.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def literal(node: ast.expr, name: str) -> Any:
 
 def required(script: dict[str, ast.expr], variable: str, name: str) -> ast.expr:
     if variable not in script:
-        raise template_error(f"{name}:1", 1, f"the script sets no {variable}; see docs/templates.md.")
+        raise template_error(f"{name}:1", 1, f"the script sets no {variable}; see docs/how-to/templates.md.")
     return script[variable]
 
 

@@ -177,7 +177,7 @@ class Auto:
         return OWLQN(**options) if c1 > 0.0 else LBFGS(**options)
 
     def for_streams(self) -> Solver:
-        """Return psa; docs/online.md compares it with others."""
+        """Return psa; docs/how-to/stream.md compares it with others."""
         from fastcrf.solvers.online.psa import PSA
 
         return PSA(seed=self.seed)

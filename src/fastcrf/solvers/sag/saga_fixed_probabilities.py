@@ -22,7 +22,7 @@ sampling: "uniform"; "lipschitz", in proportion to the bounds; "mixed", half of 
 the p_i are proportional. By the theory uniform sampling is the fastest, since a is proportional to min p. "mixed" is
 the default because the method is about non-uniform sampling.
 
-The method is included for its guarantee, not for its speed (docs/sag-family.md).
+The method is included for its guarantee, not for its speed (docs/explanation/sag-family.md).
 
 Differs from the paper: the penalty is exact instead of a part of each g_i, and the proof still holds. C is that of the
 proof, whose last line bounds 1 / (4 L' (4 L' + n lambda)) by 1 / (4 L' + n lambda)^2, which is less.

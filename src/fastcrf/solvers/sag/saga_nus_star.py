@@ -15,7 +15,7 @@ Differs from the paper: Proposition 1 proves rates for constants known in advanc
 d is divided by the number m of sequences seen.
 
 step_divisor=3, the default, is the only one that solved every small test problem (see `saga`). step_divisor=1, SAG's
-step, may cycle even on large ones (docs/sag-family.md).
+step, may cycle even on large ones (docs/explanation/sag-family.md).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ instead of the largest as in SAGA with uniform samples:
 with L' = L + lambda. step="search": L_j is searched at the visits of j as in `sag-nus-star`, downwards from that bound
 at first.
 
-docs/sag-family.md has figures.
+docs/explanation/sag-family.md has figures.
 
 Differs from the paper: the step is that of the proof, 1 / (4 mean L), where the text prints 1 / (4 max L); the distance
 is squared, and the bracket is that of the start, both of which the text omits. The penalty is exact instead of a part

@@ -24,7 +24,7 @@ A Step is T samples and the snapshot that follows, so that it has the exact obje
 other than "none", the g_i are stored (stochastic/gradient_storage.py). Updates are lazy (lazy_vectors/ball_vector.py),
 so that their cost depends on their sequences.
 
-docs/sag-family.md has figures.
+docs/explanation/sag-family.md has figures.
 
 Differs from the paper: the penalty is exact instead of a part of each loss; the first Delta is |D| / lambda, which is
 at least the distance that the paper assumes to be known.

@@ -23,7 +23,7 @@ Differs from the paper: the L2 penalty is exact instead of a part of each g_i; t
 advance, so half of the samples are uniform; the next w~ is the last w instead of the mean over a period. Without an L1
 penalty, this is `svrg`.
 
-docs/sag-family.md has figures.
+docs/explanation/sag-family.md has figures.
 """
 
 from __future__ import annotations

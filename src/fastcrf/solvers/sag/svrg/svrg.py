@@ -19,7 +19,7 @@ A Step is M samples and the snapshot that follows, so that it has the exact obje
 the paper, a sample evaluates g and g_i again; with `storage` other than "none", the g_i are stored
 (stochastic/gradient_storage.py), and a sample evaluates one gradient.
 
-docs/sag-family.md has figures.
+docs/explanation/sag-family.md has figures.
 
 Differs from the papers: the penalty is exact instead of a part of each g_i; the L's are searched and the step is SAG's;
 Xiao & Zhang sample in proportion to L_i alone, which needs all L_i in advance. The next w~ is the last w (Johnson &
