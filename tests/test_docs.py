@@ -55,12 +55,14 @@ def test_the_architecture_names_files_that_are_there():
 
 
 def test_every_parameter_of_crf_has_a_row_in_the_tables():
-    described = {name for first, _ in table_rows("docs/reference/parameters.md") for name in re.findall(r"`(\w+)`", first)}
+    rows = table_rows("docs/reference/parameters.md")
+    described = {name for first, _ in rows for name in re.findall(r"`(\w+)`", first)}
     assert set(CRF().get_params()) <= described
 
 
 def test_every_fitted_attribute_has_a_row_in_the_tables():
-    described = {name for first, _ in table_rows("docs/reference/parameters.md") for name in re.findall(r"`(\w+_)`", first)}
+    rows = table_rows("docs/reference/parameters.md")
+    described = {name for first, _ in rows for name in re.findall(r"`(\w+_)`", first)}
     crf = CRF(n_jobs=1).fit([[["a"], ["b"]]], [["x", "y"]])
     fitted = {name for name in dir(crf) if name.endswith("_") and not name.startswith("_")}
     assert fitted == described

@@ -1,4 +1,4 @@
-"""Imports go down the layers of docs/explanation/architecture.md, never up; families of solvers never import each other.
+"""Imports go down the layers of docs/explanation/architecture.md; families of solvers never import each other.
 
 An edge is an import anywhere in a module, one for types included, or a string that names a module (lazy tables,
 registries). Each belongs to the module whose text it is.

@@ -1,4 +1,4 @@
-"""An address that begins with tls:// works with nothing but Dask's own configuration, as docs/how-to/large-data.md says."""
+"""An address that begins with tls:// needs Dask's own configuration only (docs/how-to/large-data.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of docs/how-to/from-crfsuite.md that tell what CRFsuite's parameters are in fastcrf, and the other way round.
+"""The tables of docs/how-to/from-crfsuite.md: CRFsuite's parameters in fastcrf, and the reverse.
 
 `python tests/compat/switching_table.py` writes them into the page.
 """

@@ -1,6 +1,7 @@
 """Choose how kernels are compiled: with Numba's internals (tuned.py) or by its documented API only (plain.py).
 
-The tuned mode compiles several times faster (docs/develop/kernels.md). The plain mode works with any Numba. It is chosen if
+The tuned mode compiles several times faster (docs/develop/kernels.md). The plain mode works with any Numba. It is
+chosen if
 
 * FASTCRF_PLAIN_JIT=1 is set;
 * Numba is newer than the newest tested one, or lacks an internal name (a warning says so);

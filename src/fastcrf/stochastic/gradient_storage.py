@@ -8,8 +8,8 @@ With B blocks of P positions, K labels and rows of Kp numbers (K, padded for vec
     sparse      the block's attributes + B H Kp
     naive       B (all attributes + H Kp)
 
-numbers of 8 bytes, or 4 (`precision="single"`). The iterates of a solver are the same in all four; docs/explanation/sag-family.md
-has figures.
+numbers of 8 bytes, or 4 (`precision="single"`). The iterates of a solver are the same in all four;
+docs/explanation/sag-family.md has figures.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ OF_THE_TRAINER = {
 class CRF(BaseEstimator):
     """A linear-chain CRF. None stands for CRFsuite's default of the algorithm; before `fit` attributes are None.
 
-    docs/how-to/from-crfsuite.md lists the parameter of fastcrf.CRF for each. The model is a .crfsuite file, `model_filename`
-    or a temporary one; `trainer_cls` is a subclass of `pycrfsuite.Trainer`.
+    docs/how-to/from-crfsuite.md lists the parameter of fastcrf.CRF for each. The model is a .crfsuite file,
+    `model_filename` or a temporary one; `trainer_cls` is a subclass of `pycrfsuite.Trainer`.
     """
 
     def __init__(

@@ -20,9 +20,9 @@ Differs from the paper: the L2 penalty is exact instead of a part of each g_i. D
 from the start, because lazy updates require thresholds that do not change with the number of sequences seen. Without an
 L1 penalty, this is `saga` or `saga-nus-star`.
 
-step_divisor=3 is the step of the theory; docs/explanation/sag-family.md has figures for it and for step_divisor=1. With few
-sequences step_divisor=1 may cycle (see `saga`). With L1 alone the objective is not strongly convex, and the last digits
-take thousands of passes.
+step_divisor=3 is the step of the theory; docs/explanation/sag-family.md has figures for it and for step_divisor=1. With
+few sequences step_divisor=1 may cycle (see `saga`). With L1 alone the objective is not strongly convex, and the last
+digits take thousands of passes.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ Differs from the paper: the penalty is exact instead of a part of each g_i; d is
 seen, as SAG does, so that the first epoch is not wasted on zeros; the very first search also decreases L.
 
 step_divisor=3 is the step of the theory. step_divisor=1 is SAG's step, with which SAGA is as fast as SAG on many
-sequences. On few sequences it cycles around the optimum (docs/explanation/sag-family.md has figures), so the default is 3.
+sequences. On few sequences it cycles around the optimum (docs/explanation/sag-family.md has figures), so the default is
+3.
 """
 
 from __future__ import annotations
