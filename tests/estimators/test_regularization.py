@@ -262,6 +262,13 @@ def test_cv_takes_a_splitter_and_weights_of_sequences():
         CRFCV().fit(X, LABELS, sample_weight=[1.0] * 3)
 
 
+def test_held_out_sequences_without_a_known_label_have_no_likelihood():
+    X, y = [[["a"]], [["b"]]], [["p"], ["q"]]
+    with pytest.raises(DataError, match="has a label that is not in the training data"):
+        CRFCV(c2_values=[1.0], cv=2, n_jobs=1).fit(X, y)
+    assert CRFCV(c2_values=[1.0], cv=2, scoring="accuracy", n_jobs=1).fit(X, y).best_score_ == 0.0
+
+
 def test_y_must_be_as_long_as_x():
     with pytest.raises(DataError, match="X has 60 sequences and y has 59 elements"):
         CRFCV().fit(X, LABELS[:-1])

@@ -14,6 +14,7 @@ from fastcrf.metrics import flat_accuracy_score
 from fastcrf.model.decoder import Decoder
 from fastcrf.model.model import Model
 from fastcrf.model.predictor import Predictor
+from fastcrf.report.summary import summary_html
 
 PathLike = str | os.PathLike[str]
 
@@ -55,6 +56,16 @@ class TrainedEstimator(Predictor, BaseEstimator):
     @classmethod
     def _holding(cls, content: ModelContent) -> Self:
         return cls._around(Model(*content))
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What notebooks show: scikit-learn's diagram of the parameters and, of a fitted estimator, its model."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle and (model := getattr(self, "model_", None)):
+            bundle["text/html"] += summary_html(model, str(getattr(self, "certificate_", "")))
+        return bundle
+
+    def _repr_html_(self) -> str | None:
+        return self._repr_mimebundle_().get("text/html")
 
     def __sklearn_tags__(self) -> Any:
         """X is a list of sequences of dicts or strings, not a matrix; y is a list of lists, so it is no classifier."""

@@ -16,8 +16,8 @@ from fastcrf.estimators.training import no_attributes, with_input
 from fastcrf.fitting.fit import choose_features
 from fastcrf.fitting.regularization_path import (
     SCORES,
-    HeldOutScores,
     PathPoint,
+    PathScores,
     follow_path,
     penalties,
     problem_of_path,
@@ -190,7 +190,8 @@ def train_path(
     corpus, learnt, features = choose_features(corpus, learnt, labels, base.min_count, options)
     scores = None
     if held_out:
-        scores = HeldOutScores(Encoder(learnt).encode_labeled(held_out.X, held_out.y, labels), features, labels)
+        encoded = Encoder(learnt).encode_labeled(held_out.X, held_out.y, labels)
+        scores = PathScores(encoded, features, labels, wanted)
     problem = problem_of_path(plan.solver, corpus, features, weakest, n_jobs)
     if along is None:
         along = penalties(problem, *grid, base.c1, base.c2)
@@ -199,7 +200,6 @@ def train_path(
         along,
         lambda **penalty: base._plan(**penalty, engine=None),
         held_out=scores,
-        wanted=wanted,
         callbacks=functions("callbacks", base.callbacks),
     )
     return RegularizationPath(points, learnt, features, labels)

@@ -37,6 +37,7 @@ from fastcrf.training.warm_up import warm_up
 logger = logging.getLogger("fastcrf")
 
 DEV_SCORES = tuple(f"dev_{score}" for score in SCORES)  # columns of held-out scores
+MOST_POINTS = 50  # of the curve that a model keeps
 NEGLIGIBLE = 1e-6  # a relative gap beyond which a solver that finds no lower point has done its work
 
 
@@ -253,4 +254,12 @@ def summary(result: Result) -> dict[str, Any]:
             else {}
         ),
         **{name: last[name] for name in ("step", "passes", *DEV_SCORES) if name in last},
+        "curve": curve(result.trace),
     }
+
+
+def curve(trace: Sequence[Row]) -> list[list[float]]:
+    """Return passes over the data and certified relative gaps, at no more than about 50 steps of a run."""
+    measured = [[row["passes"], row["relative_gap"]] for row in trace if (row["relative_gap"] or np.inf) < np.inf]
+    step = -(-len(measured) // MOST_POINTS)
+    return measured[::-step][::-1] if measured else []

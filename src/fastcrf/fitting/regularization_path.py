@@ -16,6 +16,7 @@ from fastcrf.core.checks import at_least, whole
 from fastcrf.core.types import Corpus, FeatureMap, Floats
 from fastcrf.data.corpus.reordering import reorder
 from fastcrf.decoding.compiled_decoder import viterbi
+from fastcrf.exceptions import DataError
 from fastcrf.fitting.fit import answering
 from fastcrf.fitting.plan import Plan
 from fastcrf.fitting.problem_choice import choose_problem
@@ -48,14 +49,22 @@ class PathPoint(NamedTuple):
     scores: dict[str, float]  # on held-out data, higher is better
 
 
-class HeldOutScores:
+class PathScores:
     """Scores of weights on labeled data: mean log-likelihood of a token's share, token accuracy, F1 of segments."""
 
-    def __init__(self, corpus: Corpus, features: FeatureMap, labels: Sequence[Any]) -> None:
-        self.corpus, self.features, self.labels = corpus, features, labels
-        self.likelihood = Likelihood(known_part(corpus), features)
+    def __init__(
+        self, corpus: Corpus, features: FeatureMap, labels: Sequence[Any], wanted: Iterable[str] = SCORES
+    ) -> None:
+        self.corpus, self.features, self.labels, self.wanted = corpus, features, labels, tuple(wanted)
+        known = known_part(corpus)
+        if not known.n_positions and "likelihood" in self.wanted:
+            raise DataError(
+                "Every held-out sequence has a label that is not in the training data, so it has no likelihood; hold "
+                "out other sequences, or choose scoring='accuracy' or 'segment_f1'."
+            )
+        self.likelihood = Likelihood(known, features)
 
-    def of(self, weights: Floats, wanted: Iterable[str] = SCORES) -> dict[str, float]:
+    def of(self, weights: Floats) -> dict[str, float]:
         known = self.likelihood.corpus.n_positions
         predicted = viterbi(self.corpus, self.features, weights)
         scores = {
@@ -63,7 +72,7 @@ class HeldOutScores:
             "accuracy": lambda: float(np.mean(predicted == self.corpus.labels)),
             "segment_f1": lambda: segment_scores(self._named(self.corpus.labels), self._named(predicted)).overall.f1,
         }
-        return {name: float(scores[name]()) for name in wanted}
+        return {name: float(scores[name]()) for name in self.wanted}
 
     def _named(self, ids: np.ndarray) -> list[list[Any]]:
         starts = self.corpus.starts
@@ -132,8 +141,7 @@ def follow_path(
     along: Sequence[tuple[float, float]],
     plan_of: Callable[..., Plan],
     *,
-    held_out: HeldOutScores | None = None,
-    wanted: Iterable[str] = SCORES,
+    held_out: PathScores | None = None,
     callbacks: Iterable[Callable[[Row], Any]] = (),
 ) -> list[PathPoint]:
     """Train for each penalty in turn, as `plan_of(c1=..., c2=...)` says."""
@@ -147,7 +155,7 @@ def follow_path(
         before = now
         last, certificate = result.trace[-1], result.certificate
         weights = now.model_weights(result.weights)
-        scores = held_out.of(weights, wanted) if held_out else {}
+        scores = held_out.of(weights) if held_out else {}
         numbers = certificate.objective, certificate.relative_gap, int(np.count_nonzero(weights))
         points.append(PathPoint(c1, c2, weights, *numbers, last["passes"], last["seconds"], scores))
     return points
