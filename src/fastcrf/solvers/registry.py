@@ -50,6 +50,7 @@ REGISTRY: dict[str, Line] = {
     "sag": Line("fastcrf.solvers.sag.sag", "SAG"),
     "sag-nus": Line("fastcrf.solvers.sag.sag_nus", "SAGNUS"),
     "sag-nus-star": Line("fastcrf.solvers.sag.sag_nus_star", "SAGNUSStar"),
+    "sg-nus": Line("fastcrf.solvers.sag.sg_nus", "SGNUS"),
     "saga": Line("fastcrf.solvers.sag.saga", "SAGA"),
     "saga-nus-star": Line("fastcrf.solvers.sag.saga_nus_star", "SAGANUSStar"),
     "saga-nus": Line("fastcrf.solvers.sag.saga_nus", "SAGANUS"),
