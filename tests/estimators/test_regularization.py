@@ -242,7 +242,7 @@ def test_the_algorithm_and_the_limits_of_the_estimator_apply_to_each_penalty():
 
 @pytest.mark.parametrize("algorithm", ["sag", "sag-nus-star", "saga", "prox-saga"])
 def test_stored_gradients_are_carried_along_c2(algorithm):
-    """Footnote 1 of Schmidt et al. (2015): the next penalty begins with g_i, d and m, and with no pass over the data."""
+    """Footnote 1 of Schmidt et al. (2015): the next penalty begins with g_i, d and m, without a pass."""
     problem, solver = small_problem(), make(algorithm, seed=0)
     before = minimize(problem, solver, stop=[MaxIterations(5)])
     now = problem.with_penalty(0.0, 0.1)

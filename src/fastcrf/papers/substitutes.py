@@ -22,7 +22,7 @@ from fastcrf.lab.dataset import Dataset, make_dataset
 WINDOW = range(-2, 3)
 HELD_OUT = 1000  # sentences that Tsuruoka et al. (2009) hold out to choose C
 LONGEST_SUBSTRING = 10
-PART = 500  # sentences of a set for methods whose updates move every weight
+PART = 200  # sentences of a set for methods whose updates move every weight
 
 
 class Substitute(NamedTuple):
@@ -128,13 +128,13 @@ SETS: dict[str, Substitute] = {
         partial(from_columns, "treebank-sample", POS, **ALL),
         differs=NO_WSJ.format("3,000 sentences of its free sample"),
     ),
-    "conll2000-cut-part": Substitute("CoNLL-2000, its first 500 sentences", partial(by_template, min_count=3, first=PART)),
+    "conll2000-cut-part": Substitute("CoNLL-2000, its first 200 sentences", partial(by_template, min_count=3, first=PART)),
     "dutch-part": Substitute(
-        "CoNLL-2002 Dutch, its first 500 sentences",
+        "CoNLL-2002 Dutch, its first 200 sentences",
         partial(from_columns, "conll2002-ned", NER_POS, "testa", first=PART, **ALL),
     ),
     "treebank-part": Substitute(
-        "Penn Treebank's sample, its first 500 sentences",
+        "Penn Treebank's sample, its first 200 sentences",
         partial(from_columns, "treebank-sample", POS, first=PART, **ALL),
     ),
     "conll2000-small": Substitute(

@@ -9,7 +9,7 @@ With E the expected and O the observed count of a feature, u = E - O, and G a co
 All functions G here are symmetric, so U3 is U1 and U5 is U2 (section 3.3).
 
 They are the natural gradients of the divergence B(P, Q) between P = a E - b O and Q = c E - d O, a - b = c - d
-(footnote 1), for special a, b, c and d. By the chain rule its derivative in E, before the factor that cancels (eq. 3), is
+(footnote 1), for special a, b, c and d. Its derivative in E, without the factor that cancels (eq. 3), is
 
     a (G'(P) - G'(Q)) - c G''(Q) (P - Q)
 
