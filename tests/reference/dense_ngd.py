@@ -95,3 +95,16 @@ def ngd(loss, corpus, features, w, order, eta, lam, update, granularity="sequenc
         a = eta / (1 + eta * lam * t)
         w = (1 - a * lam) * w - a * loss.weights[i] * psi(loss, corpus, features, i, w, update, constants)
         yield w
+
+
+def batch(loss, w, eta, lam, update, **constants):
+    """Yield the start and w after each update of section 3.2, from the means over all sequences."""
+    constants, t = CONSTANTS | constants, 0
+    n = len(loss.gold)
+    while True:
+        yield w
+        expected = sum(loss.weights[i] * (loss.probabilities(i, w) @ loss.counts[i]) for i in range(n)) / n
+        observed = sum(loss.weights[i] * loss.gold[i] for i in range(n)) / n
+        psi = np.array([direction(update, E, o, constants) for E, o in zip(expected, observed, strict=True)])
+        a = eta / (1 + eta * lam * t)
+        w, t = (1 - a * lam) * w - a * psi, t + 1

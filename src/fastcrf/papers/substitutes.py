@@ -46,7 +46,7 @@ CRFPP_CHUNKING = "\n".join([*cells(0, 1, 0), *WORD_PAIRS, *cells(1, 1, 10), *cel
 
 
 def by_template(min_count: int = 1, share: int = 1, held_out: int = 0, first: int | None = None) -> Dataset:
-    """CoNLL-2000 with every label for every attribute of the template, as CRF++ has them; `first`: so many sentences."""
+    """CoNLL-2000 with every label for every attribute of the template, as CRF++ has them; of `first` sentences only."""
     X, y = load("conll2000", return_X_y=True)
     test = load("conll2000", subset="test", return_X_y=True)
     if held_out:
@@ -128,7 +128,9 @@ SETS: dict[str, Substitute] = {
         partial(from_columns, "treebank-sample", POS, **ALL),
         differs=NO_WSJ.format("3,000 sentences of its free sample"),
     ),
-    "conll2000-cut-part": Substitute("CoNLL-2000, its first 200 sentences", partial(by_template, min_count=3, first=PART)),
+    "conll2000-cut-part": Substitute(
+        "CoNLL-2000, its first 200 sentences", partial(by_template, min_count=3, first=PART)
+    ),
     "dutch-part": Substitute(
         "CoNLL-2002 Dutch, its first 200 sentences",
         partial(from_columns, "conll2002-ned", NER_POS, "testa", first=PART, **ALL),

@@ -74,6 +74,7 @@ REGISTRY: dict[str, Line] = {
     ),
     "anderson-gis": Line("fastcrf.solvers.iterative_scaling.anderson_gis", "AndersonGIS"),
     "ngd": Line("fastcrf.solvers.sgd.ngd.ngd", "NGD"),
+    "ngd-batch": Line("fastcrf.solvers.sgd.ngd.ngd_batch", "NGDBatch"),
     "conjugate-gradient": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient"),
     "steepest-descent": Line("fastcrf.solvers.batch.conjugate_gradient", "ConjugateGradient", {"beta": "none"}),
     "rprop": Line("fastcrf.solvers.batch.rprop", "RPROP"),

@@ -223,8 +223,9 @@ def degradation() -> Claim:
 
 
 OURS = (
-    "Features and training sets are in the table of sets. SMD moves every weight at every update: it runs on all letters "
-    "and, beside ASG alone, on the first 200 sentences of the other sets, for 30 passes. Step sizes are chosen with the first seed, by the objective after 100 passes."
+    "Features and training sets are in the table of sets. SMD moves every weight at every update: it runs on all "
+    "letters and, beside ASG alone, on the first 200 sentences of the other sets, for 30 passes. Step sizes are chosen "
+    "with the first seed, by the objective after 100 passes."
 )
 
 

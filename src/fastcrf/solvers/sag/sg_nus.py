@@ -14,7 +14,7 @@ The samples and the searches for the Lipschitz constants L_i are those of `sag-n
 The factor 1 / (n p_i) makes the steps unbiased (Needell et al., section 3); the footnote does not mention it. It is the
 loop of SAGA (loop.py) with all stored gradients at zero, so no gradient is stored.
 
-The paper found it similar to `sg`, and docs/papers/schmidt2015.md has its curve. Its searches cost passes.
+The paper found it similar to `sg`. Its searches cost passes. docs/papers has its curve.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from fastcrf.jit.implementations import IMPLEMENTATIONS
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.sgd.ngd import bregman_updates, convex_functions
-from fastcrf.solvers.sgd.ngd.ngd import NAMES, NGD
+from fastcrf.solvers.sgd.ngd.ngd import NGD
+from fastcrf.solvers.sgd.ngd.options import NAMES
 from fastcrf.stochastic.sampling import epoch_permutation
 from fastcrf.stopping import CertifiedGap, MaxIterations, RelativeDecrease
 from reference import dense_ngd
@@ -50,7 +51,7 @@ def test_losses_have_the_natural_gradient_of_their_divergence_for_any_gamma(upda
     monkeypatch.setattr(bregman_updates, "curvature", lambda G, u: called(convex_functions.curvature, G, u))
     coefficients = (gamma + 0.5, 0.25, -0.5, -gamma - 0.75)
     options = {"gamma": gamma, "coefficients": coefficients, "epsilon": 0.5, "alpha": 1.0, "beta": 1.0, "p": 3.0}
-    rule = registry.make("ngd", update=update, table=False, **options).transformation()
+    rule = registry.make("ngd", update=update, **options).transformation(table=False)
     for expected, observed in ((0.2, 0.0), (0.7, 1.0), (2.5, 2.0), (1.1, 0.0)):
         found = called(bregman_updates.direction, rule, expected - observed, observed)
         assert found == pytest.approx(dense_ngd.direction(update, expected, observed, options), rel=1e-6, abs=1e-7)
