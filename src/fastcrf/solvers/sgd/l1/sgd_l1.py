@@ -130,7 +130,7 @@ def turn_row_cumulative(vector, r, masks, source, place, step, lanes):
 
 @lazy_vector.turn.register(CumulativeVector)
 @outlined_kernel
-def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         turn_row_cumulative(vector, np.int64(support.rows[r]), support.masks, change.rows, r - first, step, lanes)
@@ -140,6 +140,6 @@ def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_his
         x = vector.cells[c, 0] - step * change.cells[o - first] - vector.cells[c, 1]
         w = soft(x, vector.state[U])
         vector.cells[c, 0], vector.cells[c, 1] = w, w - x
-    transitions = len(vector.stamps) - n_histories
-    for j in range(n_histories):
+    transitions = len(vector.stamps) - n_contexts
+    for j in range(n_contexts):
         turn_row_cumulative(vector, transitions + j, support.masks, edge_change, j, step, lanes)
