@@ -46,13 +46,13 @@ from fastcrf.solvers.sgd.l1.stored_vector import (
     read_rows_stored,
 )
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent, descend
-from fastcrf.solvers.sgd.options import STATE_FIELDS, SparseDescent
+from fastcrf.solvers.sgd.options import STATE_FIELDS, SparseSteps, StochasticDescent
 
 KEEPING = Keeping("penalty_received", "penalty_due")
 
 
 @solver
-class SGDL1(SparseDescent):
+class SGDL1(SparseSteps, StochasticDescent):
     """Train with SGD and the cumulative L1 penalty, for c1 > 0.
 
     Parameters
