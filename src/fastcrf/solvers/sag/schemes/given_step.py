@@ -13,8 +13,8 @@ from fastcrf.solvers.sag.schemes import scheme
 from fastcrf.solvers.sag.schemes.lipschitz import (
     Constants,
     begin_visit_of_constants,
-    draw_by_constants,
     end_visit_of_constants,
+    sample_by_constants,
 )
 
 
@@ -35,9 +35,9 @@ class GivenStep(NamedTuple):
         self.constants.rebuild()
 
 
-@scheme.draw.register(GivenStep)
-def draw_by_inner_constants(given, u, lam):
-    return draw_by_constants(given.constants, u, lam)
+@scheme.sample.register(GivenStep)
+def sample_by_inner_constants(given, u, lam):
+    return sample_by_constants(given.constants, u, lam)
 
 
 @scheme.begin_visit.register(GivenStep)
