@@ -135,7 +135,7 @@ def exchange_by_attribute(gradients, blocks, i, growth, space, lanes):
 @outlined_kernel
 def exchange_nothing(gradients, blocks, i, growth, space, lanes):
     collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, space.lattice.scores, gradients.change, lanes)
-    copy_rows(space.edge_sums, gradients.edge_change, blocks.layout.n_histories, lanes)
+    copy_rows(space.edge_sums, gradients.edge_change, blocks.layout.n_contexts, lanes)
 
 
 @noalloc_kernel
