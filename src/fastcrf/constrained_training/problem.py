@@ -125,6 +125,6 @@ class ConstrainedProblem(Problem):
 
     def first_sequences(self, n: int) -> ConstrainedProblem:
         """Return the problem of the first n sequences."""
-        small = self.corpus.stretch(0, min(n, self.n_sequences))
-        allowed = self.allowed.stretch(0, small.n_positions)
+        small = self.corpus.slice_of(0, min(n, self.n_sequences))
+        allowed = self.allowed.slice_of(0, small.n_positions)
         return ConstrainedProblem(small, self.features, allowed, self.c1, self.c2, self.n_jobs)

@@ -32,7 +32,7 @@ class Allowed(NamedTuple):
         """Return which labels each position may have, [P, K], as far as positions alone decide."""
         return self.sets[self.set_of]
 
-    def stretch(self, first: int, last: int) -> Allowed:
+    def slice_of(self, first: int, last: int) -> Allowed:
         """Return those of positions first..last-1."""
         return self._replace(set_of=self.set_of[first:last])
 

@@ -16,7 +16,7 @@ from fastcrf.exceptions import ConstraintError
 
 def raise_conflict(allowed: Allowed, starts: Longs, labels: Sequence[Label], i: int) -> NoReturn:
     """Raise ConstraintError for sequence i, which no label sequence is allowed for."""
-    own = allowed.stretch(int(starts[i]), int(starts[i + 1])).mask()
+    own = allowed.slice_of(int(starts[i]), int(starts[i + 1])).mask()
     before = own[0]
     for t, here in enumerate(own):
         reached = here if t == 0 else here & (before @ allowed.transitions)

@@ -9,10 +9,10 @@ import numpy as np
 from fastcrf.constraints.allowed import Allowed
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints
 from fastcrf.decoding import plain_decoder as plain_decoder
-from fastcrf.decoding.input_checks import require_room_for, require_room_for_states
+from fastcrf.decoding.input_checks import require_memory_for, require_memory_for_states
 from fastcrf.decoding.scores import fill_transitions, score_positions
 from fastcrf.decoding.viterbi import best_labels
-from fastcrf.features.histories import known_histories, make_tree
+from fastcrf.features.label_contexts import known_contexts, make_tree
 from fastcrf.features.transitions import transition_matrix
 from fastcrf.higher_order.any_order import allowed_edges_from, edges_from, lattice_of, live_lattice_of
 from fastcrf.inference.expectations import infer
@@ -24,28 +24,28 @@ from fastcrf.simd.widths import choose_width
 
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats, allowed: Allowed | None = None) -> Ints:
     """Return the best label id of each position, [P]; ties go to the lowest id. NONE: see allowed_viterbi.py."""
-    require_room_for(features.n_labels, corpus.n_positions, squares=1, rows=1)
+    require_memory_for(features.n_labels, corpus.n_positions, squares=1, rows=1)
     if features.order == 1 and allowed is None:
         return best_labels(corpus, features, weights)
     if features.order == 1:
         from fastcrf.decoding.allowed_viterbi import best_allowed_labels
 
         return best_allowed_labels(corpus, features, weights, allowed)
-    from fastcrf.decoding.history_viterbi import best_allowed_labels_of_histories, best_labels_of_histories
+    from fastcrf.decoding.context_viterbi import best_allowed_labels_of_contexts, best_labels_of_contexts
 
     edges, lattice = prepared(corpus, features, weights, allowed)
     if allowed is None:
-        return best_labels_of_histories(corpus, features, weights, edges, lattice)
-    return best_allowed_labels_of_histories(corpus, features, weights, edges, lattice, allowed)
+        return best_labels_of_contexts(corpus, features, weights, edges, lattice)
+    return best_allowed_labels_of_contexts(corpus, features, weights, edges, lattice, allowed)
 
 
 def prepared(
     corpus: Corpus, features: FeatureMap, weights: Floats, allowed: Allowed | None = None
 ) -> tuple[AnyEdges, AnyLattice]:
     """Return edges, and work space for the longest sequence."""
-    require_room_for_states(corpus, features, rows=8, columns=3)
+    require_memory_for_states(corpus, features, rows=8, columns=3)
     K, padded = features.n_labels, choose_width(features.n_labels)[1]
-    tree = None if features.order == 1 else make_tree(known_histories(features), K)
+    tree = None if features.order == 1 else make_tree(known_contexts(features), K)
     longest = int(np.diff(corpus.starts).max(initial=1))
     scores, size = transition_matrix(features, weights), (tree, longest, K, padded)
     if allowed is None:
@@ -65,7 +65,7 @@ def infer_corpus(
 
     With `allowed` they are those of the allowed label sequences; where there is none, probabilities are 0, log Z -inf.
     """
-    require_room_for(features.n_labels, corpus.n_positions, squares=6, rows=5)
+    require_memory_for(features.n_labels, corpus.n_positions, squares=6, rows=5)
     edges, lattice = prepared(corpus, features, weights, allowed)
     probabilities = np.zeros((corpus.n_positions, features.n_labels))
     log_z = np.zeros(corpus.n_sequences)

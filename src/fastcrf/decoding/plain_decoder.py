@@ -6,7 +6,7 @@ calls of NumPy a position, on [K, K] arrays, are slower than compiled code but r
 Inference is in the log domain, normalized at each position; the largest score of each position and the largest
 transition are taken off first, so that what matters is near 0, where doubles are dense, however large the scores were.
 
-The states of a chain of order 1 are its labels, those of others known histories (histories.py): best and alpha are
+The states of a chain of order 1 are its labels, those of others known histories (label_contexts.py): best and alpha are
 arrays [S], steps [S, K].
 """
 
@@ -20,8 +20,8 @@ import numpy as np
 
 from fastcrf.constraints.allowed import Allowed
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
-from fastcrf.decoding.input_checks import require_room_for, require_room_for_states
-from fastcrf.features.histories import Tree, known_histories, make_tree, states_of, with_shorter
+from fastcrf.decoding.input_checks import require_memory_for, require_memory_for_states
+from fastcrf.features.label_contexts import Tree, known_contexts, make_tree, states_of, with_shorter
 from fastcrf.features.transitions import transition_matrix
 from fastcrf.inference.score_range import DENSE, IMPOSSIBLE, MASKED
 
@@ -73,7 +73,7 @@ def make_steps(features: FeatureMap, weights: Floats) -> Steps:
     scores = transition_matrix(features, weights)
     if features.order == 1:
         return Steps(scores, None, 0.0)
-    tree = make_tree(known_histories(features), features.n_labels)
+    tree = make_tree(known_contexts(features), features.n_labels)
     return Steps(with_shorter(scores, tree), tree, 0.0)
 
 
@@ -100,8 +100,8 @@ def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats, allowed: Allo
 
     Where no label sequence is allowed, the first label of the sequence is NONE.
     """
-    require_room_for(features.n_labels, corpus.n_positions, squares=3, rows=4)
-    require_room_for_states(corpus, features, rows=6, columns=2)
+    require_memory_for(features.n_labels, corpus.n_positions, squares=3, rows=4)
+    require_memory_for_states(corpus, features, rows=6, columns=2)
     return best_of_scores(*scores_and_steps(corpus, features, weights, allowed), corpus.starts, allowed)
 
 
@@ -181,8 +181,8 @@ def infer_corpus(
 
     With `allowed` they are those of the allowed label sequences; where there is none, probabilities are 0, log Z -inf.
     """
-    require_room_for(features.n_labels, corpus.n_positions, squares=3, rows=6)
-    require_room_for_states(corpus, features, rows=6, columns=4)
+    require_memory_for(features.n_labels, corpus.n_positions, squares=3, rows=6)
+    require_memory_for_states(corpus, features, rows=6, columns=4)
     scores, steps = scores_and_steps(corpus, features, weights, allowed)
     log_z = np.zeros(corpus.n_sequences)
     for i, (first, last) in enumerate(pairwise(corpus.starts.tolist())):
@@ -312,8 +312,8 @@ def log_chance(
     It forms neither the path's score nor log Z, which may be so large that their difference is lost.
     """
     first, last = corpus.starts[i : i + 2].tolist()
-    alone, path = corpus.stretch(i, i + 1), labels[first:last]
-    own = None if allowed is None else allowed.stretch(first, last)
+    alone, path = corpus.slice_of(i, i + 1), labels[first:last]
+    own = None if allowed is None else allowed.slice_of(first, last)
     scores, steps = scores_and_steps(alone, features, weights, own)
     states = path if steps.tree is None else states_of(path, steps.tree)
     ahead = steps.begin(scores[0] - scores[0, path[0]])

@@ -175,7 +175,7 @@ def turn_row_adaptive(vector, r, masks, source, place, growth, step, lanes):
 
 @lazy_vector.turn.register(AdaptiveVector)
 @outlined_kernel
-def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         row = np.int64(support.rows[r])
@@ -186,8 +186,8 @@ def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_histo
         vector.cells[c, 1] += growth * g * g  # Duchi et al. (2011), Figure 1: G_j, H_jj = delta + sqrt(G_j), the step
         vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
         vector.cells[c, 0] -= step * g * vector.cells[c, RATE]
-    transitions = len(vector.stamps) - n_histories
-    for j in range(n_histories):
+    transitions = len(vector.stamps) - n_contexts
+    for j in range(n_contexts):
         turn_row_adaptive(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)
 
 

@@ -5,7 +5,7 @@ NamedTuple that stores v and d, and stamps of the last lazy update of each weigh
 the updates for each type (drifting_vector.py, proximal_vector.py, ball_vector.py). One stamp serves a row, because an
 attribute's weights are always read together. v and d of a row are adjacent, and so are v, d and stamp of a cell, so
 that a read waits for one memory location instead of three. With H label contexts (the rows of transitions:
-features/histories.py), all types have
+features/label_contexts.py), all types have
 
     rows    [2 (n_rows + H), Kp]   row 2r is v, row 2r + 1 is d; rows of transitions come last
     stamps  [n_rows + H]           of each row
@@ -47,7 +47,7 @@ def read_cells(vector, cells, target):  # type: ignore[no-untyped-def]
 
 
 @generic
-def turn(vector, support, i, growth, step, change, edge_change, n_histories, lanes):  # type: ignore[no-untyped-def]
+def turn(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):  # type: ignore[no-untyped-def]
     """Set d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
 
     Writes: vector. `change` is a local table. `gather` must have updated the weights of block i.
@@ -97,7 +97,7 @@ def make_places(
     """Return (rows, cells, places) with v = weights and d = drift, both compact; parts: of a row, columns: of a
     cell.
     """
-    n_rows, Kp = layout.n_rows + layout.n_histories, layout.padded
+    n_rows, Kp = layout.n_rows + layout.n_contexts, layout.padded
     n_row_slots = parts * n_rows * Kp
     flat = aligned_zeros(1, n_row_slots + columns * layout.n_cells)[0]
     places = Places(flat, places_of(layout, features, parts, columns), n_row_slots, Kp)
@@ -110,7 +110,7 @@ def places_of(layout: Layout, features: FeatureMap, parts: int, columns: int) ->
     columns.
     """
     place, Kp = layout.place.astype(np.int64), layout.padded
-    n_row_slots = parts * (layout.n_rows + layout.n_histories) * Kp
+    n_row_slots = parts * (layout.n_rows + layout.n_contexts) * Kp
     row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + columns * (place - layout.n_row_slots)
     transitions = parts * (layout.n_rows + layout.rows_of(features)) * Kp + features.targets
     return np.concatenate((np.where(place < layout.n_row_slots, row, cell), transitions))
@@ -175,7 +175,7 @@ def turn_row(vector, r, masks, source, place, growth, step, lanes):
 
 
 @outlined_kernel
-def turn_stored(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+def turn_stored(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
     """Implement `turn` for any type with w = v. Writes: vector."""
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
@@ -186,6 +186,6 @@ def turn_stored(vector, support, i, growth, step, change, edge_change, n_histori
         c = support.cells[o]
         vector.cells[c, 1] += growth * change.cells[o - first]
         vector.cells[c, 0] -= step / vector.state[0] * change.cells[o - first]
-    transitions = len(vector.stamps) - n_histories
-    for j in range(n_histories):
+    transitions = len(vector.stamps) - n_contexts
+    for j in range(n_contexts):
         turn_row(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)

@@ -32,7 +32,7 @@ class ScaledVector(NamedTuple):
 
 def make_scaled(layout: Layout, features: FeatureMap, weights: Floats) -> ScaledVector:
     vector = ScaledVector(
-        aligned_zeros(layout.n_rows + layout.n_histories, layout.padded), np.zeros(layout.n_cells), np.ones(1)
+        aligned_zeros(layout.n_rows + layout.n_contexts, layout.padded), np.zeros(layout.n_cells), np.ones(1)
     )
     load_scaled(vector, layout, features, weights)
     return vector
@@ -76,7 +76,7 @@ def collect_weights(weights, place, n_row_slots, rows, cells, factor):
 
 
 @outlined_kernel
-def gather_scaled(vector, support, i, weights, edge_scores, n_histories, lanes):
+def gather_scaled(vector, support, i, weights, edge_scores, n_contexts, lanes):
     """Copy the weights that sequence i uses, with the prior's. Writes: weights (a local table), edge_scores."""
     c, Kp, W = vector.factor[0], vector.rows.shape[1], len(lanes)
     first = support.row_starts[i]
@@ -86,8 +86,8 @@ def gather_scaled(vector, support, i, weights, edge_scores, n_histories, lanes):
     first = support.cell_starts[i]
     for o in range(first, support.cell_starts[i + 1]):
         weights.cells[o - first] = c * vector.cells[support.cells[o]]
-    transitions = len(vector.rows) - n_histories
-    for j in range(n_histories):
+    transitions = len(vector.rows) - n_contexts
+    for j in range(n_contexts):
         for b in range(0, Kp, W):
             store(edge_scores, j, b, scale(c, load(vector.rows, transitions + j, b, lanes)))
     add_prior(support, i, weights, edge_scores, lanes)
@@ -126,11 +126,11 @@ def descend_scaled(vector, support, i, step, change, lanes):
 
 
 @noalloc_kernel
-def descend_edges_scaled(vector, masks, step, edge_change, n_histories, lanes):
+def descend_edges_scaled(vector, masks, step, edge_change, n_contexts, lanes):
     """Set w <- w - step * edge_change on the transitions. Writes: vector."""
     amount, W = -step / vector.factor[0], len(lanes)
-    transitions = len(vector.rows) - n_histories
-    for j in range(n_histories):
+    transitions = len(vector.rows) - n_contexts
+    for j in range(n_contexts):
         for b in range(0, vector.rows.shape[1], W):
             masked = keep(masks[transitions + j, b // W], load(edge_change, j, b, lanes))
             grown = add_scaled(amount, masked, load(vector.rows, transitions + j, b, lanes))

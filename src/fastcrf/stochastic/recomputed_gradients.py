@@ -61,7 +61,7 @@ def one_recursion(gradients):
 @exchange.register(Recomputed)
 @outlined_kernel
 def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
-    starts, bounds, H = blocks.chains.starts, blocks.chains.bounds, blocks.layout.n_histories
+    starts, bounds, H = blocks.chains.starts, blocks.chains.bounds, blocks.layout.n_contexts
     length = starts[bounds[i + 1]] - starts[bounds[i]]
     copy_rows(space.lattice.scores, gradients.node_change, length, lanes)
     copy_rows(space.edge_sums, gradients.edge_change, H, lanes)
@@ -77,7 +77,7 @@ def evaluate_snapshot(gradients, blocks, i, lanes):
     """Compute the residuals of block i at w~. Writes: gradients.space."""
     bounds, K, space = blocks.chains.bounds, blocks.layout.n_labels, gradients.space
     gather_scaled(
-        gradients.snapshot, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_histories, lanes
+        gradients.snapshot, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_contexts, lanes
     )
     bias, scores = space.lattice.bias, space.lattice.scores
     score_block(blocks.local, space.weights, bias, bounds[i], bounds[i + 1], scores, lanes)

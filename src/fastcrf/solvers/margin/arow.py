@@ -102,7 +102,7 @@ def learn_by_variance(rule, state, mistake, lanes):
 @outlined_kernel
 def variance_along(state, i):
     """Return D . (v o D) of sequence i."""
-    variances, support, n_histories = state.beside, state.blocks.support, state.blocks.layout.n_histories
+    variances, support, n_contexts = state.beside, state.blocks.support, state.blocks.layout.n_contexts
     change, edge_change, found, Kp = state.space.change, state.space.edge_change, 0.0, state.beside.rows.shape[1]
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
@@ -111,8 +111,8 @@ def variance_along(state, i):
     first = support.cell_starts[i]
     for o in range(first, support.cell_starts[i + 1]):
         found += change.cells[o - first] ** 2 * variances.cells[support.cells[o]]
-    transitions = len(variances.rows) - n_histories
-    for j in range(n_histories):
+    transitions = len(variances.rows) - n_contexts
+    for j in range(n_contexts):
         for k in range(Kp):
             found += edge_change[j, k] ** 2 * variances.rows[transitions + j, k]
     return found
@@ -122,7 +122,7 @@ def variance_along(state, i):
 def move_by_variance(state, i, step, narrowing):
     """Set w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: state.vector, .beside."""
     vector, variances, support = state.vector, state.beside, state.blocks.support
-    change, edge_change, n_histories = state.space.change, state.space.edge_change, state.blocks.layout.n_histories
+    change, edge_change, n_contexts = state.space.change, state.space.edge_change, state.blocks.layout.n_contexts
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         move_row(vector, variances, np.int64(support.rows[r]), step, narrowing, change.rows, r - first)
@@ -132,8 +132,8 @@ def move_by_variance(state, i, step, narrowing):
         v = variances.cells[c]
         vector.cells[c] -= step * v * D
         variances.cells[c] = v / (1.0 + narrowing * v * D * D)
-    transitions = len(vector.rows) - n_histories
-    for j in range(n_histories):
+    transitions = len(vector.rows) - n_contexts
+    for j in range(n_contexts):
         move_row(vector, variances, transitions + j, step, narrowing, edge_change, j)
 
 

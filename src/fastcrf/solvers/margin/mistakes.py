@@ -62,7 +62,7 @@ def learn(rule, state, mistake, lanes):  # type: ignore[no-untyped-def]
 def visit_sequences(rule, state, order, visits, lanes):
     """Visit the sequences of `order`, after `visits` visits; return the sum of their losses. Writes: state."""
     blocks, space, labels, loss = state.blocks, state.space, state.labels, 0.0
-    H = blocks.layout.n_histories
+    H = blocks.layout.n_contexts
     for k in range(len(order)):
         i = order[k]
         gather_scaled(state.vector, blocks.support, i, space.weights, space.edges.scores, H, lanes)
@@ -90,7 +90,7 @@ def decode(blocks, i, space, labels, lanes):
 @outlined_kernel
 def compare(blocks, i, space, labels, lanes):
     """Compute D of sequence i; return |D|^2. Writes: space.lattice.scores, space.change, space.edge_change."""
-    starts, K, H, gold = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_histories, blocks.chains.labels
+    starts, K, H, gold = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_contexts, blocks.chains.labels
     nodes, edges, first = space.lattice.scores, space.edge_change, starts[i]
     T = starts[i + 1] - first
     clear_rows(nodes, T, lanes)
@@ -108,14 +108,14 @@ def compare(blocks, i, space, labels, lanes):
 def move(vector, state, i, step, lanes):
     """Set w <- w - step D, for one of the two vectors. Writes: vector."""
     blocks, space = state.blocks, state.space
-    descend_edges_scaled(vector, blocks.support.masks, step, space.edge_change, blocks.layout.n_histories, lanes)
+    descend_edges_scaled(vector, blocks.support.masks, step, space.edge_change, blocks.layout.n_contexts, lanes)
     descend_scaled(vector, blocks.support, i, step, space.change, lanes)
 
 
 @noalloc_kernel
 def slope_along(state, i, lanes):
     """Return w . D of sequence i."""
-    space, support, H = state.space, state.blocks.support, state.blocks.layout.n_histories
+    space, support, H = state.space, state.blocks.support, state.blocks.layout.n_contexts
     return dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, H, lanes)
 
 

@@ -5,7 +5,7 @@ Singer & Srebro (2007), "Pegasos: primal estimated sub-gradient solver for SVM",
 
 Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda/2) |w|^2,   lambda = 2 c2 / n
 
-    eta <- the best of some short runs on a sample           (step_size_trials.py, recipe "crfsuite")
+    eta <- the best of some short runs on a sample           (calibration.py, recipe "crfsuite")
     t <- 0, t0 <- 1 / (lambda eta)
     repeat
         F <- 0

@@ -65,6 +65,10 @@ class StochasticDescent:
         check_whole(self.name, "calibration_passes", self.calibration_passes, 1)
         check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
+        self.check_steps()
+
+    def check_steps(self) -> None:
+        """Check the options of the schedule, where a solver has any."""
 
     @property
     def tunable(self) -> frozenset[str]:
@@ -103,8 +107,10 @@ SCHEDULES = ("constant", "epoch", "exponential")
 
 
 @solver
-class SparseDescent(StochasticDescent):
-    """Declare the options that stochastic gradient solvers with an L1 penalty share.
+class SparseSteps:
+    """Declare the step sizes of stochastic gradient solvers with an L1 penalty.
+
+    It is a group of options, not a solver: a solver composes it with `StochasticDescent`, whose defaults it precedes.
 
     Parameters
     ----------
@@ -116,6 +122,7 @@ class SparseDescent(StochasticDescent):
         Share of 1 / (1 + epochs) added to the schedule.
     """
 
+    name: ClassVar[str]
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l1"})
     guarantee: ClassVar[str] = "near the optimum, sparse"
 
@@ -125,8 +132,7 @@ class SparseDescent(StochasticDescent):
     decay: float = 0.85
     tail: float = 0.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check_steps(self) -> None:
         check_choice(self.name, "schedule", self.schedule, SCHEDULES)
         check_positive(self.name, "decay", self.decay)
         check_not_negative(self.name, "tail", self.tail)
@@ -136,4 +142,4 @@ class SparseDescent(StochasticDescent):
         return frozenset({"eta", "decay"} if self.schedule == "exponential" else {"eta"})
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
-        return make_schedule(self.schedule, eta, descent.lam, descent.n_draws, decay=self.decay, tail=self.tail)
+        return make_schedule(self.schedule, eta, descent.lam, descent.n_samples, decay=self.decay, tail=self.tail)

@@ -98,8 +98,8 @@ def enlist_all(vector):
 
 @lazy_vector.turn.register(L1BallVector)
 @outlined_kernel
-def turn_l1_ball(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
-    lazy_vector.turn_stored(vector, support, i, growth, step, change, edge_change, n_histories, lanes)
+def turn_l1_ball(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
+    lazy_vector.turn_stored(vector, support, i, growth, step, change, edge_change, n_contexts, lanes)
     if vector.state[LISTED] == 0.0:
         enlist_all(vector)
         return
@@ -107,7 +107,7 @@ def turn_l1_ball(vector, support, i, growth, step, change, edge_change, n_histor
         enlist_row(vector, np.int64(support.rows[o]))
     for o in range(support.cell_starts[i], support.cell_starts[i + 1]):
         enlist_cell(vector, np.int64(support.cells[o]))
-    for r in range(len(vector.stamps) - n_histories, len(vector.stamps)):
+    for r in range(len(vector.stamps) - n_contexts, len(vector.stamps)):
         enlist_row(vector, r)
 
 

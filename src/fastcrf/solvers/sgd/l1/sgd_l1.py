@@ -46,13 +46,13 @@ from fastcrf.solvers.sgd.l1.stored_vector import (
     read_rows_stored,
 )
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent, descend
-from fastcrf.solvers.sgd.options import STATE_FIELDS, SparseDescent
+from fastcrf.solvers.sgd.options import STATE_FIELDS, SparseSteps, StochasticDescent
 
 KEEPING = Keeping("penalty_received", "penalty_due")
 
 
 @solver
-class SGDL1(SparseDescent):
+class SGDL1(SparseSteps, StochasticDescent):
     """Train with SGD and the cumulative L1 penalty, for c1 > 0.
 
     Parameters
@@ -130,7 +130,7 @@ def turn_row_cumulative(vector, r, masks, source, place, step, lanes):
 
 @lazy_vector.turn.register(CumulativeVector)
 @outlined_kernel
-def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
         turn_row_cumulative(vector, np.int64(support.rows[r]), support.masks, change.rows, r - first, step, lanes)
@@ -140,6 +140,6 @@ def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_his
         x = vector.cells[c, 0] - step * change.cells[o - first] - vector.cells[c, 1]
         w = soft(x, vector.state[U])
         vector.cells[c, 0], vector.cells[c, 1] = w, w - x
-    transitions = len(vector.stamps) - n_histories
-    for j in range(n_histories):
+    transitions = len(vector.stamps) - n_contexts
+    for j in range(n_contexts):
         turn_row_cumulative(vector, transitions + j, support.masks, edge_change, j, step, lanes)

@@ -28,11 +28,11 @@ from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_positive, seed_of
 from fastcrf.solvers.sgd.l1.l1_ball_vector import make_l1_ball
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
-from fastcrf.solvers.sgd.options import SparseDescent
+from fastcrf.solvers.sgd.options import SparseSteps, StochasticDescent
 
 
 @solver
-class SGDL1Ball(SparseDescent):
+class SGDL1Ball(SparseSteps, StochasticDescent):
     """Train with SGD, projected on the L1 ball, without a penalty.
 
     Parameters

@@ -29,11 +29,11 @@ from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import seed_of
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent
-from fastcrf.solvers.sgd.options import SparseDescent
+from fastcrf.solvers.sgd.options import SparseSteps, StochasticDescent
 
 
 @solver
-class SGDL1Clipping(SparseDescent):
+class SGDL1Clipping(SparseSteps, StochasticDescent):
     """Train with SGD and an L1 penalty that stops at 0, for c1 > 0."""
 
     name: ClassVar[str] = "sgd-l1-clipping"

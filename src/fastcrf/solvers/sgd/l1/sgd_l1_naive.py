@@ -38,11 +38,11 @@ from fastcrf.solvers.sgd.l1.stored_vector import (
     read_rows_stored,
 )
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent, descend
-from fastcrf.solvers.sgd.options import SparseDescent
+from fastcrf.solvers.sgd.options import SparseSteps, StochasticDescent
 
 
 @solver
-class SGDL1Naive(SparseDescent):
+class SGDL1Naive(SparseSteps, StochasticDescent):
     """Train with SGD and the subgradient of the L1 penalty, for c1 > 0."""
 
     name: ClassVar[str] = "sgd-l1-naive"

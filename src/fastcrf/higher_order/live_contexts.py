@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats
-from fastcrf.features.histories import Tree
+from fastcrf.features.label_contexts import Tree
 from fastcrf.higher_order.expectations import add_steps, expected_step_score
 from fastcrf.higher_order.lattice import (
-    HistoryEdges,
-    HistoryLattice,
-    history_backward,
-    history_forward,
-    make_history_edges,
+    ContextEdges,
+    ContextLattice,
+    context_backward,
+    context_forward,
+    make_context_edges,
     too_wide,
 )
-from fastcrf.higher_order.log_domain import history_log_backward, history_log_forward
+from fastcrf.higher_order.log_domain import context_log_backward, context_log_forward
 from fastcrf.inference.entropy import expected_edge_score
 from fastcrf.inference.expectations import add_edges, infer, log_partition
 from fastcrf.inference.live_labels import all_dense, back_to_logs, exponentiate_live, shift_live
@@ -28,8 +28,8 @@ from fastcrf.inference.score_range import MASKED
 from fastcrf.jit.kernel import outlined_kernel
 
 
-class LiveHistoryLattice(NamedTuple):
-    """The work arrays of a HistoryLattice, for scores of which some are MASKED."""
+class LiveContextLattice(NamedTuple):
+    """The work arrays of a ContextLattice, for scores of which some are MASKED."""
 
     scores: np.ndarray
     alpha: np.ndarray
@@ -43,13 +43,13 @@ class LiveHistoryLattice(NamedTuple):
     favored: np.ndarray
 
 
-def live_history_lattice(lattice: HistoryLattice) -> LiveHistoryLattice:
-    return LiveHistoryLattice(*lattice)
+def live_context_lattice(lattice: ContextLattice) -> LiveContextLattice:
+    return LiveContextLattice(*lattice)
 
 
-def allowed_history_edges(scores: Floats, transitions: np.ndarray, tree: Tree, padded: int) -> HistoryEdges:
+def allowed_context_edges(scores: Floats, transitions: np.ndarray, tree: Tree, padded: int) -> ContextEdges:
     """Build the edges of the weights [H, K], some of whose steps are not allowed."""
-    edges, K = make_history_edges(scores, tree, padded), len(transitions)
+    edges, K = make_context_edges(scores, tree, padded), len(transitions)
     allowed = transitions[tree.last]
     steps = edges.steps[:, :K]
     top, low = steps[allowed].max(initial=-np.inf), steps[allowed].min(initial=np.inf)
@@ -59,46 +59,46 @@ def allowed_history_edges(scores: Floats, transitions: np.ndarray, tree: Tree, p
     return edges._replace(top=top, spread=top - low)
 
 
-@infer.register(LiveHistoryLattice)
+@infer.register(LiveContextLattice)
 @outlined_kernel
-def infer_live_histories(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
+def infer_live_contexts(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):
     """Implement `infer`. Writes: lattice, wide_edges."""
     maxima, spread = shift_live(lattice.scores, first, last, n_labels)
     if not too_wide(edges, spread):
         exponentiate_live(lattice.scores, first, last)
-        log_z = history_forward(lattice, first, last, edges, n_labels, lanes)
+        log_z = context_forward(lattice, first, last, edges, n_labels, lanes)
         if all_dense(lattice.alpha, first, last):
-            history_backward(lattice, first, last, edges, weight, n_labels, lanes)
+            context_backward(lattice, first, last, edges, weight, n_labels, lanes)
             return maxima + log_z + (last - first - 1) * edges.top
         back_to_logs(lattice.scores, first, last, n_labels)
-    log_z = history_log_forward(lattice, first, last, edges, n_labels)
-    history_log_backward(lattice, first, last, edges, weight, n_labels, wide_edges)
+    log_z = context_log_forward(lattice, first, last, edges, n_labels)
+    context_log_backward(lattice, first, last, edges, weight, n_labels, wide_edges)
     return maxima + log_z
 
 
-@log_partition.register(LiveHistoryLattice)
+@log_partition.register(LiveContextLattice)
 @outlined_kernel
-def log_partition_of_live_histories(lattice, first, last, edges, n_labels, lanes):
+def log_partition_of_live_contexts(lattice, first, last, edges, n_labels, lanes):
     """Implement `log_partition`. Writes: lattice."""
     maxima, spread = shift_live(lattice.scores, first, last, n_labels)
     if not too_wide(edges, spread):
         exponentiate_live(lattice.scores, first, last)
-        log_z = history_forward(lattice, first, last, edges, n_labels, lanes)
+        log_z = context_forward(lattice, first, last, edges, n_labels, lanes)
         if all_dense(lattice.alpha, first, last):
             return maxima + log_z + (last - first - 1) * edges.top
         back_to_logs(lattice.scores, first, last, n_labels)
-    return maxima + history_log_forward(lattice, first, last, edges, n_labels)
+    return maxima + context_log_forward(lattice, first, last, edges, n_labels)
 
 
-@add_edges.register(LiveHistoryLattice)
+@add_edges.register(LiveContextLattice)
 @outlined_kernel
 def add_steps_of_live(lattice, n_positions, edges, n_labels, sums, lanes):
     """Implement `add_edges`. Writes: sums; lattice.rows (zeros again)."""
     add_steps(lattice, n_positions, edges, n_labels, sums, lanes)
 
 
-@expected_edge_score.register(LiveHistoryLattice)
+@expected_edge_score.register(LiveContextLattice)
 @outlined_kernel
-def expected_score_of_live_histories(lattice, first, last, edges, wide_edges, n_labels, lanes):
+def expected_score_of_live_contexts(lattice, first, last, edges, wide_edges, n_labels, lanes):
     """Implement `expected_edge_score`. Writes: wide_edges (zeros); lattice.rows (zeros again)."""
     return expected_step_score(lattice, first, last, edges, wide_edges, n_labels, lanes)
