@@ -2,7 +2,8 @@
 
 A step is w <- shrink * w - amount * d, optionally followed by a map of each weight by itself. A lazy vector is a
 NamedTuple that stores v and d, and stamps of the last lazy update of each weight. The generic functions below define
-the updates for each type (drifting_vector.py, proximal_vector.py, ball_vector.py). One stamp serves a row, because an
+what happens to a row or a cell of each type (drifting_vector.py, proximal_vector.py, ball_vector.py); the loops over
+the rows, cells and transitions of a block are written once, here. One stamp serves a row, because an
 attribute's weights are always read together. v and d of a row are adjacent, and so are v, d and stamp of a cell, so
 that a read waits for one memory location instead of three. With H label contexts (the rows of transitions:
 features/histories.py), all types have
@@ -22,38 +23,54 @@ import numpy as np
 from fastcrf.core.types import FeatureMap, Floats, Longs
 from fastcrf.features.layout import Layout
 from fastcrf.features.support import add_prior
-from fastcrf.jit.generic import generic
-from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.jit.generic import generic, inlined_generic
+from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel, outlined_kernel
 from fastcrf.simd.lanes import add_scaled, keep, load, store
 from fastcrf.simd.widths import aligned_zeros
 
 
-@generic
-def read_rows(vector, rows, target, lanes):  # type: ignore[no-untyped-def]
-    """Apply the lazy updates of `rows` and copy their weights to target. Writes: vector, target.
+@inlined_generic
+def read_row(vector, r, target, place, lanes):  # type: ignore[no-untyped-def]
+    """Apply the lazy updates of row r and copy its weights to target[place]. Writes: vector, target.
 
     Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
     solvers/sgd/l1/stored_vector.py.
     """
 
 
-@generic
-def read_cells(vector, cells, target):  # type: ignore[no-untyped-def]
-    """Apply the lazy updates of `cells` and copy their weights to target. Writes: vector, target.
+@inlined_generic
+def read_cell(vector, c):  # type: ignore[no-untyped-def]
+    """Apply the lazy updates of cell c; return its weight. Writes: vector.
 
-    Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
-    solvers/sgd/l1/stored_vector.py.
+    Implemented in the files of `read_row`.
+    """
+
+
+@inlined_generic
+def turn_row(vector, r, masks, source, place, growth, step, lanes):  # type: ignore[no-untyped-def]
+    """Set d <- d + growth * change, w <- w - step * change, for row r, which `read_row` has updated.
+
+    change = source[place] where the mask is set. Writes: vector.
+
+    Implemented in adaptive_vector.py, lazy_vector.py, solvers/sgd/l1/l1_ball_vector.py and solvers/sgd/l1/sgd_l1.py.
+    """
+
+
+@inlined_generic
+def turn_cell(vector, c, change, growth, step):  # type: ignore[no-untyped-def]
+    """Set d <- d + growth * change, w <- w - step * change, for cell c, which `read_cell` has updated. Writes: vector.
+
+    Implemented in the files of `turn_row`.
     """
 
 
 @generic
 def turn(vector, support, i, growth, step, change, edge_change, n_histories, lanes):  # type: ignore[no-untyped-def]
-    """Set d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
+    """Run `turn_row` and `turn_cell` on the attributes of block i and the transitions; `change` is a local table.
 
-    Writes: vector. `change` is a local table. `gather` must have updated the weights of block i.
+    `gather` must have updated the weights of block i. Writes: vector.
 
-    Implemented in adaptive_vector.py, ball_vector.py, lazy_vector.py, solvers/sgd/l1/l1_ball_vector.py and
-    solvers/sgd/l1/sgd_l1.py.
+    Implemented in ball_vector.py and lazy_vector.py.
     """
 
 
@@ -148,6 +165,32 @@ def settle(vector, places, ridge, weights, drift, lanes):
     return collect_values(places, ridge, weights, drift)
 
 
+@outlined_kernel
+def read_rows(vector, rows, target, lanes):
+    """Read some rows. Writes: vector, target."""
+    for o in range(len(rows)):
+        read_row(vector, np.int64(rows[o]), target, o, lanes)
+
+
+@outlined_kernel
+def read_cells(vector, cells, target):
+    """Read some cells. Writes: vector, target."""
+    for o in range(len(cells)):
+        target[o] = read_cell(vector, np.int64(cells[o]))
+
+
+@noalloc_kernel
+def flush_each(vector, stamp, lanes):
+    """Read every row and cell into its own place, and set the stamps. Writes: vector."""
+    parts = len(vector.rows) // len(vector.stamps)
+    for r in range(len(vector.stamps)):
+        read_row(vector, r, vector.rows, parts * r, lanes)
+        vector.stamps[r] = stamp
+    for c in range(len(vector.cells)):
+        vector.cells[c, 0] = read_cell(vector, c)
+        vector.cells[c, 2] = stamp
+
+
 @noalloc_kernel
 def gather(vector, support, i, weights, edge_scores, lanes):
     """Apply the lazy updates of block i and copy its weights, with the prior's. Writes: vector, weights,
@@ -159,12 +202,23 @@ def gather(vector, support, i, weights, edge_scores, lanes):
     add_prior(support, i, weights, edge_scores, lanes)
 
 
-@noalloc_kernel
-def turn_row(vector, r, masks, source, place, growth, step, lanes):
-    """Add d += growth * change, w -= step * change, for row r; change = source[place] where the mask is set.
+@outlined_kernel
+def turn_each(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+    """Implement `turn` by the rows and cells of block i and the rows of the transitions. Writes: vector."""
+    first = support.row_starts[i]
+    for o in range(first, support.row_starts[i + 1]):
+        turn_row(vector, np.int64(support.rows[o]), support.masks, change.rows, o - first, growth, step, lanes)
+    first = support.cell_starts[i]
+    for o in range(first, support.cell_starts[i + 1]):
+        turn_cell(vector, np.int64(support.cells[o]), change.cells[o - first], growth, step)
+    transitions = len(vector.stamps) - n_histories
+    for j in range(n_histories):
+        turn_row(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)
 
-    Writes: vector.
-    """
+
+@inlined_kernel
+def turn_row_stored(vector, r, masks, source, place, growth, step, lanes):
+    """Implement `turn_row` for any type with w = beta v. Writes: vector."""
     W = len(lanes)
     for b in range(0, vector.rows.shape[1], W):
         change = keep(masks[r, b // W], load(source, place, b, lanes))
@@ -174,18 +228,15 @@ def turn_row(vector, r, masks, source, place, growth, step, lanes):
             store(vector.rows, 2 * r, b, v)
 
 
-@outlined_kernel
-def turn_stored(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
-    """Implement `turn` for any type with w = v. Writes: vector."""
-    first = support.row_starts[i]
-    for r in range(first, support.row_starts[i + 1]):
-        row = np.int64(support.rows[r])
-        turn_row(vector, row, support.masks, change.rows, r - first, growth, step, lanes)
-    first = support.cell_starts[i]
-    for o in range(first, support.cell_starts[i + 1]):
-        c = support.cells[o]
-        vector.cells[c, 1] += growth * change.cells[o - first]
-        vector.cells[c, 0] -= step / vector.state[0] * change.cells[o - first]
-    transitions = len(vector.stamps) - n_histories
-    for j in range(n_histories):
-        turn_row(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)
+@inlined_kernel
+def turn_cell_stored(vector, c, change, growth, step):
+    """Implement `turn_cell` for any type with w = beta v. Writes: vector."""
+    vector.cells[c, 1] += growth * change
+    vector.cells[c, 0] -= step / vector.state[0] * change
+
+
+def turn_as_stored(*classes: type) -> None:
+    """Register these types for `turn`, `turn_row` and `turn_cell`: w = beta v, and a turn changes v and d alone."""
+    turn.register(*classes)(turn_each)
+    turn_row.register(*classes)(turn_row_stored)
+    turn_cell.register(*classes)(turn_cell_stored)
