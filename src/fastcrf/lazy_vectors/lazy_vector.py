@@ -42,7 +42,8 @@ def read_row(vector, r, target, place, lanes):  # type: ignore[no-untyped-def]
 def read_cell(vector, c):  # type: ignore[no-untyped-def]
     """Apply the lazy updates of cell c; return its weight. Writes: vector.
 
-    Implemented in the files of `read_row`.
+    Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
+    solvers/sgd/l1/stored_vector.py.
     """
 
 
@@ -60,7 +61,7 @@ def turn_row(vector, r, masks, source, place, growth, step, lanes):  # type: ign
 def turn_cell(vector, c, change, growth, step):  # type: ignore[no-untyped-def]
     """Set d <- d + growth * change, w <- w - step * change, for cell c, which `read_cell` has updated. Writes: vector.
 
-    Implemented in the files of `turn_row`.
+    Implemented in adaptive_vector.py, lazy_vector.py, solvers/sgd/l1/l1_ball_vector.py and solvers/sgd/l1/sgd_l1.py.
     """
 
 
