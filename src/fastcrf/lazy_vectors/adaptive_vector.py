@@ -24,7 +24,7 @@ import numpy as np
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.features.layout import Layout
 from fastcrf.jit.kernel import inlined_kernel, outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading, turning
 from fastcrf.lazy_vectors.deferred_steps import share, shares
 from fastcrf.lazy_vectors.lazy_vector import Places, flush_each, make_places
 from fastcrf.simd.lanes import add_scaled, keep, larger, load, multiply, scale, shift, store, zeros
@@ -77,7 +77,7 @@ def rates_of(vector, G, lanes):
     return rates
 
 
-@lazy_vector.read_row.register(AdaptiveVector)
+@reading.read_row.register(AdaptiveVector)
 def read_row_adaptive(vector, r, target, place, lanes):
     """Apply the deferred proximal steps of row r (Duchi et al. (2011), composite mirror descent).
 
@@ -107,7 +107,7 @@ def read_row_adaptive(vector, r, target, place, lanes):
         store(target, place, b, w)
 
 
-@lazy_vector.read_cell.register(AdaptiveVector)
+@reading.read_cell.register(AdaptiveVector)
 def read_cell_adaptive(vector, c):
     """Apply the deferred proximal steps of cell c; return its weight. Writes: vector."""
     if vector.cells[c, 2] < 0.0:
@@ -140,7 +140,7 @@ def flush_adaptive(vector, lanes):
 lazy_vector.turn.register(AdaptiveVector)(lazy_vector.turn_each)
 
 
-@lazy_vector.turn_row.register(AdaptiveVector)
+@turning.turn_row.register(AdaptiveVector)
 def turn_row_adaptive(vector, r, masks, source, place, growth, step, lanes):
     """Add G += growth * change^2, w -= step * a * change, for row r; change = source[place] where the mask is set.
 
@@ -157,7 +157,7 @@ def turn_row_adaptive(vector, r, masks, source, place, growth, step, lanes):
         store(vector.rows, PARTS * r, b, add_scaled(-step, multiply(change, rates), w))
 
 
-@lazy_vector.turn_cell.register(AdaptiveVector)
+@turning.turn_cell.register(AdaptiveVector)
 def turn_cell_adaptive(vector, c, change, growth, step):
     """Duchi et al. (2011), Figure 1: G_j, H_jj = delta + sqrt(G_j), the step."""
     vector.cells[c, 1] += growth * change * change

@@ -23,7 +23,7 @@ import numpy as np
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.features.layout import Layout
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading, turning
 from fastcrf.lazy_vectors.lazy_vector import Places, make_places, turn_each
 from fastcrf.simd.lanes import add, add_scaled, load, multiply, scale, store, total, zeros
 
@@ -90,7 +90,7 @@ def add_up_cell(vector, c):
     vector.center_cells[c, 1] += since * vector.cells[c, 0] - drifted * slope_cell(vector, c)
 
 
-@lazy_vector.read_row.register(BallVector)
+@reading.read_row.register(BallVector)
 def read_row_ball(vector, r, target, place, lanes):
     add_up_row(vector, r, lanes)
     for b in range(0, vector.rows.shape[1], len(lanes)):
@@ -98,7 +98,7 @@ def read_row_ball(vector, r, target, place, lanes):
         store(target, place, b, add_scaled(vector.state[BETA], v, load(vector.center_rows, 2 * r, b, lanes)))
 
 
-@lazy_vector.read_cell.register(BallVector)
+@reading.read_cell.register(BallVector)
 def read_cell_ball(vector, c):
     add_up_cell(vector, c)
     v = vector.cells[c, 0] - vector.state[S] * slope_cell(vector, c)
@@ -132,8 +132,8 @@ def add_products(vector, support, i, sign, n_histories, lanes):
     vector.state[V_D] += sign * v_d
 
 
-lazy_vector.turn_row.register(BallVector)(lazy_vector.turn_row_stored)
-lazy_vector.turn_cell.register(BallVector)(lazy_vector.turn_cell_stored)
+turning.turn_row.register(BallVector)(lazy_vector.turn_row_stored)
+turning.turn_cell.register(BallVector)(lazy_vector.turn_cell_stored)
 
 
 @lazy_vector.turn.register(BallVector)

@@ -16,7 +16,7 @@ import numpy as np
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.features.layout import Layout
 from fastcrf.jit.kernel import outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading
 from fastcrf.lazy_vectors.lazy_vector import Places, flush_each, make_places
 from fastcrf.simd.lanes import add_scaled, load, scale, store
 
@@ -39,7 +39,7 @@ def make_drifting(
     return DriftingVector(rows, np.zeros(len(rows) // 2), cells, np.array([1.0, 0.0])), places
 
 
-@lazy_vector.read_row.register(DriftingVector)
+@reading.read_row.register(DriftingVector)
 def read_row_drifting(vector, r, target, place, lanes):
     since = vector.stamps[r] - vector.state[1]
     vector.stamps[r] = vector.state[1]
@@ -49,7 +49,7 @@ def read_row_drifting(vector, r, target, place, lanes):
         store(target, place, b, scale(vector.state[0], v))
 
 
-@lazy_vector.read_cell.register(DriftingVector)
+@reading.read_cell.register(DriftingVector)
 def read_cell_drifting(vector, c):
     v = vector.cells[c, 0] - (vector.state[1] - vector.cells[c, 2]) * vector.cells[c, 1]
     vector.cells[c, 0] = v

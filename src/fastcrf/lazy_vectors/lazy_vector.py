@@ -1,9 +1,9 @@
 """Vectors whose every weight moves at every step, with lazy updates of the weights that a sample reads.
 
 A step is w <- shrink * w - amount * d, optionally followed by a map of each weight by itself. A lazy vector is a
-NamedTuple that stores v and d, and stamps of the last lazy update of each weight. The generic functions below define
-what happens to a row or a cell of each type (drifting_vector.py, proximal_vector.py, ball_vector.py); the loops over
-the rows, cells and transitions of a block are written once, here. One stamp serves a row, because an
+NamedTuple that stores v and d, and stamps of the last lazy update of each weight. Generic functions define the updates
+for each type (drifting_vector.py, proximal_vector.py, ball_vector.py): those of a block in reading.py and turning.py,
+those of all weights here. One stamp serves a row, because an
 attribute's weights are always read together. v and d of a row are adjacent, and so are v, d and stamp of a cell, so
 that a read waits for one memory location instead of three. With H label contexts (the rows of transitions:
 features/histories.py), all types have
@@ -22,54 +22,19 @@ import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats, Longs
 from fastcrf.features.layout import Layout
-from fastcrf.features.support import add_prior
-from fastcrf.jit.generic import generic, inlined_generic
-from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel, outlined_kernel
+from fastcrf.jit.generic import generic
+from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel
+from fastcrf.lazy_vectors.reading import read_cell, read_row
+from fastcrf.lazy_vectors.turning import turn_attributes, turn_cell, turn_edges, turn_row
 from fastcrf.simd.lanes import add_scaled, keep, load, store
 from fastcrf.simd.widths import aligned_zeros
 
 
-@inlined_generic
-def read_row(vector, r, target, place, lanes):  # type: ignore[no-untyped-def]
-    """Apply the lazy updates of row r and copy its weights to target[place]. Writes: vector, target.
-
-    Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
-    solvers/sgd/l1/stored_vector.py.
-    """
-
-
-@inlined_generic
-def read_cell(vector, c):  # type: ignore[no-untyped-def]
-    """Apply the lazy updates of cell c; return its weight. Writes: vector.
-
-    Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
-    solvers/sgd/l1/stored_vector.py.
-    """
-
-
-@inlined_generic
-def turn_row(vector, r, masks, source, place, growth, step, lanes):  # type: ignore[no-untyped-def]
-    """Set d <- d + growth * change, w <- w - step * change, for row r, which `read_row` has updated.
-
-    change = source[place] where the mask is set. Writes: vector.
-
-    Implemented in adaptive_vector.py, lazy_vector.py, solvers/sgd/l1/l1_ball_vector.py and solvers/sgd/l1/sgd_l1.py.
-    """
-
-
-@inlined_generic
-def turn_cell(vector, c, change, growth, step):  # type: ignore[no-untyped-def]
-    """Set d <- d + growth * change, w <- w - step * change, for cell c, which `read_cell` has updated. Writes: vector.
-
-    Implemented in adaptive_vector.py, lazy_vector.py, solvers/sgd/l1/l1_ball_vector.py and solvers/sgd/l1/sgd_l1.py.
-    """
-
-
 @generic
 def turn(vector, support, i, growth, step, change, edge_change, n_histories, lanes):  # type: ignore[no-untyped-def]
-    """Run `turn_row` and `turn_cell` on the attributes of block i and the transitions; `change` is a local table.
+    """Set d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
 
-    `gather` must have updated the weights of block i. Writes: vector.
+    Writes: vector. `change` is a local table. `gather` must have updated the weights of block i.
 
     Implemented in ball_vector.py and lazy_vector.py.
     """
@@ -166,20 +131,6 @@ def settle(vector, places, ridge, weights, drift, lanes):
     return collect_values(places, ridge, weights, drift)
 
 
-@outlined_kernel
-def read_rows(vector, rows, target, lanes):
-    """Read some rows. Writes: vector, target."""
-    for o in range(len(rows)):
-        read_row(vector, np.int64(rows[o]), target, o, lanes)
-
-
-@outlined_kernel
-def read_cells(vector, cells, target):
-    """Read some cells. Writes: vector, target."""
-    for o in range(len(cells)):
-        target[o] = read_cell(vector, np.int64(cells[o]))
-
-
 @noalloc_kernel
 def flush_each(vector, stamp, lanes):
     """Read every row and cell into its own place, and set the stamps. Writes: vector."""
@@ -193,28 +144,10 @@ def flush_each(vector, stamp, lanes):
 
 
 @noalloc_kernel
-def gather(vector, support, i, weights, edge_scores, lanes):
-    """Apply the lazy updates of block i and copy its weights, with the prior's. Writes: vector, weights,
-    edge_scores.
-    """
-    read_rows(vector, support.rows[support.row_starts[i] : support.row_starts[i + 1]], weights.rows, lanes)
-    read_cells(vector, support.cells[support.cell_starts[i] : support.cell_starts[i + 1]], weights.cells)
-    read_rows(vector, support.edges, edge_scores, lanes)
-    add_prior(support, i, weights, edge_scores, lanes)
-
-
-@outlined_kernel
 def turn_each(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
-    """Implement `turn` by the rows and cells of block i and the rows of the transitions. Writes: vector."""
-    first = support.row_starts[i]
-    for o in range(first, support.row_starts[i + 1]):
-        turn_row(vector, np.int64(support.rows[o]), support.masks, change.rows, o - first, growth, step, lanes)
-    first = support.cell_starts[i]
-    for o in range(first, support.cell_starts[i + 1]):
-        turn_cell(vector, np.int64(support.cells[o]), change.cells[o - first], growth, step)
-    transitions = len(vector.stamps) - n_histories
-    for j in range(n_histories):
-        turn_row(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)
+    """Implement `turn` for any type whose `turn_row` and `turn_cell` are all that happens. Writes: vector."""
+    turn_attributes(vector, support, i, growth, step, change, lanes)
+    turn_edges(vector, support.masks, growth, step, edge_change, n_histories, lanes)
 
 
 @inlined_kernel

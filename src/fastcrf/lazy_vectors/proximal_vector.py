@@ -22,7 +22,7 @@ import numpy as np
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.features.layout import Layout
 from fastcrf.jit.kernel import outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading
 from fastcrf.lazy_vectors.drifting_vector import SMALLEST
 from fastcrf.lazy_vectors.lazy_vector import Places, flush_each, make_places
 from fastcrf.simd.lanes import add_scaled, larger, largest, load, multiply, scale, shift, store, zeros
@@ -48,7 +48,7 @@ def make_proximal(
     return ProximalVector(rows, stamps, cells, state, sums, float(c1)), places
 
 
-@lazy_vector.read_row.register(ProximalVector)
+@reading.read_row.register(ProximalVector)
 @outlined_kernel
 def read_row_proximal(vector, r, target, place, lanes):
     """Apply the deferred steps of row r, and copy its weights to target[place]. Writes: vector, target."""
@@ -74,7 +74,7 @@ def read_row_proximal(vector, r, target, place, lanes):
         store(target, place, b, scale(vector.state[0], load(vector.rows, 2 * r, b, lanes)))
 
 
-@lazy_vector.read_cell.register(ProximalVector)
+@reading.read_cell.register(ProximalVector)
 @outlined_kernel
 def read_cell_proximal(vector, c):
     """Apply the deferred steps of cell c; return its weight. Writes: vector."""

@@ -28,7 +28,7 @@ from fastcrf.core.solver_state import WEIGHTS, StateField
 from fastcrf.core.types import FeatureMap, Floats, Step
 from fastcrf.features.layout import Layout
 from fastcrf.jit.kernel import outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading
 from fastcrf.lazy_vectors.lazy_vector import Places, advance, make_places, turn
 from fastcrf.lazy_vectors.scaled_vector import LARGEST, SMALLEST
 from fastcrf.objective.capabilities import SequenceProblem
@@ -114,13 +114,13 @@ def make_averaged(
     return AveragedVector(rows, np.zeros(len(rows) // 2), cells, np.array([1.0, 0.0, 0.0]), float(lam)), places
 
 
-@lazy_vector.read_row.register(AveragedVector)
+@reading.read_row.register(AveragedVector)
 def read_row_averaged(vector, r, target, place, lanes):
     for b in range(0, vector.rows.shape[1], len(lanes)):
         store(target, place, b, scale(vector.state[BETA], load(vector.rows, 2 * r, b, lanes)))
 
 
-@lazy_vector.read_cell.register(AveragedVector)
+@reading.read_cell.register(AveragedVector)
 def read_cell_averaged(vector, c):
     return vector.state[BETA] * vector.cells[c, 0]
 

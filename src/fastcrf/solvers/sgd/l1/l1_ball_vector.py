@@ -16,7 +16,7 @@ import numpy as np
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.features.layout import Layout
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading, turning
 from fastcrf.lazy_vectors.lazy_vector import Places, make_places, turn_cell_stored, turn_row_stored
 from fastcrf.penalties.proximal import soft
 from fastcrf.solvers.sgd.l1.stored_vector import read_cell_stored, read_row_stored
@@ -49,8 +49,8 @@ def make_l1_ball(
     return L1BallVector(rows, np.zeros(len(rows) // 2), cells, state, float(radius), *listed), places
 
 
-lazy_vector.read_row.register(L1BallVector)(read_row_stored)
-lazy_vector.read_cell.register(L1BallVector)(read_cell_stored)
+reading.read_row.register(L1BallVector)(read_row_stored)
+reading.read_cell.register(L1BallVector)(read_cell_stored)
 lazy_vector.turn.register(L1BallVector)(lazy_vector.turn_each)
 descend.register(L1BallVector)(descend_then_penalize)
 
@@ -97,13 +97,13 @@ def enlist_all(vector):
     vector.state[LISTED] = 1.0
 
 
-@lazy_vector.turn_row.register(L1BallVector)
+@turning.turn_row.register(L1BallVector)
 def turn_row_l1_ball(vector, r, masks, source, place, growth, step, lanes):
     turn_row_stored(vector, r, masks, source, place, growth, step, lanes)
     enlist_row(vector, r)
 
 
-@lazy_vector.turn_cell.register(L1BallVector)
+@turning.turn_cell.register(L1BallVector)
 def turn_cell_l1_ball(vector, c, change, growth, step):
     turn_cell_stored(vector, c, change, growth, step)
     enlist_cell(vector, c)

@@ -31,7 +31,7 @@ import numpy as np
 
 from fastcrf.core.solver_state import WEIGHTS, StateField
 from fastcrf.core.types import Floats, Step
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading, turning
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.penalties.proximal import proximal_step, soft
 from fastcrf.simd.lanes import add_scaled, keep, larger, load, scale, shift, store, zeros
@@ -101,8 +101,8 @@ class CumulativeVector(NamedTuple):
     lambda1: float
 
 
-lazy_vector.read_row.register(CumulativeVector)(read_row_stored)
-lazy_vector.read_cell.register(CumulativeVector)(read_cell_stored)
+reading.read_row.register(CumulativeVector)(read_row_stored)
+reading.read_cell.register(CumulativeVector)(read_cell_stored)
 lazy_vector.flush.register(CumulativeVector)(flush_stored)
 lazy_vector.turn.register(CumulativeVector)(lazy_vector.turn_each)
 descend.register(CumulativeVector)(penalize_then_descend)
@@ -114,7 +114,7 @@ def advance_cumulative(vector, shrink, amount, lanes):
     vector.state[U] += amount * vector.lambda1
 
 
-@lazy_vector.turn_row.register(CumulativeVector)
+@turning.turn_row.register(CumulativeVector)
 def turn_row_cumulative(vector, r, masks, source, place, growth, step, lanes):
     """Run lines 12 to 21 for row r; the gradient is source[place] where the mask is set. Writes: vector."""
     u, W = vector.state[U], len(lanes)
@@ -128,7 +128,7 @@ def turn_row_cumulative(vector, r, masks, source, place, growth, step, lanes):
         store(vector.rows, 2 * r + 1, b, add_scaled(-1.0, x, w))
 
 
-@lazy_vector.turn_cell.register(CumulativeVector)
+@turning.turn_cell.register(CumulativeVector)
 def turn_cell_cumulative(vector, c, change, growth, step):
     """Run lines 12 to 21 for cell c. Writes: vector."""
     x = vector.cells[c, 0] - step * change - vector.cells[c, 1]

@@ -26,7 +26,7 @@ import numpy as np
 
 from fastcrf.core.types import Floats
 from fastcrf.jit.kernel import outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import seed_of
@@ -64,8 +64,8 @@ class NaiveVector(NamedTuple):
     lambda1: float
 
 
-lazy_vector.read_row.register(NaiveVector)(read_row_stored)
-lazy_vector.read_cell.register(NaiveVector)(read_cell_stored)
+reading.read_row.register(NaiveVector)(read_row_stored)
+reading.read_cell.register(NaiveVector)(read_cell_stored)
 lazy_vector.flush.register(NaiveVector)(flush_stored)
 lazy_vector.turn_as_stored(NaiveVector)
 descend.register(NaiveVector)(penalize_then_descend)
