@@ -38,9 +38,10 @@ class Pair:
         self.dense = factor * self.dense - step * g
         table, edges = ground.spread(i, g)
         shrink_scaled(self.lazy, factor)
-        turn_attributes(self.lazy, ground.blocks.support, i, 0.0, step, table, ground.lanes)
+        of_v = step / self.lazy.factor[0]
+        turn_attributes(self.lazy, ground.blocks.support, i, 0.0, of_v, table, ground.lanes)
         masks, K = ground.blocks.support.masks, ground.layout.n_labels
-        turn_edges(self.lazy, masks, 0.0, step, edges, K, ground.lanes)
+        turn_edges(self.lazy, masks, 0.0, of_v, edges, K, ground.lanes)
 
     def settled(self):
         weights = np.empty(self.ground.n_weights)

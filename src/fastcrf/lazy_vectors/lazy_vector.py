@@ -139,15 +139,16 @@ def flush_each(vector, stamp, lanes):
         read_row(vector, r, vector.rows, parts * r, lanes)
         vector.stamps[r] = stamp
     for c in range(len(vector.cells)):
-        vector.cells[c, 0] = read_cell(vector, c)
+        vector.cells[c, 0] = read_cell(vector, np.uint64(c))
         vector.cells[c, 2] = stamp
 
 
 @noalloc_kernel
 def turn_each(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
     """Implement `turn` for any type whose `turn_row` and `turn_cell` are all that happens. Writes: vector."""
-    turn_attributes(vector, support, i, growth, step, change, lanes)
-    turn_edges(vector, support.masks, growth, step, edge_change, n_histories, lanes)
+    of_v = step / vector.state[0]
+    turn_attributes(vector, support, i, growth, of_v, change, lanes)
+    turn_edges(vector, support.masks, growth, of_v, edge_change, n_histories, lanes)
 
 
 @inlined_kernel
@@ -158,7 +159,7 @@ def turn_row_stored(vector, r, masks, source, place, growth, step, lanes):
         change = keep(masks[r, b // W], load(source, place, b, lanes))
         store(vector.rows, 2 * r + 1, b, add_scaled(growth, change, load(vector.rows, 2 * r + 1, b, lanes)))
         if step != 0.0:
-            v = add_scaled(-step / vector.state[0], change, load(vector.rows, 2 * r, b, lanes))
+            v = add_scaled(-step, change, load(vector.rows, 2 * r, b, lanes))
             store(vector.rows, 2 * r, b, v)
 
 
@@ -166,7 +167,7 @@ def turn_row_stored(vector, r, masks, source, place, growth, step, lanes):
 def turn_cell_stored(vector, c, change, growth, step):
     """Implement `turn_cell` for any type with w = beta v. Writes: vector."""
     vector.cells[c, 1] += growth * change
-    vector.cells[c, 0] -= step / vector.state[0] * change
+    vector.cells[c, 0] -= step * change
 
 
 def turn_as_stored(*classes: type) -> None:

@@ -1,4 +1,4 @@
-"""Read the weights of a block: one loop over rows, one over cells; the type of the vector says how to read one of them."""
+"""Read the weights of a block: one loop over rows, one over cells; the type of the vector says how to read each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_cell(vector, c):  # type: ignore[no-untyped-def]
     """
 
 
-@noalloc_kernel
+@outlined_kernel
 def gather(vector, support, i, weights, edge_scores, lanes):
     """Apply the lazy updates of block i and copy its weights, with the prior's. Writes: vector, weights,
     edge_scores.
@@ -38,15 +38,15 @@ def gather(vector, support, i, weights, edge_scores, lanes):
     add_prior(support, i, weights, edge_scores, lanes)
 
 
-@outlined_kernel
+@noalloc_kernel
 def read_rows(vector, rows, target, lanes):
     """Read some rows. Writes: vector, target."""
     for o in range(len(rows)):
         read_row(vector, np.int64(rows[o]), target, o, lanes)
 
 
-@outlined_kernel
+@noalloc_kernel
 def read_cells(vector, cells, target):
     """Read some cells. Writes: vector, target."""
     for o in range(len(cells)):
-        target[o] = read_cell(vector, np.int64(cells[o]))
+        target[o] = read_cell(vector, np.uint64(cells[o]))

@@ -78,8 +78,9 @@ def collect_weights(weights, place, n_row_slots, rows, cells, factor):
 
 @read_row.register(ScaledVector)
 def read_row_scaled(vector, r, target, place, lanes):
+    factor = vector.factor[0]
     for b in range(0, vector.rows.shape[1], len(lanes)):
-        store(target, place, b, scale(vector.factor[0], load(vector.rows, r, b, lanes)))
+        store(target, place, b, scale(factor, load(vector.rows, r, b, lanes)))
 
 
 @read_cell.register(ScaledVector)
@@ -107,12 +108,12 @@ def fold_factor(factor, values):
 @turn_row.register(ScaledVector)
 def turn_row_scaled(vector, r, masks, source, place, growth, step, lanes):
     """There is no d for `growth`."""
-    amount, W = -step / vector.factor[0], len(lanes)
+    W = len(lanes)
     for b in range(0, vector.rows.shape[1], W):
         masked = keep(masks[r, b // W], load(source, place, b, lanes))
-        store(vector.rows, r, b, add_scaled(amount, masked, load(vector.rows, r, b, lanes)))
+        store(vector.rows, r, b, add_scaled(-step, masked, load(vector.rows, r, b, lanes)))
 
 
 @turn_cell.register(ScaledVector)
 def turn_cell_scaled(vector, c, change, growth, step):
-    vector.cells[c] += -step / vector.factor[0] * change
+    vector.cells[c] -= step * change

@@ -12,23 +12,23 @@ from fastcrf.jit.kernel import outlined_kernel
 
 @inlined_generic
 def turn_row(vector, r, masks, source, place, growth, step, lanes):  # type: ignore[no-untyped-def]
-    """Set d <- d + growth * change, w <- w - step * change, for row r, whose lazy updates were applied.
+    """Set d <- d + growth * change, v <- v - step * change, for row r, whose lazy updates were applied.
 
     change = source[place] where the mask is set. Writes: vector.
 
-    Implemented in adaptive_vector.py, lazy_vector.py, scaled_vector.py, solvers/sgd/l1/l1_ball_vector.py and
-    solvers/sgd/l1/sgd_l1.py.
+    Implemented in adaptive_vector.py, lazy_vector.py, scaled_vector.py, solvers/margin/arow.py,
+    solvers/online/visit_log.py, solvers/sgd/l1/l1_ball_vector.py and solvers/sgd/l1/sgd_l1.py.
     """
 
 
 @inlined_generic
 def turn_cell(vector, c, change, growth, step):  # type: ignore[no-untyped-def]
-    """Set d <- d + growth * change, w <- w - step * change, for cell c, whose lazy updates were applied.
+    """Set d <- d + growth * change, v <- v - step * change, for cell c, whose lazy updates were applied.
 
     Writes: vector.
 
-    Implemented in adaptive_vector.py, lazy_vector.py, scaled_vector.py, solvers/sgd/l1/l1_ball_vector.py and
-    solvers/sgd/l1/sgd_l1.py.
+    Implemented in adaptive_vector.py, lazy_vector.py, scaled_vector.py, solvers/margin/arow.py,
+    solvers/online/visit_log.py, solvers/sgd/l1/l1_ball_vector.py and solvers/sgd/l1/sgd_l1.py.
     """
 
 

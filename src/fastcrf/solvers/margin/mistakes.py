@@ -109,8 +109,9 @@ def compare(blocks, i, space, labels, lanes):
 def move(vector, state, i, step, lanes):
     """Set w <- w - step D, for one of the two vectors. Writes: vector."""
     blocks, space = state.blocks, state.space
-    turn_edges(vector, blocks.support.masks, 0.0, step, space.edge_change, blocks.layout.n_histories, lanes)
-    turn_attributes(vector, blocks.support, i, 0.0, step, space.change, lanes)
+    of_v = step / vector.factor[0]
+    turn_edges(vector, blocks.support.masks, 0.0, of_v, space.edge_change, blocks.layout.n_histories, lanes)
+    turn_attributes(vector, blocks.support, i, 0.0, of_v, space.change, lanes)
 
 
 @noalloc_kernel

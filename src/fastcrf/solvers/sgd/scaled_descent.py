@@ -71,11 +71,12 @@ def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes)
         if steps[k] == 0.0:
             continue
         shrink_scaled(vector, after[k])  # w <- (1 - a_k lambda) w, the penalty of Bottou (2010), eq. 4
-        turn_edges(vector, support.masks, 0.0, steps[k] / len(batch), residuals.edges, H, lanes)
+        step = steps[k] / len(batch) / vector.factor[0]  # of v
+        turn_edges(vector, support.masks, 0.0, step, residuals.edges, H, lanes)
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
-            turn_attributes(vector, support, i, 0.0, steps[k] / len(batch), space.change, lanes)  # w <- w - a_k g
+            turn_attributes(vector, support, i, 0.0, step, space.change, lanes)  # w <- w - a_k g
             row += starts[i + 1] - starts[i]
     return loss, wrong
 

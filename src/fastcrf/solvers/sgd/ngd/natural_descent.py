@@ -86,8 +86,9 @@ def natural_updates(blocks, order, steps, factors, transform, vector, space, lan
             transform_rows(update, space.change.rows, observed.table.rows, support.masks, rows, weight)
             n_cells = support.cell_starts[i + 1] - support.cell_starts[i]
             transform_cells(update, space.change.cells, observed.table.cells, n_cells, weight)
-        turn_edges(vector, support.masks, 0.0, steps[k], space.edge_sums, H, lanes)
-        turn_attributes(vector, support, i, 0.0, steps[k], space.change, lanes)
+        step = steps[k] / vector.factor[0]  # of v
+        turn_edges(vector, support.masks, 0.0, step, space.edge_sums, H, lanes)
+        turn_attributes(vector, support, i, 0.0, step, space.change, lanes)
     return loss, wrong
 
 
