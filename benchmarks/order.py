@@ -4,7 +4,7 @@
                                [--jobs 1] [--only speed,quality]
 
 speed:   processor seconds a gradient, the least of several that took turns, of each order; beside it the rows of the
-         recursions: as many as there are known histories, of K, K^2 ... that could be.
+         recursions: as many as there are known contexts, of K, K^2 ... that could be.
 quality: token accuracy and segment F1 on the test part, at c2, trained by auto to the certified gap --tol.
 
 F1 and passes do not depend on how busy the machine is; seconds do.
@@ -22,7 +22,7 @@ import numpy as np
 from fastcrf import CRF
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.features.feature_map import build_feature_map
-from fastcrf.features.histories import n_histories
+from fastcrf.features.label_contexts import n_contexts
 from fastcrf.metrics import segment_scores
 from fastcrf.objective.problem import Problem
 
@@ -46,11 +46,11 @@ def speed(X: list[Any], y: list[Any], orders: list[int], n_jobs: int) -> None:
             if turn:  # the first one compiles
                 best[order] = min(best[order], time.process_time() - began)
     for order, problem in problems.items():
-        transitions, rows = len(problem.features.sources), problem.likelihood.layout.n_histories
+        transitions, rows = len(problem.features.sources), problem.likelihood.layout.n_contexts
         micro = 1e6 * best[order] / corpus.n_positions
         print(
-            f"order {order}: {problem.n_weights:,} weights, {transitions:,} of transitions; {rows:,} histories of "
-            f"{n_histories(len(labels), order):,}; {best[order]:.4f} s a pass, {micro:.2f} us a token"
+            f"order {order}: {problem.n_weights:,} weights, {transitions:,} of transitions; {rows:,} contexts of "
+            f"{n_contexts(len(labels), order):,}; {best[order]:.4f} s a pass, {micro:.2f} us a token"
         )
 
 

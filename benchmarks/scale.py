@@ -205,7 +205,7 @@ def count_rounds(path: str, shards: list[int], epochs: list[int], jobs: int) -> 
     problem = Problem(corpus, chosen, 0.0, 0.5, jobs)
     starts: dict[str, tuple[int, Any]] = {"from 0": (0, None)}
     for m in shards:
-        parts = [Shard(corpus.stretch(*ends), chosen) for ends in even_bounds(corpus, m)]
+        parts = [Shard(corpus.slice_of(*ends), chosen) for ends in even_bounds(corpus, m)]
         for n in epochs:
             learnt = [learn_alone(part, problem.c2 / m, n, seed=0) for part in parts]
             starts[f"{m} shards, {n} epochs alone"] = (2, mean(by_tree(learnt, add_both)))
@@ -256,8 +256,8 @@ def repeat(once: Path, often: Path, copies: int) -> None:
     corpus = Corpus(*(arrays.pop(name) for name in Corpus._fields))
     spools = Spools(often.parent)
     for _ in range(copies):
-        for stretch in corpus.stretches():
-            spools.add(stretch)
+        for part in corpus.slices():
+            spools.add(part)
     write_container(often, spools.complete(arrays), header)
     spools.close()
 

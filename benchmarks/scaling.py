@@ -113,11 +113,11 @@ def main() -> None:
         problem = problem_of(dataset, arguments.first, arguments.c2)
         stop: list[Rule] = [CertifiedGap(1e-8), MaxIterations(3000)]
         lowest = float(minimize(problem, make("lbfgs", pairs=20), stop=stop).certificate.objective)
-        masses = problem.feature_masses()
+        sums = problem.feature_sums()
         print(
             f"\n### {dataset}, {problem.n_sequences:,} sequences, {problem.n_weights:,} weights, c2 = {problem.c2:g}\n"
         )
-        print(f"Masses {masses.min():g} to {masses.max():g}, mean {masses.mean():.0f}; optimum {lowest:.3f}.\n")
+        print(f"Masses {sums.min():g} to {sums.max():g}, mean {sums.mean():.0f}; optimum {lowest:.3f}.\n")
         wanted = arguments.methods.split(",")
         methods = [method for method in METHODS if method == "gis" or any(word in method for word in wanted)]
         table(problem, lowest, arguments.passes, methods)

@@ -2,7 +2,7 @@
 Training on a cluster
 =====================
 
-Train on two worker processes with Dask, and get the same model as in one process.
+Train on two worker processes with Dask, and compare the model with one trained in a single process.
 
 Run it with ``python examples/cluster.py``.
 """
@@ -11,7 +11,7 @@ Run it with ``python examples/cluster.py``.
 # Workers
 # -------
 # ``engine="local:2"`` starts two processes on this machine for the time of a fit.
-# ``engine="tcp://host:8786"`` uses a Dask cluster that is there already. Each worker holds a part
+# ``engine="tcp://host:8786"`` uses an existing Dask cluster. Each worker holds a part
 # of the data; an iteration sends the weights and returns gradients.
 
 import matplotlib.pyplot as plt

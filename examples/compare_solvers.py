@@ -66,7 +66,7 @@ plt.show()
 # %%
 # Your own data
 # -------------
-# The shell compares solvers on a column file and draws interactive curves (:doc:`/how-to/compare-solvers`):
+# ``fastcrf compare`` runs solvers on a column file and plots interactive curves (:doc:`/how-to/compare-solvers`):
 #
 # .. code-block:: shell
 #

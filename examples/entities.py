@@ -59,7 +59,7 @@ print(X[4][0])
 # %%
 # Train and score
 # ---------------
-# A segment is correct if its type, its first and its last token are.
+# A segment is correct if its type, first token and last token are all correct.
 
 crf = CRF(c2=0.1).fit(X[train], y[train])
 predicted = crf.predict(X[test])
@@ -111,7 +111,7 @@ plt.show()
 # %%
 # A real corpus
 # -------------
-# With the files of CoNLL-2002 in the folder that ``FASTCRF_DATA`` names (:doc:`/how-to/compare-solvers` describes
+# With the files of CoNLL-2002 in the folder that ``FASTCRF_DATA`` names (:doc:`/how-to/data-sets` describes
 # the folder):
 #
 # .. code-block:: python

@@ -110,7 +110,7 @@ for kind, score in {**scores.by_type, "all": scores.overall}.items():
 # A real corpus
 # -------------
 # The tutorial of sklearn-crfsuite uses the Spanish part of CoNLL-2002. With its files in the
-# folder that ``FASTCRF_DATA`` names (:doc:`/how-to/compare-solvers` describes the folder):
+# folder that ``FASTCRF_DATA`` names (:doc:`/how-to/data-sets` describes the folder):
 #
 # .. code-block:: python
 #

@@ -2,7 +2,7 @@
 Parts of speech: many labels
 ============================
 
-Train with 45 labels, see what many labels cost, and keep only the attributes that matter.
+Train with 45 labels, measure how training time grows with the number of labels, and drop rare attributes.
 
 Run it with ``python examples/parts_of_speech.py``.
 """
@@ -101,7 +101,7 @@ for (tag, other), times in sorted(errors.items(), key=lambda pair: -pair[1])[:5]
 # A real corpus
 # -------------
 # Universal Dependencies for English (EWT) has 49 tags and 204,577 training tokens. With its files
-# in the folder that ``FASTCRF_DATA`` names (:doc:`/how-to/compare-solvers` describes the folder):
+# in the folder that ``FASTCRF_DATA`` names (:doc:`/how-to/data-sets` describes the folder):
 #
 # .. code-block:: python
 #

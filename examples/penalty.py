@@ -50,8 +50,8 @@ plt.show()
 # %%
 # Sparse models
 # -------------
-# ``c1`` sets weights to exactly zero. Given a number, a path begins at the largest useful ``c1``,
-# where all weights are zero.
+# ``c1`` sets weights to exactly zero. With ``c1_values=8``, the path has 8 values and starts at the
+# smallest ``c1`` for which all weights are zero.
 
 sparse = regularization_path(X[train], y[train], estimator=CRF(c2=0.01), c1_values=8, X_dev=X[test], y_dev=y[test])
 figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")

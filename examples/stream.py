@@ -2,7 +2,7 @@
 Learning from a stream
 ======================
 
-Train on data that arrive in chunks and are not kept, with new labels on the way.
+Train on data that arrives in chunks, without storing it, and add labels along the way.
 
 Run it with ``python examples/stream.py``.
 """
@@ -10,7 +10,7 @@ Run it with ``python examples/stream.py``.
 # %%
 # Chunks
 # ------
-# ``partial_fit`` trains on one chunk and discards it. The solver is ``psa``, which adapts one
+# ``partial_fit`` trains on one chunk and discards it. Its default solver is ``psa``, which adapts 1
 # step size per weight.
 
 from tempfile import TemporaryDirectory
@@ -72,7 +72,7 @@ print(resumed.state_features_ == crf.state_features_)
 # %%
 # Your own data
 # -------------
-# The shell reads a stream from standard input and keeps one chunk in memory:
+# ``fastcrf train --online`` reads a stream from standard input and keeps 1 chunk in memory:
 #
 # .. code-block:: shell
 #

@@ -76,7 +76,7 @@ def test_the_transition_matrix_holds_the_weights_and_leaves_unknown_pairs_empty(
     assert len(display.text_) == len(crf.transition_features_)
 
 
-def test_numbers_are_left_out_where_there_is_no_room(ax):
+def test_numbers_are_left_out_where_there_is_no_space(ax):
     big = TransitionMatrixDisplay(np.ones((20, 20)), range(20)).plot(ax)
     assert big.text_ == []
     assert len(TransitionMatrixDisplay(np.ones((2, 2)), "ab").plot(ax, numbers=False).text_) == 0

@@ -42,7 +42,7 @@ LAYERS = read_layers()
 MODULES = {path.relative_to(PACKAGE).with_suffix("").as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def room_of(module: str) -> str:
+def workspace_of(module: str) -> str:
     """The layer that a module belongs to: itself if the tree lists it, or the nearest package that it lists."""
     while module not in LAYERS and "/" in module:
         module = module.rpartition("/")[0]
@@ -90,7 +90,7 @@ def family_of(module: str) -> str | None:
 
 
 def test_every_module_has_a_layer_and_every_layer_exists():
-    assert not [name for name in MODULES if room_of(name) not in LAYERS and not name.endswith("__init__")]
+    assert not [name for name in MODULES if workspace_of(name) not in LAYERS and not name.endswith("__init__")]
     for name in LAYERS:
         assert (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file(), f"{name} is not there"
 
@@ -106,7 +106,7 @@ def upward_edges() -> set[tuple[str, str]]:
         for there in named
         if not here.endswith("__init__")  # a package's own file names what it exports
         and there != "__init__"  # the version
-        and LAYERS.get(room_of(there), -1) > LAYERS[room_of(here)]
+        and LAYERS.get(workspace_of(there), -1) > LAYERS[workspace_of(here)]
     }
 
 
@@ -148,8 +148,8 @@ def test_packages_import_each_other_in_no_circle():
     rooms: dict[str, set[str]] = defaultdict(set)
     for here, named in EDGES.items():
         if not here.endswith("__init__"):
-            rooms[room_of(here)] |= {room_of(there) for there in named if not there.endswith("__init__")}
-            rooms[room_of(here)] -= {room_of(here)}
+            rooms[workspace_of(here)] |= {workspace_of(there) for there in named if not there.endswith("__init__")}
+            rooms[workspace_of(here)] -= {workspace_of(here)}
     assert cycles(rooms) == set()
 
 

@@ -158,7 +158,7 @@ def test_sequences_that_do_not_match_are_named():
         segment_scores([["a"]], [["a"], ["a"]])
 
 
-def test_labels_that_are_not_in_sequences_are_refused():
+def test_labels_that_are_not_in_sequences_raise_an_error():
     with pytest.raises(ValueError, match=r"y_true\[0\] is 'B-a'"):
         metrics.flat_accuracy_score(["B-a", "O"], ["B-a", "O"])
 

@@ -106,7 +106,7 @@ def test_an_overflow_of_the_bound_is_not_called_a_missing_penalty():
     )
 
 
-def test_what_is_known_of_a_point_may_be_told_in_part():
+def test_what_is_known_of_a_point_may_be_given_in_part():
     problem = random_problem(0, 0.3, 0.2)
     w = np.random.default_rng(0).normal(size=problem.n_weights)
     whole, gradient = problem.certificate(w), problem.gradient(w)[1]

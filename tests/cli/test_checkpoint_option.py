@@ -17,7 +17,7 @@ def test_training_goes_on_from_a_checkpoint(run, corpus, tmp_path):
     assert (both["steps"], both["passes"], both["objective"]) == (5, whole["passes"], whole["objective"])
 
 
-def test_a_checkpoint_with_other_options_is_refused_in_one_sentence_and_kept(run, corpus, tmp_path):
+def test_a_checkpoint_with_other_options_raises_an_error_and_is_kept(run, corpus, tmp_path):
     state, model = tmp_path / "run.state", tmp_path / "new.crf"
     run("train", corpus, "-m", model, "--quiet", "--max-iterations", 2, "--checkpoint", state)
     before, trained = state.read_bytes(), model.read_bytes()
@@ -28,7 +28,7 @@ def test_a_checkpoint_with_other_options_is_refused_in_one_sentence_and_kept(run
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, "dev.txt"), ("dev.txt", None), ("dev.txt", "train.txt")])
-def test_a_checkpoint_with_other_held_out_data_is_refused_in_one_sentence(run, corpus, tmp_path, before, after):
+def test_a_checkpoint_with_other_held_out_data_raises_an_error(run, corpus, tmp_path, before, after):
     common = ["train", corpus, "-m", tmp_path / "new.crf", "--quiet", "--checkpoint", tmp_path / "run.state"]
     first, second = (["--dev", corpus.parent / name, "--patience", 9] if name else [] for name in (before, after))
     assert run(*common, *first, "--max-iterations", 2).exit_code == 0

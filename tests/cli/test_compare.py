@@ -80,7 +80,7 @@ def test_the_same_command_again_gives_the_same_rows(compare, corpus, tmp_path):
     assert first.read_text() == second.read_text()
 
 
-def test_item_files_and_templates_are_data_too(compare, tmp_path, corpus):
+def test_item_files_and_templates_are_data_as_well(compare, tmp_path, corpus):
     path = tmp_path / "items.txt"
     with open(path, "w", encoding="utf-8") as file:
         write_items(file, [[["a", "b"], ["c"]], [["c"]]] * 6, [["X", "Y"], ["Y"]] * 6)

@@ -48,7 +48,7 @@ def test_the_digits_demo_saves_a_model_for_python(run, tmp_path):
     assert f"fastcrf.load('{tmp_path / 'd.crf'}')" in result.stdout.replace("\n", "")
 
 
-def test_the_demo_refuses_a_folder_that_is_not_there_before_it_trains(run, tmp_path):
+def test_the_demo_rejects_a_folder_that_is_not_there_before_it_trains(run, tmp_path):
     result = run("demo", "--output", tmp_path / "no" / "d.crf")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "No such folder" in result.stderr

@@ -48,7 +48,7 @@ def test_standard_input_and_items_are_encoded(run, tmp_path):
     assert fastcrf.load(tmp_path / "m").input == {"kind": "items"}
 
 
-def test_what_cannot_be_is_refused_before_anything_is_read(run, corpus, tmp_path):
+def test_invalid_combinations_raise_an_error_before_anything_is_read(run, corpus, tmp_path):
     (tmp_path / "mine.txt").write_text("precious")
     assert "is not a file of fastcrf" in run("encode", corpus, "-o", tmp_path / "mine.txt").stderr
     assert "is training file 1 and cannot be the encoded corpus as well" in run("encode", corpus, "-o", corpus).stderr

@@ -46,7 +46,7 @@ def test_data_come_from_standard_input(run, model):
         ("", " holds no sentence"),
     ],
 )
-def test_data_without_labels_are_refused(run, model, tmp_path, text, sentence):
+def test_data_without_labels_raise_an_error(run, model, tmp_path, text, sentence):
     (tmp_path / "test.txt").write_text(text)
     result = run("evaluate", tmp_path / "test.txt", "-m", model)
     assert (result.exit_code, result.stdout) == (1, "")

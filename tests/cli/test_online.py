@@ -45,7 +45,7 @@ def test_a_stream_that_was_broken_off_goes_on_exactly(run, corpus, tmp_path):
 
 
 @pytest.mark.parametrize("option", [("--tol", 1e-3), ("--dev", "x"), ("--min-freq", 2), ("--max-iterations", 3)])
-def test_options_for_data_that_are_kept_are_refused(run, corpus, tmp_path, option):
+def test_options_for_data_that_are_kept_raise_an_error(run, corpus, tmp_path, option):
     result = run("train", corpus, "-m", tmp_path / "new.crf", "--online", *option)
     assert result.exit_code == 2
     assert "--online" in result.stderr

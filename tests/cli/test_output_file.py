@@ -39,7 +39,7 @@ def test_after_an_error_the_old_file_is_untouched_and_nothing_is_left_over(tmp_p
     assert os.listdir(tmp_path) == ["out.txt"]
 
 
-def test_a_full_disk_is_told_with_the_name_of_the_output(tmp_path):
+def test_a_full_disk_is_reported_with_the_name_of_the_output(tmp_path):
     def write(path):
         with whole_output(path) as text:
             text.write("a line\n")
@@ -54,7 +54,7 @@ def test_a_full_disk_is_told_with_the_name_of_the_output(tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full, which is a full disk")
 @pytest.mark.parametrize("command", ["tag - -m MODEL", "tag - -m MODEL -o /dev/full", "solvers"])
-def test_a_full_disk_is_told_by_each_command(model, command):
+def test_a_full_disk_is_reported_by_each_command(model, command):
     words = [sys.executable, "-m", "fastcrf", *command.replace("MODEL", str(model)).split()]
     with open("/dev/full", "w") as full:
         result = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, input="the D\n" * 20_000, text=True)

@@ -36,7 +36,7 @@ def test_a_quiet_command_prints_no_lines(capsys, clock):
     assert capsys.readouterr().err == ""
 
 
-def test_a_long_path_leaves_room_for_the_bar(capsys, monkeypatch, clock):
+def test_a_long_path_leaves_space_for_the_bar(capsys, monkeypatch, clock):
     monkeypatch.setenv("FORCE_COLOR", "1")  # which makes rich take any output for a terminal
     monkeypatch.setenv("COLUMNS", "80")
     bar = Bar("/a/very/long/path" * 20 + "/train.txt", quiet=False, clock=clock)

@@ -122,7 +122,7 @@ def test_a_broken_line_is_reported_and_nothing_is_written(run, corpus, model, tm
     assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
 
 
-def test_another_number_of_columns_than_the_model_needs_is_told(run, model, tmp_path):
+def test_another_number_of_columns_than_the_model_needs_is_reported(run, model, tmp_path):
     (tmp_path / "new.txt").write_text("\ndog\n")
     result = run("tag", tmp_path / "new.txt", "-m", model)
     assert result.exit_code == 1

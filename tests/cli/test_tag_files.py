@@ -53,7 +53,7 @@ def test_a_broken_file_is_a_sentence_and_the_others_stay(run, files, model, tmp_
 
 
 @pytest.mark.parametrize("resume", [[], ["--resume"]])
-def test_a_folder_that_holds_the_files_themselves_is_refused(run, files, model, resume):
+def test_a_folder_that_holds_the_files_themselves_raises_an_error(run, files, model, resume):
     os.utime(model, ns=(2**62, 2**62))  # the results would be older than the model
     before = [path.read_bytes() for path in files]
     result = run("tag", *files, "-m", model, "--folder", files[0].parent, *resume)
@@ -62,7 +62,7 @@ def test_a_folder_that_holds_the_files_themselves_is_refused(run, files, model, 
     assert [path.read_bytes() for path in files] == before
 
 
-def test_what_cannot_be_is_refused(run, files, model, tmp_path):
+def test_invalid_combinations_raise_an_error(run, files, model, tmp_path):
     assert "--n-jobs requires --folder DIR." in run("tag", files[0], "-m", model, "--n-jobs", 2).stderr
     assert "remove one of them" in run("tag", files[0], "-m", model, "--folder", tmp_path, "-o", "x").stderr
     assert "has no name" in run("tag", "-", "-m", model, "--folder", tmp_path).stderr

@@ -52,7 +52,7 @@ def test_the_template_says_whether_there_are_transitions(trained):
     assert Model.load(trained("U:%x[0,0]\nB\n")).transition_features_
 
 
-def test_the_kind_can_be_told_and_decides_the_padding(trained):
+def test_the_kind_can_be_recognized_and_decides_the_padding(trained):
     assert "U00:_B-1" in Model.load(trained(CRFPP)).attributes.names()
     assert "u00:_x-1" in Model.load(trained(CRFPP, "--template-kind", "wapiti")).attributes.names()
 

@@ -206,7 +206,7 @@ def test_a_wrong_option_is_one_sentence(run, corpus, tmp_path, arguments, code, 
     ("path", "sentence"),
     [("no/folder/m.crf", "No such folder"), (".", "This is a folder"), ("/dev/null", "pipe or device")],
 )
-def test_a_place_where_no_model_can_be_saved_is_refused_before_training(run, tmp_path, path, sentence):
+def test_a_place_where_no_model_can_be_saved_raises_an_error_before_training(run, tmp_path, path, sentence):
     result = run("train", "there-is-no-such-data", "-m", tmp_path / path)
     assert result.exit_code == 1
     assert sentence in result.stderr
@@ -236,7 +236,7 @@ def test_a_disk_that_is_full_is_noticed_before_training(train, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("option", [["--order", 2], ["--boundaries"]])
-def test_a_model_that_crfsuite_cannot_hold_is_refused_before_training(run, tmp_path, option):
+def test_a_model_that_crfsuite_cannot_hold_raises_an_error_before_training(run, tmp_path, option):
     result = run("train", "missing.txt", "-m", tmp_path / "new.crfsuite", *option)
     assert result.exit_code == 2
     assert f"{option[0]} cannot be saved in CRFsuite's format; choose a --model" in result.stderr

@@ -73,7 +73,7 @@ def test_the_number_of_workers_changes_nothing(client):
     np.testing.assert_array_equal(*runs)
 
 
-def test_solvers_that_draw_are_refused_by_a_sentence(client):
+def test_stochastic_solvers_raise_an_error(client):
     with pytest.raises(ValueError, match="problem that provides sequences; this one provides gradient, hessian"):
         check(spread(client, 2), make("sgd"))
 
@@ -125,7 +125,7 @@ def test_shards_with_few_features_are_evaluated_and_sent_by_these_alone():
     y = [["P", "Q"], *(["P" if i % 2 else "Q"] for i in range(40))]
     corpus, attributes, labels = encode_training(X, y)
     features = build_feature_map(corpus, len(attributes), len(labels), all_states=True)
-    few, many = Shard(corpus.stretch(0, 1), features), Shard(corpus.stretch(1, 41), features)
+    few, many = Shard(corpus.slice_of(0, 1), features), Shard(corpus.slice_of(1, 41), features)
     weights = np.random.default_rng(0).normal(size=features.n_weights)
     one, other = (Part(*gradient_of(each, weights)) for each in (few, many))
     assert few.problem.n_weights == len(one.values) < features.n_weights / 3
@@ -136,7 +136,7 @@ def test_shards_with_few_features_are_evaluated_and_sent_by_these_alone():
     np.testing.assert_allclose(total.dense(), gradient, rtol=1e-10, atol=1e-12)
 
 
-def test_engines_that_are_none_are_refused_by_a_sentence(monkeypatch):
+def test_engines_that_are_none_raise_an_error(monkeypatch):
     monkeypatch.setattr(connection, "TIMEOUT", 1.0)
     for engine in ("spark", "local:", "local:0", 4, "tcp://"):
         with pytest.raises(ValueError, match="is not an engine; use None"):

@@ -1,6 +1,6 @@
-"""The tables of docs/how-to/from-crfsuite.md: CRFsuite's parameters in fastcrf, and the reverse.
+"""The table of docs/how-to/from-crfsuite.md: CRFsuite's parameters in fastcrf.
 
-`python tests/compat/switching_table.py` writes them into the page.
+`python tests/compat/switching_table.py` writes it into the page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fastcrf.compat.sklearn_crfsuite.estimator import OF_THE_TRAINER
 from fastcrf.solvers import registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to/from-crfsuite.md"
-REGION = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+REGION = re.compile(r"(<!-- table: from_crfsuite -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 SHORT = {long: short for short, long in ALIASES.items()}
 NO_LIMIT = 2**31 - 1
@@ -29,7 +29,7 @@ CRITERIA = {  # what the numbers of CRFsuite's rules are in fastcrf
     "mean_loss": "CRF(callbacks=[...])",
 }
 REMARKS = {
-    "ratio": ", which does not divide by max(1, length of the weights)",
+    "ratio": ", which does not divide by max(1, norm of the weights)",
     "mean_loss": ', a function that compares `row["training_loss"]`, the sum over the sequences',
 }
 
@@ -86,26 +86,13 @@ def defaults(of: list[tuple[str, str]]) -> str:
     return values[0] if len(set(values)) == 1 else ", ".join(values)
 
 
-def to_crfsuite() -> str:
-    """A row for each form in fastcrf."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    for name, algorithm, _, fastcrf in parameters():
-        if fastcrf.startswith("`"):
-            rows.setdefault((fastcrf, name), []).append(algorithm)
-    return table(
-        ("fastcrf", "python-crfsuite", "algorithm"),
-        [(fastcrf, f"`{name}`", ", ".join(of)) for (fastcrf, name), of in sorted(rows.items())],
-    )
-
-
-def with_tables(page: str) -> str:
-    """The page with fresh tables in the places that are marked."""
-    tables = {"from_crfsuite": from_crfsuite(), "to_crfsuite": to_crfsuite()}
-    missing = tables.keys() - {name for _, name, _ in REGION.findall(page)}
-    if missing:
-        raise ValueError(f"the page has no place for the tables {', '.join(sorted(missing))}")
-    return REGION.sub(lambda found: found[1] + tables[found[2]] + found[3], page)
+def with_table(page: str) -> str:
+    """Return the page with the table of today in the marked place."""
+    page, n = REGION.subn(lambda found: found[1] + from_crfsuite() + found[2], page)
+    if n != 1:
+        raise ValueError(f"the page has {n} places for the table; mark 1")
+    return page
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text()))
+    PAGE.write_text(with_table(PAGE.read_text()))

@@ -191,7 +191,7 @@ def test_a_trainer_can_be_used_again(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_a_sequence_that_is_refused_leaves_nothing_behind(tmp_path):
+def test_a_sequence_that_raises_an_error_leaves_nothing_behind(tmp_path):
     trainer = trained(ours, tmp_path / "a")
     for items, labels in (([["new"], ["b"]], ["x"]), ([["new"], {"v": None}], ["x", "y"]), ([{"v": 0.5}], [None])):
         with pytest.raises((ValueError, TypeError)):

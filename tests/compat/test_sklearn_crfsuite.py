@@ -154,7 +154,7 @@ def test_verbose_tells_a_line_for_each_iteration_and_the_labels_at_the_end(capsy
 @pytest.mark.parametrize(
     "wrong", [{"algorithm": "ap", "c1": 0.1}, {"algorithm": "foo"}, {"pa_type": 1}, {"calibration_eta": 0.5}], ids=str
 )
-def test_wrong_parameters_are_refused_at_fit_in_the_same_words(wrong):
+def test_wrong_parameters_raise_an_error_at_fit_in_the_same_words(wrong):
     sentences = []
     for module in (theirs, ours):
         with pytest.raises(ValueError, match=r".") as caught:
@@ -163,7 +163,7 @@ def test_wrong_parameters_are_refused_at_fit_in_the_same_words(wrong):
     assert sentences[0] == sentences[1]
 
 
-def test_lengths_that_differ_are_refused():
+def test_lengths_that_differ_raise_an_error():
     with pytest.raises(ValueError, match="X has 40 sequences and y has 1"):
         ours.CRF().fit(X, Y[:1])
     with pytest.raises(ValueError, match="Pass both X_dev and y_dev to use the holdout data"):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from compat.switching_table import PAGE, parameters, with_tables
+from compat.switching_table import PAGE, parameters, with_table
 from fastcrf.compat.sklearn_crfsuite.estimator import OF_THE_TRAINER
 
 
-def test_the_tables_of_the_page_are_those_of_the_code():
+def test_the_table_of_the_page_is_that_of_the_code():
     page = PAGE.read_text()
-    assert page == with_tables(page), "run python tests/compat/switching_table.py"
+    assert page == with_table(page), "run python tests/compat/switching_table.py"
 
 
-def test_every_parameter_is_in_both_tables():
+def test_every_parameter_is_in_the_table():
     page = PAGE.read_text()
     for name, _, _, ours in parameters():
         assert f"| `{name}` |" in page

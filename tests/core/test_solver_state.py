@@ -51,7 +51,7 @@ def test_a_memory_as_declared_passes():
         ("stored", np.array([np.inf]), "'stored' holds a number that is not finite"),
     ],
 )
-def test_what_differs_is_named_in_a_sentence(item, value, sentence):
+def test_what_differs_is_named(item, value, sentence):
     with pytest.raises(StateMismatch, match=f"The saved state of it cannot be used: {sentence}.*; start over"):
         check_state("it", STATE_FIELDS, {**GOOD, item: value}, 3)
 
@@ -62,9 +62,9 @@ def test_what_is_missing_is_named():
 
 
 def test_an_array_goes_only_where_it_fits():
-    room = np.zeros((2, 2))
-    take("it", "a", {"a": np.arange(4.0).reshape(2, 2)}, room)
-    assert room.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    workspace = np.zeros((2, 2))
+    take("it", "a", {"a": np.arange(4.0).reshape(2, 2)}, workspace)
+    assert workspace.tolist() == [[0.0, 1.0], [2.0, 3.0]]
     for wrong in (np.zeros(4), np.zeros((2, 2), np.float32), np.zeros((3, 2))):
         with pytest.raises(StateMismatch, match=r"'a' is float.* but .* require float64\[2, 2\]"):
-            take("it", "a", {"a": wrong}, room)
+            take("it", "a", {"a": wrong}, workspace)

@@ -263,7 +263,7 @@ def test_another_fit_has_other_weights():
     assert crf.fit(X[:5], Y[:5]).state_features_ != before
 
 
-def test_what_a_model_file_does_not_hold_is_a_not_fitted_error_too(crf):
+def test_what_a_model_file_does_not_hold_is_a_not_fitted_error_as_well(crf):
     loaded = CRF.from_bytes(crf.to_bytes())
     for name in OUTCOME:
         with pytest.raises(NotFittedError, match=f"This CRF has no {name}: model files do not store it; call fit"):
@@ -296,7 +296,7 @@ def test_a_loaded_model_knows_its_parameters_as_far_as_a_file_can_hold_them():
     assert again.fit(X, Y).state_features_ == crf.state_features_
 
 
-def test_labels_that_a_file_cannot_hold_are_refused_when_saving_and_survive_pickling():
+def test_labels_that_a_file_cannot_hold_raise_an_error_when_saving_and_survive_pickling():
     crf = CRF(n_jobs=1).fit(X, [[(label,) for label in labels] for labels in Y])
     with pytest.raises(ValueError, match="only str, int, float and bool labels can be saved"):
         crf.to_bytes()

@@ -121,7 +121,7 @@ def test_early_stopping_without_held_out_data_is_an_error_before_data_are_read()
         fit_model(None, None, make_plan(stopping=[EarlyStopping(patience=3)]))
 
 
-def test_empty_held_out_data_are_refused():
+def test_empty_held_out_data_raise_an_error():
     with pytest.raises(DataError, match="held-out data contain no sequence"):
         train(dev=([[]], [[]]))
 

@@ -49,7 +49,7 @@ def test_with_longer_grams_every_solver_that_minimizes_goes_down(figures, name):
     assert min(values) < values[0] or solver_class(name).guarantee == "no objective"
 
 
-def test_solvers_that_draw_reach_the_optimum_of_batch_solvers(figures):
+def test_stochastic_solvers_reach_the_optimum_of_batch_solvers(figures):
     reached = figures["reached"]
     for name in reached:
         assert reached[name] == pytest.approx(reached["lbfgs"], rel=1e-4), name
@@ -109,7 +109,7 @@ def test_models_of_order_one_are_written_as_before():
         (1, 2, "out of range"),
     ],
 )
-def test_a_forged_order_is_refused(order, source, fault):
+def test_a_forged_order_raises_an_error(order, source, fault):
     arrays, header = pack(CRF(order=2, c2=0.1).fit(X, Y).model_._content())
     arrays["transition_sources"] = arrays["transition_sources"].copy()
     if fault == "out of range":
@@ -119,7 +119,7 @@ def test_a_forged_order_is_refused(order, source, fault):
         Model.from_bytes(data)
 
 
-def test_an_order_that_is_not_supported_is_refused_before_data_are_read():
+def test_an_order_that_is_not_supported_raises_an_error_before_data_are_read():
     for order in (0, 10, 1.5, "two"):
         with pytest.raises(ValueError, match="order"):
             CRF(order=order).fit(None, None)

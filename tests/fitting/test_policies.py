@@ -44,7 +44,7 @@ def test_the_name_and_the_object_take_the_same_steps_and_callbacks_change_none()
     assert named.state_features_ == made.state_features_ == watched.state_features_
 
 
-def test_long_fits_begin_in_single_precision_with_callbacks_too(monkeypatch):
+def test_long_fits_begin_in_single_precision_with_callbacks_as_well(monkeypatch):
     monkeypatch.setattr(auto, "LONG_ENOUGH_TO_COMPILE", 0.0)
     rows = CRF(callbacks=[print], n_jobs=1).fit(X, Y).history_
     assert rows[1]["objective"] is None

@@ -94,7 +94,7 @@ def test_templates_may_have_a_prior_of_the_same_template():
         CRF(n_jobs=1).fit(X_NEW, Y_NEW, prior=old)
 
 
-def test_a_corpus_that_was_encoded_without_the_prior_is_refused():
+def test_a_corpus_that_was_encoded_without_the_prior_raises_an_error():
     plan, old = make_plan(algorithm="lbfgs"), old_crf().model_
     with pytest.raises(ValueError, match="A prior needs data that are encoded with its attributes"):
         fit_corpus(*encode_training(X_NEW, Y_NEW), plan, prior=old)

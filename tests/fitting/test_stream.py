@@ -205,7 +205,7 @@ def damaged(data):
 
 
 @pytest.mark.parametrize("spoil", [damaged, lambda data: data[:-9], lambda data: b"", lambda data: b"x" * 100])
-def test_a_damaged_file_is_refused_with_a_sentence(spoil, tmp_path):
+def test_a_damaged_file_raises_an_error(spoil, tmp_path):
     path = tmp_path / "stream"
     CRF().partial_fit(*CHUNKS[0]).save_stream(path)
     path.write_bytes(spoil(path.read_bytes()))
@@ -213,7 +213,7 @@ def test_a_damaged_file_is_refused_with_a_sentence(spoil, tmp_path):
         CRF.load_stream(path)
 
 
-def test_a_memory_that_does_not_fit_is_refused(tmp_path):
+def test_a_memory_that_does_not_fit_raises_an_error(tmp_path):
     crf = CRF().partial_fit(*CHUNKS[0])
     crf._stream.state = {**crf._stream.state, "rate": crf._stream.state["rate"] - 2.0}
     crf.save_stream(tmp_path / "stream")

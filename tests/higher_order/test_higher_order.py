@@ -15,18 +15,18 @@ from fastcrf.decoding import compiled_decoder as decode
 from fastcrf.decoding import decoder_choice as decoder_choice
 from fastcrf.decoding import plain_decoder as plain_decoder
 from fastcrf.features.feature_map import build_feature_map, count_gold
-from fastcrf.features.histories import (
+from fastcrf.features.label_contexts import (
     check_labels,
     check_order,
-    history_of,
-    known_histories,
+    context_of,
+    known_contexts,
     labels_of,
     make_tree,
-    n_histories,
+    n_contexts,
     renumbered,
 )
 from fastcrf.features.transitions import transition_matrix
-from fastcrf.higher_order.expectations import best_labeling_of_histories, make_history_edges, make_history_lattice
+from fastcrf.higher_order.expectations import best_labeling_of_contexts, make_context_edges, make_context_lattice
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.problem import Problem
 from fastcrf.simd.widths import choose_width
@@ -164,11 +164,11 @@ def test_solvers_that_decode_find_the_best_of_all_paths(seed, T, K, size, whole)
     width, padded = choose_width(K)
     features = random_features(seed, n_labels=K, order=2 + seed % 2, density=rng.choice([0.3, 1.0]))
     weights, scores = draw(features.n_weights), draw(T, K)
-    transitions, tree = brute_force.transition_scores(features, weights), make_tree(known_histories(features), K)
-    lattice, labels = make_history_lattice(T, tree, padded), np.zeros(T, np.int32)
+    transitions, tree = brute_force.transition_scores(features, weights), make_tree(known_contexts(features), K)
+    lattice, labels = make_context_lattice(T, tree, padded), np.zeros(T, np.int32)
     lattice.scores[:, :K], lattice.scores[:, K:] = scores + size, -1e300
-    edges = make_history_edges(transition_matrix(features, weights), tree, padded)
-    best_labeling_of_histories(edges, lattice, np.int64(K), labels, (0,) * width)
+    edges = make_context_edges(transition_matrix(features, weights), tree, padded)
+    best_labeling_of_contexts(edges, lattice, np.int64(K), labels, (0,) * width)
     wanted = brute_force.best_path(scores, transitions)
     assert tuple(labels.tolist()) == wanted or size > 1.0  # large scores round ties away
     found = brute_force.path_score(scores, transitions, labels.tolist())
@@ -215,7 +215,7 @@ def test_the_gradient_is_that_of_the_objective_and_no_certificate_is_above_it(c1
 def test_a_chain_of_order_two_whose_triples_weigh_nothing_is_one_of_order_one():
     corpus, bigrams = random_corpus(7, lengths=(6, 3, 1), n_labels=5), random_features(7, n_labels=5)
     triples = bigrams._replace(
-        sources=np.append(bigrams.sources, history_of(np.array([[3, 0], [1, 2]]), 5)).astype(np.int32),
+        sources=np.append(bigrams.sources, context_of(np.array([[3, 0], [1, 2]]), 5)).astype(np.int32),
         targets=np.append(bigrams.targets, [4, 0]).astype(np.int32),
         order=2,
     )
@@ -249,13 +249,13 @@ def test_grams_are_counted_as_they_occur(seed, every, min_freq, order):
     assert (np.diff(features.sources.astype(int) * 3 + features.targets) > 0).all()
 
 
-def test_histories_have_numbers_that_follow_the_labels():
-    every = np.arange(n_histories(3, 3))
+def test_contexts_have_numbers_that_follow_the_labels():
+    every = np.arange(n_contexts(3, 3))
     labels = labels_of(every, 3)
     assert labels[:4].tolist() == [[-1, -1, 0], [-1, -1, 1], [-1, -1, 2], [-1, 0, 0]]
     assert labels[12 + 9 * 2 + 3 * 1 + 0].tolist() == [0, 1, 2]
     assert len({tuple(row) for row in labels.tolist()}) == len(every)
-    np.testing.assert_array_equal(history_of(labels, 3), every)
+    np.testing.assert_array_equal(context_of(labels, 3), every)
     moved = renumbered(every, np.array([2, -1, 0]), 4)
     assert moved[:3].tolist() == [2, -1, 0]
     assert moved[3 + 2 * 3 + 0] == 4 + 0 * 4 + 2  # labels 0, 2 have become 2, 0
@@ -267,7 +267,7 @@ def test_histories_have_numbers_that_follow_the_labels():
 @given(st.integers(0, 2**32), st.sampled_from([0.05, 0.3]), st.integers(2, 4))
 def test_a_state_is_the_longest_known_history_that_a_labeling_ends_with(seed, density, order):
     features = random_features(seed, n_labels=2, density=density, order=order)
-    tree, rng = make_tree(known_histories(features), 2), np.random.default_rng(seed)
+    tree, rng = make_tree(known_contexts(features), 2), np.random.default_rng(seed)
     known = [tuple(k for k in labels if k >= 0) for labels in labels_of(tree.numbers, 2).tolist()]
     assert {tuple(gram) for gram in known} >= {known[row] for row in np.searchsorted(tree.numbers, features.sources)}
     state, path = None, ()
@@ -277,12 +277,12 @@ def test_a_state_is_the_longest_known_history_that_a_labeling_ends_with(seed, de
 
 
 @pytest.mark.parametrize("order", [0, 10, 1.5, "2", True])
-def test_other_orders_are_refused_with_a_sentence(order):
+def test_other_orders_raise_an_error(order):
     with pytest.raises(ValueError, match="order"):
         check_order(order)
 
 
-def test_more_histories_than_can_be_numbered_are_refused_with_a_sentence():
+def test_more_contexts_than_can_be_numbered_raise_an_error():
     check_labels(1000, 3)
     with pytest.raises(ValueError, match=r"order 4 with 1,000 labels.*use order=3 or less"):
         check_labels(1000, 4)

@@ -13,7 +13,7 @@ FEW = {"checkpoints": 30, "signed-checkpoints": 60, "streams": 20, "signed-strea
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.filterwarnings("ignore")
-def test_every_input_is_accepted_or_refused_by_a_sentence(target, tmp_path):
+def test_every_input_is_accepted_or_raises_an_error(target, tmp_path):
     found = {number: verdict(make_input(target, 0, number, tmp_path)) for number in range(FEW.get(target, 150))}
     assert {number: each for number, each in found.items() if each not in (ACCEPTED, REFUSED)} == {}
 
@@ -39,7 +39,7 @@ def test_what_is_no_sentence_is_a_finding():
     assert verdict(lambda: fail(UnicodeDecodeError("utf-8", b"x", 0, 1, "no"))).startswith("UnicodeDecodeError")
 
 
-def test_a_worker_counts_and_a_crash_is_told_by_its_number(tmp_path):
+def test_a_worker_counts_and_a_crash_is_reported_by_its_number(tmp_path):
     tally = attack("solver-options", 0, 0, 20, 60.0, bounds_checks=False)
     assert (tally.inputs, tally.accepted + tally.refused, tally.findings) == (20, 20, [])
     (tmp_path / "number").write_bytes((7).to_bytes(8, "little"))

@@ -66,7 +66,7 @@ CHANGES += [(name, change) for name in (*LONG, "order") for change in ("one more
 
 
 @pytest.mark.parametrize(("name", "change"), CHANGES)
-def test_arrays_of_wrong_shape_type_or_content_end_in_a_sentence(state, solver, name, change):
+def test_arrays_of_wrong_shape_type_or_content_end_in_an_error(state, solver, name, change):
     def forged(arrays, header):
         array = arrays.pop(f"m:{name}")
         if change != "missing":
@@ -86,7 +86,7 @@ def test_arrays_of_wrong_shape_type_or_content_end_in_a_sentence(state, solver, 
 
 
 @pytest.mark.parametrize("slots", [[0, 99], [-1, 0], [0, 0], [2**40]])
-def test_an_order_of_slots_that_are_not_there_is_refused(state, solver, slots):
+def test_an_order_of_slots_that_are_not_there_raises_an_error(state, solver, slots):
     forge(state, lambda arrays, header: arrays.update({"m:order": np.array(slots)}))
     with pytest.raises(CheckpointError, match="'order'"):
         run(state, solver)
@@ -100,7 +100,7 @@ def test_the_weights_of_the_run_must_be_finite_and_of_the_right_length(state, so
             run(state, solver)
 
 
-def test_the_weights_of_a_solver_that_draws_are_checked_too(tmp_path):
+def test_the_weights_of_a_solver_that_draws_are_checked_as_well(tmp_path):
     run(tmp_path / "run.state", "sag", resume=False, steps=2)
     forge(tmp_path / "run.state", lambda arrays, header: arrays.update({"m:weights": np.zeros(1)}))
     with pytest.raises(CheckpointError, match=r"'weights' has the shape \(1,\), but the model has"):
@@ -108,7 +108,7 @@ def test_the_weights_of_a_solver_that_draws_are_checked_too(tmp_path):
 
 
 @pytest.mark.parametrize("value", [1e308, 0.0, -5.0, math.nan, "one", None])
-def test_a_value_that_is_not_the_objective_is_refused(state, solver, value):
+def test_a_value_that_is_not_the_objective_raises_an_error(state, solver, value):
     forge(state, lambda arrays, header: header["memory"].update(value=value))
     with pytest.raises(CheckpointError, match=r"its objective is|'value' has the type|'value' holds"):
         run(state, solver)
@@ -129,14 +129,14 @@ def test_numbers_must_agree_with_one_evaluation(state, solver):
 
 
 @pytest.mark.parametrize("bound", [1e6, math.inf, math.nan, "high"])
-def test_a_bound_that_no_run_can_have_proved_is_refused(state, solver, bound):
+def test_a_bound_that_no_run_can_have_proved_raises_an_error(state, solver, bound):
     forge(state, lambda arrays, header: header["driver"]["certifier"].update(lower_bound=bound))
     with pytest.raises(CheckpointError, match=r"its lower bound is|'lower_bound'"):
         run(state, solver)
 
 
 @pytest.mark.parametrize("name", ["bundle_rows", "bundle_figures", "bundle_rest"])
-def test_planes_of_wrong_shape_or_type_are_refused(state, solver, name):
+def test_planes_of_wrong_shape_or_type_raise_an_error(state, solver, name):
     for wrong in (np.zeros(1), np.zeros((40, 3), np.float32), np.full((2, 2), np.nan)):
         run(state, solver, resume=False, steps=4)
         forge(state, lambda arrays, header, wrong=wrong: arrays.update({f"d:{name}": wrong}))
@@ -169,7 +169,7 @@ def odd_rows(rows):
         lambda arrays, header: header.update(fingerprint=[]),
     ],
 )
-def test_a_checkpoint_that_lacks_something_is_refused_in_one_sentence(tmp_path, change):
+def test_a_checkpoint_that_lacks_something_raises_an_error(tmp_path, change):
     path = tmp_path / "run.state"
     run(path, resume=False, steps=3)
     forge(path, change)

@@ -54,7 +54,7 @@ def forged(folder, arrays, header):
         ("weights", [1.0], "weights that do not fit"),
     ],
 )
-def test_numbers_out_of_range_are_refused(content, tmp_path, name, numbers, fault):
+def test_numbers_out_of_range_raise_an_error(content, tmp_path, name, numbers, fault):
     arrays, header = content
     path = forged(tmp_path, {**arrays, name: np.array(numbers, arrays[name].dtype)}, header)
     if fault is None:
@@ -66,7 +66,7 @@ def test_numbers_out_of_range_are_refused(content, tmp_path, name, numbers, faul
 
 
 @pytest.mark.parametrize("missing", ["starts", "labels", "weights", "attribute_names"])
-def test_arrays_that_are_missing_or_of_another_type_are_refused(content, tmp_path, missing):
+def test_arrays_that_are_missing_or_of_another_type_raise_an_error(content, tmp_path, missing):
     arrays, header = content
     with pytest.raises(CorpusFileError, match=f"no array '{missing}'"):
         open_corpus(forged(tmp_path, {name: a for name, a in arrays.items() if name != missing}, header))
@@ -78,7 +78,7 @@ def test_arrays_that_are_missing_or_of_another_type_are_refused(content, tmp_pat
 @pytest.mark.parametrize(
     "change", [{"labels": []}, {"labels": None}, {"input": 3}, {"input": {}}, {"transitions": 1}, {"attributes": {}}]
 )
-def test_a_header_that_does_not_fit_is_refused(content, tmp_path, change):
+def test_a_header_that_does_not_fit_raises_an_error(content, tmp_path, change):
     arrays, header = content
     with pytest.raises(CorpusFileError, match="the corpus is damaged"):
         open_corpus(forged(tmp_path, arrays, header | change))
@@ -101,7 +101,7 @@ def test_damage_and_other_files_are_one_sentence(content, tmp_path):
             open_corpus(path)
 
 
-def test_arrays_that_are_not_aligned_are_refused(content, tmp_path):
+def test_arrays_that_are_not_aligned_raise_an_error(content, tmp_path):
     data = forged(tmp_path, *content).read_bytes()
     size = int.from_bytes(data[:8], "little")
     layout = json.dumps(json.loads(data[8 : 8 + size])).encode()

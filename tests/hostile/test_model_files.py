@@ -60,18 +60,18 @@ def test_parameters_of_odd_types_are_left_out(content, parameters):
         {"kind": "columns", "n_columns": "2"},
     ],
 )
-def test_an_input_that_no_command_can_read_is_refused(content, kind_of_input):
+def test_an_input_that_no_command_can_read_raises_an_error(content, kind_of_input):
     with pytest.raises(ModelFileError, match=r"the model is damaged: it has (no|an input of no)"):
         Model.from_bytes(forged(content, lambda header: header.update(input=kind_of_input)))
 
 
 @pytest.mark.parametrize("kind", [None, [], {}, "other", 3])
-def test_attributes_of_no_kind_are_refused(content, kind):
+def test_attributes_of_no_kind_raise_an_error(content, kind):
     with pytest.raises(ModelFileError, match="attributes of no known kind"):
         Model.from_bytes(forged(content, lambda header: header.update(attributes={"kind": kind})))
 
 
-def test_labels_that_all_have_the_same_hash_are_refused(content):
+def test_labels_that_all_have_the_same_hash_raise_an_error(content):
     labels = [k * (2**61 - 1) for k in range(1000)]
     with pytest.raises(ModelFileError, match="labels that all have the same hash"):
         Model.from_bytes(forged(content, lambda header: header.update(labels=labels)))
@@ -119,7 +119,7 @@ def many_labels(n_labels):
 
 
 @pytest.mark.parametrize("ask", ["predict", "predict_marginals", "predict_proba"])
-def test_memory_is_refused_before_it_is_asked_for(ask, monkeypatch):
+def test_memory_raises_an_error_before_it_is_asked_for(ask, monkeypatch):
     model = many_labels(20_000)
     monkeypatch.setattr(memory_budget, "free_memory", lambda: 4 * 10**9)
     with pytest.raises(TooLarge) as refusal:
@@ -134,7 +134,7 @@ def test_memory_that_is_there_is_given_and_small_requests_are_not_looked_at(monk
     monkeypatch.setattr(memory_budget, "free_memory", lambda: 0)
     assert many_labels(50).predict([[["a"]]]) == [["l0"]]
     monkeypatch.setattr(memory_budget, "free_memory", lambda: None)
-    memory_budget.require_room(10**18, "Nobody", "can tell")
+    memory_budget.require_memory(10**18, "Nobody", "can tell")
 
 
 def test_free_memory_is_that_of_the_container_where_it_is_less(monkeypatch, tmp_path):

@@ -68,7 +68,7 @@ def small_model(scale=1.0):
 
 @pytest.mark.parametrize("ask", ["predict", "predict_marginals", "predict_proba"])
 @pytest.mark.parametrize("value", [1e308, -1e308, 1e291])
-def test_values_whose_scores_no_number_can_hold_are_told_with_their_sequence(ask, value):
+def test_values_whose_scores_no_number_can_hold_are_reported_with_their_sequence(ask, value):
     with pytest.raises(ScoreOverflow, match=r"^X\[2\]: the value .*; scale the values down\.$"):
         getattr(small_model(), ask)([[{"a": 1.0}], [], [{"b": 2.0}, {"a": value}]])
     assert getattr(small_model(), ask)([[{"unknown": value, "a": 0.5}]])

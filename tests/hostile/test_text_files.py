@@ -79,7 +79,7 @@ def test_the_linear_matcher_finds_what_backtracking_finds(regex, at_start, at_en
     assert matching.search(ready.expression, text) == (found and found[0])
 
 
-def test_work_beyond_bounds_ends_in_a_sentence(monkeypatch):
+def test_work_beyond_bounds_ends_in_an_error(monkeypatch):
     monkeypatch.setattr(matching, "MOST_CELLS", 1000)
     with pytest.raises(DataError, match=r"A regular expression of 4 characters is too long for a text of 300 bytes"):
         first_match(".*a.*!", b"a" * 300)

@@ -149,7 +149,7 @@ def test_what_cannot_be_read_says_why(data, sentence):
         Model.from_bytes(data)
 
 
-def test_mutated_models_end_in_a_sentence_or_tag_without_harm():
+def test_mutated_models_ends_in_an_error_or_tag_without_harm():
     random = np.random.default_rng(0)
     for sound in (CRFPP, WAPITI):
         tagged = 0

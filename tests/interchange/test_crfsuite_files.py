@@ -142,7 +142,7 @@ def test_what_we_write_crfsuite_tags_as_we_do(tmp_path):
         (["A", "\ud800"], "a", r"label '\\ud800' cannot be written as UTF-8"),
     ],
 )
-def test_what_the_format_cannot_hold_is_refused(labels, attribute, sentence, tmp_path):
+def test_what_the_format_cannot_hold_raises_an_error(labels, attribute, sentence, tmp_path):
     features = FeatureMap(np.array([0, 1]), np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), 2)
     model = Model(labels, ItemAttributes.of([attribute]), features, np.ones(1))
     with pytest.raises(ModelFileError, match=sentence):

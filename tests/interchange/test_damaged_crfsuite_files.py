@@ -51,7 +51,7 @@ def mutated(random: np.random.Generator) -> bytes:
     return bytes(data)
 
 
-def test_mutated_files_end_in_a_sentence_or_tag_without_harm():
+def test_mutated_files_ends_in_an_error_or_tag_without_harm():
     random = np.random.default_rng(0)
     refused = tagged = 0
     for _ in range(10_000):

@@ -10,6 +10,7 @@ import pytest
 
 PRESS = """
 import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process of a shell ignores it
 from numba.core import event
 from probe import first, seldom
 
@@ -49,6 +50,7 @@ def first(x):
 """
 FIT = """
 import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from fastcrf import CRF
 from fastcrf.jit import compile_notice
 compile_notice.compilation_begins = lambda: signal.raise_signal(signal.SIGINT)

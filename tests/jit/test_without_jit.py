@@ -36,7 +36,7 @@ def test_compiled_kernels_compute_what_plain_python_computes(plain):
         np.testing.assert_allclose(compiled[name], expected, rtol=rounding, atol=0.1 * rounding, err_msg=name)
 
 
-def test_solvers_that_draw_report_every_recursion_as_passes(plain):
+def test_stochastic_solvers_report_every_recursion_as_passes(plain):
     assert plain["passes"]
     for name, rows in plain["passes"].items():
         for reported, counted in rows:

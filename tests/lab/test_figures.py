@@ -48,7 +48,7 @@ def test_the_page_holds_the_curves_of_every_run_that_ran():
     assert (one["floor"], two["floor"]) == (1e-7, 0.01)
 
 
-def test_a_figure_of_another_kind_is_refused_before_the_work():
+def test_a_figure_of_another_kind_raises_an_error_before_the_work():
     with pytest.raises(ValueError, match=r"must end in \.png, \.svg, \.pdf, \.html; got 'figure\.doc'"):
         check_figure("figure.doc")
 

@@ -270,7 +270,7 @@ def test_the_sample_has_the_labels_of_the_whole(dataset):
     assert sample.problem(0.0, 1.0, 1).value(np.zeros(sample.features.n_weights)) > 0
 
 
-def test_solvers_that_draw_run_once_per_seed_and_others_once(dataset, tmp_path):
+def test_stochastic_solvers_run_once_per_seed_and_others_once(dataset, tmp_path):
     solvers = {name: SOLVERS[name] for name in ("lbfgs", "sgd")}
     experiment = Experiment([dataset], [L2], solvers, seeds=range(3), limits=Limits(passes=4.0))
     rows = run_experiment(experiment, Store(tmp_path))

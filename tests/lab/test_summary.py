@@ -56,7 +56,7 @@ def test_the_table_names_every_solver_and_why_one_was_skipped():
     assert "*0.05 (5.0)" in lines["steady"]
 
 
-def test_a_run_that_waited_for_a_core_is_told():
+def test_a_run_that_waited_for_a_core_is_reported():
     rows = [*run("one", "starved", 0, [1.0, 0.5], cpu_share=0.3), *run("one", "fed", 0, [1.0, 0.5], cpu_share=1.8)]
     text = in_words(compare(rows)[0])
     assert "starved got a core for 30% of its time" in text

@@ -223,7 +223,7 @@ FORGERIES = [
 
 
 @pytest.mark.parametrize(("part", "forgery", "fault"), FORGERIES)
-def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
+def test_a_forged_part_raises_an_error(part, forgery, fault):
     arrays, header = small_content()
     (header if part in header else arrays)[part] = forgery
     arrays = {name: array for name, array in arrays.items() if array is not None}
@@ -232,7 +232,7 @@ def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
     assert str(caught.value) == f"Cannot load the model: the model is damaged: it has {fault}."
 
 
-def test_attribute_names_that_are_no_utf8_are_refused():
+def test_attribute_names_that_are_no_utf8_raise_an_error():
     arrays, header = small_content()
     arrays["attribute_names"] = np.array([255, 98], np.uint8)
     with pytest.raises(ModelFileError, match="an attribute name that is not UTF-8"):
@@ -240,7 +240,7 @@ def test_attribute_names_that_are_no_utf8_are_refused():
 
 
 @given(st.data())
-def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
+def test_a_file_with_any_numbers_in_it_raises_an_error_or_tags(data):
     arrays, header = small_content()
     name = data.draw(st.sampled_from(sorted(arrays)))
     array = arrays[name].copy()

@@ -140,7 +140,7 @@ FORGERIES = [
 
 
 @pytest.mark.parametrize(("part", "forgery", "fault"), FORGERIES)
-def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
+def test_a_forged_part_raises_an_error(part, forgery, fault):
     arrays, header = content.pack(MODEL._content())
     (header if part in header else arrays)[part] = forgery
     with pytest.raises(ModelFileError) as caught:
@@ -160,7 +160,7 @@ def test_a_forged_part_is_refused_in_one_sentence(part, forgery, fault):
         ("attribute_keys", lambda keys: np.full_like(keys, keys[0]), "an attribute twice"),
     ],
 )
-def test_keys_that_point_nowhere_are_refused(name, forge, fault):
+def test_keys_that_point_nowhere_raise_an_error(name, forge, fault):
     arrays, header = content.pack(MODEL._content())
     arrays[name] = forge(arrays[name])
     with pytest.raises(ModelFileError, match=f"it has {fault}"):
@@ -168,7 +168,7 @@ def test_keys_that_point_nowhere_are_refused(name, forge, fault):
 
 
 @given(st.data())
-def test_a_file_with_any_numbers_in_it_is_refused_or_tags(data):
+def test_a_file_with_any_numbers_in_it_raises_an_error_or_tags(data):
     arrays, header = content.pack(MODEL._content())
     name = data.draw(st.sampled_from(sorted(arrays)))
     array = arrays[name].copy()

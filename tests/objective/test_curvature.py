@@ -99,14 +99,14 @@ def test_the_gradient_of_some_sequences_equals_enumeration():
     np.testing.assert_allclose(gradient, sum(loss.gradient(i, w) for i in SOME), atol=1e-12)
 
 
-def test_a_product_before_any_gradient_is_refused():
+def test_a_product_before_any_gradient_raises_an_error():
     problem, _, v, _ = case(0)
     for point in (problem.curvature(), problem.differentiated_curvature()):
         with pytest.raises(ValueError, match="requires a gradient at the same point"):
             point.product(v)
 
 
-def test_as_much_is_kept_as_there_is_room_for(monkeypatch):
+def test_as_much_is_kept_as_there_is_space_for(monkeypatch):
     problem, w, v, _ = case(0)
     monkeypatch.setattr(curvature, "SMALL", 0)
     monkeypatch.setattr(curvature, "free_memory", lambda: 1000)

@@ -45,8 +45,8 @@ def both(seed, values=False, c1=0.0, c2=0.3, n_labels=3):
 class InPieces(Corpus):
     """A corpus that is worked on one sequence at a time."""
 
-    def stretches(self, occurrences=1):
-        return super().stretches(1)
+    def slices(self, occurrences=1):
+        return super().slices(1)
 
 
 def occurrences_of(corpus, n_attributes):
@@ -107,7 +107,7 @@ def test_weights_that_differ_within_a_group_are_joined_by_their_sum():
 
 @pytest.mark.parametrize("values", [False, True])
 @pytest.mark.parametrize("n_labels", [3, 24])  # with 24, attributes of few labels are cells of the table
-def test_solvers_that_draw_see_the_same_problem(values, n_labels):
+def test_stochastic_solvers_see_the_same_problem(values, n_labels):
     merged, _ = both(7, values, n_labels=n_labels)
     drawn = Problem(merged.corpus, merged.features, c2=0.3)
     v = np.random.default_rng(2).normal(size=merged.n_weights)

@@ -91,7 +91,7 @@ def test_sequences_drawn_one_by_one_are_not_copied_and_a_partition_is_kept():
     assert divided.blocks.chains.bounds.tolist() == [0, 2, 4]
 
 
-def test_idle_features_stay_zero_in_blocks_too():
+def test_idle_features_stay_zero_in_blocks_as_well():
     corpus, features, _, _ = with_idle_attributes(3)
     problem = Problem(corpus, features, c2=0.5)
     part = problem.part(np.zeros(problem.n_weights), 2)

@@ -68,7 +68,7 @@ def test_every_evaluation_is_that_of_the_shifted_objective(n_jobs):
     loss, expected = problem.expected_counts(v)
     assert loss + C2 * (v @ v) == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(expected - problem.observed_counts() + 2 * C2 * v, slope, rtol=1e-10, atol=1e-12)
-    assert problem.expected_counts_by_mass(v, 2)[0] == pytest.approx(loss, rel=1e-12)
+    assert problem.expected_counts_by_sum(v, 2)[0] == pytest.approx(loss, rel=1e-12)
 
 
 def test_hessians_and_gradients_of_some_sequences_are_those_at_the_whole_weights():
@@ -95,7 +95,7 @@ def test_the_optimum_is_that_of_the_shifted_objective(name):
 
 
 @pytest.mark.parametrize("name", [name for name in ABLE if name not in EXACT])
-def test_others_come_near_it_too(name):
+def test_others_come_near_it_as_well(name):
     prior, start = random_prior(scale=2.0), np.zeros(FEATURES.n_weights)
     problem, lowest = make(prior), solution(make(prior)).certificate.objective
     *_, last = islice(registry.make(name).iterate(problem, start.copy()), 300)
@@ -209,7 +209,7 @@ def test_a_part_has_the_prior_of_its_features():
     assert descent.loss(np.arange(corpus.n_sequences)) == pytest.approx(problem.value(v), rel=1e-12)
 
 
-def test_what_a_prior_cannot_do_is_refused_with_a_sentence():
+def test_what_a_prior_cannot_do_raises_an_error():
     prior = random_prior()
     with pytest.raises(ValueError, match=r"the mean of an L2 penalty alone, but c1=0.5; set c1=0"):
         Problem(CORPUS, FEATURES, 0.5, 0.5, prior=prior)

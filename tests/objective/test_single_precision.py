@@ -48,7 +48,7 @@ def test_values_weights_of_sequences_and_a_prior_count():
     assert_close(problem, weights_of(problem))
 
 
-def test_merged_attributes_have_a_rough_gradient_too():
+def test_merged_attributes_have_a_rough_gradient_as_well():
     corpus = random_corpus(3, lengths=LENGTHS)
     twice = corpus._replace(
         offsets=2 * corpus.offsets,

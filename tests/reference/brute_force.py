@@ -19,7 +19,7 @@ def path_score(scores, transitions, labels):
 
 
 def grams_of(labels):
-    """All stretches of two labels or more."""
+    """All slices of two labels or more."""
     return [tuple(labels[first:last]) for last in range(2, len(labels) + 1) for first in range(last - 1)]
 
 

@@ -56,9 +56,9 @@ class Counted:
         self.passes += 1
         return self.problem.expected_counts(w)
 
-    def expected_counts_by_mass(self, w, n_groups):
+    def expected_counts_by_sum(self, w, n_groups):
         self.passes += 1
-        return self.problem.expected_counts_by_mass(w, n_groups)
+        return self.problem.expected_counts_by_sum(w, n_groups)
 
     def subset_gradient(self, w, sequences):
         self.passes += len(sequences) / self.problem.n_sequences

@@ -63,8 +63,8 @@ def smoothed(smoothing, n_labels):
 
 
 def right_parts(path, gold, length):
-    """Labels of `path`, and stretches of up to so many labels behind the first, that are those of the gold labeling at
-    their place: bigrams or, in a chain of higher order all of whose histories are known, states."""
+    """Labels of `path`, and slices of up to so many labels behind the first, that are those of the gold labeling at
+    their place: bigrams or, in a chain of higher order all of whose contexts are known, states."""
     right = sum(a == b for a, b in zip(path, gold, strict=True))
     ends = ((max(0, t - length), t) for t in range(2, len(path) + 1))
     return right + sum(list(path[first:last]) == list(gold[first:last]) for first, last in ends)
@@ -114,15 +114,15 @@ def eg(corpus, features, c2, n_steps, initial=3.0):
 
 class Marginals:
     """What a dual point of SDCA is: for each sequence the marginals of as many labels in a row as the model looks at,
-    by position, and of those that two such stretches share."""
+    by position, and of those that two such slices share."""
 
     def __init__(self, paths, n_labels, order):
         T, K = len(paths[0]), n_labels
         size = min(T, order + 1)
         wholes = [(t - size, t) for t in range(size, T + 1)]
-        stretches = wholes + [(first + 1, last) for first, last in wholes[:-1]]
-        columns = [np.zeros((len(paths), K ** (last - first))) for first, last in stretches]
-        for (first, last), column in zip(stretches, columns, strict=True):
+        slices = wholes + [(first + 1, last) for first, last in wholes[:-1]]
+        columns = [np.zeros((len(paths), K ** (last - first))) for first, last in slices]
+        for (first, last), column in zip(slices, columns, strict=True):
             digits = np.array(paths)[:, first:last] @ K ** np.arange(last - first)
             column[np.arange(len(paths)), digits] = 1.0
         self.table = np.hstack(columns)
@@ -132,7 +132,7 @@ class Marginals:
         return np.exp(logs) @ self.table
 
     def coefficients(self):
-        """H = sum of -m log m over stretches, minus that over what two of them share."""
+        """H = sum of -m log m over slices, minus that over what two of them share."""
         return self.shared
 
 

@@ -17,13 +17,13 @@ def bisect(rising, low=-1e6, high=1e6):
 
 
 class PlainScaling:
-    """Expected and observed counts, masses, and the two maps. c2 |w|^2 = |w|^2 / (2 sigma^2)."""
+    """Expected and observed counts, sums, and the two maps. c2 |w|^2 = |w|^2 / (2 sigma^2)."""
 
     def __init__(self, corpus, features, c2):
         self.loss, self.c2 = EnumeratedLoss(corpus, features), c2
         self.n = corpus.n_sequences
         self.observed = sum(self.loss.weights[i] * self.loss.gold[i] for i in range(self.n))
-        self.masses = [self.loss.counts[i].sum(axis=1).max() for i in range(self.n)]
+        self.sums = [self.loss.counts[i].sum(axis=1).max() for i in range(self.n)]
 
     def expected(self, i, w):
         return self.loss.weights[i] * self.loss.probabilities(i, w) @ self.loss.counts[i]
@@ -33,22 +33,22 @@ class PlainScaling:
 
     def gis(self, w):
         """Darroch & Ratcliff; penalized: Chen & Rosenfeld."""
-        return self._scaled(w, [max(self.masses)] * self.n)
+        return self._scaled(w, [max(self.sums)] * self.n)
 
     def iis(self, w):
         """Lafferty, McCallum & Pereira, Algorithm T."""
-        return self._scaled(w, self.masses)
+        return self._scaled(w, self.sums)
 
-    def _scaled(self, w, masses):
+    def _scaled(self, w, sums):
         expected, moved = np.array([self.expected(i, w) for i in range(self.n)]), w.copy()
         for f in range(len(w)):
             column = expected[:, f]
             if self.c2 == 0.0 and self.observed[f] == 0.0:
-                moved[f] -= np.log(1e8) / np.array(masses)[column > 0].max() if column.sum() > 0 else 0.0
+                moved[f] -= np.log(1e8) / np.array(sums)[column > 0].max() if column.sum() > 0 else 0.0
                 continue
 
             def excess(d, f=f, column=column):
-                grown = column[column > 0] @ np.exp(np.array(masses)[column > 0] * d)
+                grown = column[column > 0] @ np.exp(np.array(sums)[column > 0] * d)
                 return grown + 2 * self.c2 * (w[f] + d) - self.observed[f]
 
             moved[f] += bisect(excess)
@@ -58,7 +58,7 @@ class PlainScaling:
         """yang2012, eq. 3.9, NaN where it is undefined."""
         expected = sum(self.expected(i, w) for i in range(self.n))
         with np.errstate(invalid="ignore", divide="ignore"):
-            return w + np.log(self.observed / (expected + 2 * self.c2 * w)) / max(self.masses)
+            return w + np.log(self.observed / (expected + 2 * self.c2 * w)) / max(self.sums)
 
 
 def staggered_aitken(mapping, value, w, n_cycles, gamma):

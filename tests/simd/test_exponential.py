@@ -10,7 +10,7 @@ def test_exponentiate_equals_exp_to_the_last_digits():
     np.testing.assert_allclose(x, expected, rtol=8e-16)
 
 
-def test_exponentiate_touches_only_its_stretch_and_never_underflows_to_zero():
+def test_exponentiate_touches_only_its_slice_and_never_underflows_to_zero():
     x = np.array([1.0, -1e300, -800.0, 2.0])
     exponentiate(x[1:3])
     assert x[0] == 1.0

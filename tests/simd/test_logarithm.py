@@ -10,7 +10,7 @@ def test_logarithms_are_right_to_the_last_digits():
     np.testing.assert_allclose(x, expected, rtol=1e-15, atol=0.0)
 
 
-def test_logarithms_are_taken_of_nothing_but_the_stretch():
+def test_logarithms_are_taken_of_nothing_but_the_slice():
     x = np.array([3.0, 1.0, 2.0, 3.0])
     take_logarithms(x[1:3])
     np.testing.assert_allclose(x, [3.0, 0.0, np.log(2.0), 3.0], rtol=1e-15)

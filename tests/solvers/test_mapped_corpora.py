@@ -77,14 +77,14 @@ def test_a_corpus_in_another_order_and_one_without_rare_attributes_are_mapped_an
 
 
 @pytest.mark.parametrize("values", [False, True])
-def test_features_and_counts_do_not_depend_on_where_stretches_end(values, monkeypatch):
+def test_features_and_counts_do_not_depend_on_where_slices_end(values, monkeypatch):
     corpus = random_corpus(5, lengths=(3, 1, 4, 2, 6, 1, 1), values=values, weights=values)
     options = [{}, {"all_states": True}, {"min_freq": 1.0}, {"drop_negative": True}]
     whole = [build_feature_map(corpus, 6, 3, **each) for each in options]
     counts = [count_gold(corpus, features) for features in whole]
-    stretches = Corpus.stretches
-    monkeypatch.setattr(Corpus, "stretches", lambda self: stretches(self, 2))
-    assert len(list(corpus.stretches())) > 3
+    slices = Corpus.slices
+    monkeypatch.setattr(Corpus, "slices", lambda self: slices(self, 2))
+    assert len(list(corpus.slices())) > 3
     for each, features, counted in zip(options, whole, counts, strict=True):
         for one, other in zip(build_feature_map(corpus, 6, 3, **each), features, strict=True):
             np.testing.assert_array_equal(one, other)

@@ -90,7 +90,7 @@ def test_more_than_the_machine_has_is_a_sentence_with_a_remedy(monkeypatch, form
     assert f"{gigabytes:.3g} GB with storage={form!r}, more than the memory of this machine" in str(raised.value)
 
 
-def test_what_the_system_refuses_is_the_same_sentence(monkeypatch):
+def test_what_the_system_rejects_is_the_same_message(monkeypatch):
     def refuse(*shape_and_type):
         raise MemoryError
 

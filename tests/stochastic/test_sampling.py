@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from fastcrf.stochastic.sampling import (
     build_trees,
-    draw_mixture,
-    draw_uniform,
-    draw_unseen_first,
     epoch_permutation,
     epoch_uniforms,
     find_leaf,
     leaves_of,
     mixture_probability,
+    sample_mixture,
+    sample_uniform,
+    sample_unseen_first,
     set_leaf,
     unseen_first_probability,
 )
@@ -79,7 +79,7 @@ def test_leaves_are_found_as_often_as_they_weigh():
 def test_a_mixture_has_its_share_of_uniform_draws(share):
     values = np.array([3.0, 0.0, 1.0, 5.0, 1.0])
     sums, _ = trees(values)
-    found = np.bincount([draw_mixture(u, share, 5, sums) for u in epoch_uniforms(2, 0, 20_000)], minlength=5)
+    found = np.bincount([sample_mixture(u, share, 5, sums) for u in epoch_uniforms(2, 0, 20_000)], minlength=5)
     np.testing.assert_allclose(found / 20_000, share / 5 + (1 - share) * values / 10.0, atol=0.015)
 
 
@@ -88,12 +88,12 @@ def test_without_leaves_a_mixture_is_uniform(u, n):
     sums, _ = trees([0.0] * n)
     share = 0.5
     expected = int((u / share if u < share else (u - share) / (1 - share)) * n)
-    assert draw_mixture(u, share, n, sums) == expected
+    assert sample_mixture(u, share, n, sums) == expected
 
 
 @given(st.floats(0.0, 1.0), st.integers(1, 10**9))
 def test_a_uniform_draw_is_one_of_n(u, n):
-    assert 0 <= draw_uniform(u, n) < n
+    assert 0 <= sample_uniform(u, n) < n
 
 
 def test_randomness_depends_on_seed_and_epoch_alone():
@@ -111,13 +111,13 @@ def test_unseen_sequences_come_first_in_their_order_and_then_by_weight():
     rng = np.random.default_rng(0)
     while len(drawn) < 4:
         sums, _ = trees(values)
-        i = draw_unseen_first(rng.random(), order, len(drawn), 0.0, sums)
+        i = sample_unseen_first(rng.random(), order, len(drawn), 0.0, sums)
         if i not in drawn:
             assert i == order[len(drawn)]
             drawn.append(int(i))
             values[i] = i + 1.0
     sums, _ = trees(values)
-    counts = np.bincount([draw_unseen_first(u, order, 4, 0.0, sums) for u in rng.random(20_000)], minlength=4)
+    counts = np.bincount([sample_unseen_first(u, order, 4, 0.0, sums) for u in rng.random(20_000)], minlength=4)
     np.testing.assert_allclose(counts / 20_000, np.array(values) / sum(values), atol=0.015)
 
 
@@ -125,7 +125,7 @@ def test_an_unseen_sequence_has_the_probability_of_the_unseen_share():
     order, (sums, _) = np.arange(4), trees([1.0, 3.0, 0.0, 0.0])
     uniforms = (np.arange(4000) + 0.5) / 4000
     for share, of_seen in [(0.0, [0.25, 0.75]), (0.6, [0.4, 0.6]), (1.0, [0.5, 0.5])]:
-        counts = np.bincount([draw_unseen_first(u, order, 2, share, sums) for u in uniforms], minlength=4)
+        counts = np.bincount([sample_unseen_first(u, order, 2, share, sums) for u in uniforms], minlength=4)
         np.testing.assert_allclose(counts / 4000, [*np.multiply(of_seen, 0.5), 0.5, 0.0], atol=1e-3)
 
 

@@ -16,7 +16,7 @@ def full_disk(*_):
 
 
 @pytest.mark.parametrize("at", ["fsync", "replace"])
-def test_a_full_disk_leaves_the_old_file_whole_and_is_told_of_the_file_that_was_asked_for(tmp_path, monkeypatch, at):
+def test_a_full_disk_leaves_the_old_file_whole_and_names_the_requested_file(tmp_path, monkeypatch, at):
     target = tmp_path / "model.crf"
     target.write_bytes(b"old")
     monkeypatch.setattr(atomic_write.os, at, full_disk)
@@ -27,7 +27,7 @@ def test_a_full_disk_leaves_the_old_file_whole_and_is_told_of_the_file_that_was_
     assert os.listdir(tmp_path) == ["model.crf"]
 
 
-def test_a_folder_that_is_not_there_is_told_by_the_name_that_was_asked_for(tmp_path):
+def test_a_folder_that_is_not_there_is_reported_by_the_name_that_was_asked_for(tmp_path):
     target = tmp_path / "nowhere" / "model.crf"
     with pytest.raises(OSError, match="No such file") as caught:
         replace_file(target, b"new")
@@ -48,7 +48,7 @@ def test_a_fault_of_the_caller_stays_the_callers(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_what_cannot_be_replaced_is_told_before_the_work(tmp_path):
+def test_what_cannot_be_replaced_is_reported_before_the_work(tmp_path):
     check_replaceable(tmp_path / "new")
     with pytest.raises(OSError, match="folder, pipe or device"):
         check_replaceable(tmp_path)

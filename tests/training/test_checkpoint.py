@@ -94,7 +94,7 @@ def test_resume_without_a_checkpoint_starts_at_the_beginning(tmp_path):
         ("version", {}),
     ],
 )
-def test_a_checkpoint_of_something_else_is_refused_in_one_sentence(part, changed, tmp_path, monkeypatch):
+def test_a_checkpoint_of_something_else_raises_an_error(part, changed, tmp_path, monkeypatch):
     path = tmp_path / "run.state"
     run("sag", path, steps=2)
     if part == "version":
@@ -107,7 +107,7 @@ def test_a_checkpoint_of_something_else_is_refused_in_one_sentence(part, changed
 
 
 @pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"\x10\0\0\0\0\0\0\0{}"])
-def test_a_damaged_checkpoint_is_refused_in_one_sentence(content, tmp_path):
+def test_a_damaged_checkpoint_raises_an_error(content, tmp_path):
     path = tmp_path / "run.state"
     path.write_bytes(content)
     with pytest.raises(CheckpointError, match="start over"):

@@ -89,12 +89,12 @@ def test_the_default_start_is_zero():
     assert minimize(toy, LBFGS(), stop=[MaxIterations(0)]).weights.tolist() == [0.0] * toy.n_weights
 
 
-def test_weights_of_another_length_are_refused():
+def test_weights_of_another_length_raise_an_error():
     with pytest.raises(ValueError, match=r"The problem has 21 weights; got an array of shape \(3,\)"):
         minimize(ToyProblem(), LBFGS(), np.zeros(3))
 
 
-def test_a_penalty_that_the_solver_does_not_handle_is_refused_before_the_start():
+def test_a_penalty_that_the_solver_does_not_handle_raises_an_error_before_the_start():
     toy = ToyProblem(c1=1.0)
     with pytest.raises(ValueError, match="lbfgs has no L1 penalty, but c1=1: set c1=0"):
         minimize(toy, LBFGS())

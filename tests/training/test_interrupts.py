@@ -59,7 +59,7 @@ def test_the_second_ctrl_c_interrupts_at_once():
     assert toy.evaluations == 5
 
 
-def test_ctrl_c_in_a_callback_ends_the_run_too():
+def test_ctrl_c_in_a_callback_ends_the_run_as_well():
     def press(row):
         if row["step"] == 2:
             signal.raise_signal(signal.SIGINT)

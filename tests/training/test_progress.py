@@ -27,7 +27,7 @@ def test_a_row_in_one_line_has_objective_gap_passes_and_seconds():
     assert text == "step 7  objective 13,139.27  gap 3.2e-04  f1 0.9361  trials 1  1.2 s  passes 9"
 
 
-def test_a_line_has_as_much_as_there_is_room_for_and_what_matters_first():
+def test_a_line_has_as_much_as_there_is_space_for_and_what_matters_first():
     row = {"step": 7, "objective": 13139.271, "relative_gap": 3.2e-4, "passes": 9.0, "seconds": 1.25, "f1": 0.93612}
     assert line(row, 50) == "step 7  objective 13,139.27  gap 3.2e-04"
     assert line(row, 51) == "step 7  objective 13,139.27  gap 3.2e-04  f1 0.9361"

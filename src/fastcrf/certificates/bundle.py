@@ -179,8 +179,8 @@ class Bundle:
         """Restore a copy of `state` exactly."""
         used = len(state["rows"])
         figures, rest = np.empty((2, used)), np.empty(2)
-        for name, room in (("rows", self.rows[:used]), ("figures", figures), ("rest", rest)):
-            take("the certificate", name, state, room)
+        for name, array in (("rows", self.rows[:used]), ("figures", figures), ("rest", rest)):
+            take("the certificate", name, state, array)
         self.reach, has_combination = float(rest[0]), used > 0 and bool(rest[1])
         self.heights[:used], self.bounds[:used] = figures
         self.combination = 0 if has_combination else None

@@ -41,8 +41,8 @@ class Allowed(NamedTuple):
     c1: float
     factors: Floats
 
-    def at(self, stretch: slice) -> Floats | float:
-        return self.c1 * self.factors[stretch] if len(self.factors) else self.c1
+    def at(self, part: slice) -> Floats | float:
+        return self.c1 * self.factors[part] if len(self.factors) else self.c1
 
 
 def lay_plane(point: Floats, gradient: Floats, ridge: float, allowed: Allowed, row: Singles) -> Laid:
@@ -107,12 +107,12 @@ def curvature(rows: Singles, order: Longs, allowed: Allowed) -> tuple[Floats, Fl
     """
     gram, offset = np.zeros((len(order), len(order))), np.zeros(len(order))
     for start in range(0, rows.shape[1], BLOCK):
-        stretch = slice(start, start + BLOCK)
-        some = rows[order, stretch].astype(np.float64)  # large products cancel in the best combination
+        part = slice(start, start + BLOCK)
+        some = rows[order, part].astype(np.float64)  # large products cancel in the best combination
         if allowed.c1 == 0.0:
             gram += some @ some.T
             continue
-        free = allowed.at(stretch)
+        free = allowed.at(part)
         signs = np.where(some[0] >= 0.0, 1.0, -1.0) * (np.abs(some[0]) >= free)
         turned = some * signs
         gram += turned @ turned.T

@@ -47,8 +47,8 @@ def learn_alone(shard: Shard, c2: float, epochs: int, seed: int) -> tuple[Travel
 def occurrences(shard: Shard) -> Floats:
     """Count the occurrences of each feature's attribute; for a transition, the positions."""
     features, counts = shard.problem.features, np.zeros(shard.features.n_attributes, np.int64)
-    for stretch in shard.corpus.stretches():
-        counts += np.bincount(stretch.attributes, minlength=len(counts))
+    for part in shard.corpus.slices():
+        counts += np.bincount(part.attributes, minlength=len(counts))
     states = np.repeat(counts, np.diff(features.offsets))
     return np.concatenate((states, np.full(len(features.sources), shard.corpus.n_positions))).astype(np.float64)
 

@@ -60,8 +60,8 @@ def from_encoded(encoded: EncodedCorpus) -> Place:
 
     def place(client: Any, n_shards: int) -> Placed:
         bounds = even_bounds(encoded.corpus, n_shards)
-        stretches = [client.submit(shard.map_stretch, encoded.path, *ends, pure=False) for ends in bounds]
-        return Placed(stretches, encoded.attributes, encoded.labels)
+        slices = [client.submit(shard.map_slice, encoded.path, *ends, pure=False) for ends in bounds]
+        return Placed(slices, encoded.attributes, encoded.labels)
 
     return place
 
@@ -70,8 +70,8 @@ def from_client(corpus: Corpus, attributes: Attributes, labels: list[Any]) -> Pl
     """Place a corpus that the client has encoded. Replacements of lost workers receive their shard again."""
 
     def place(client: Any, n_shards: int) -> Placed:
-        stretches = [corpus.stretch(*ends) for ends in even_bounds(corpus, n_shards)]
-        return Placed(client.scatter(stretches, hash=False), attributes, labels)
+        slices = [corpus.slice_of(*ends) for ends in even_bounds(corpus, n_shards)]
+        return Placed(client.scatter(slices, hash=False), attributes, labels)
 
     return place
 

@@ -102,9 +102,9 @@ def size_of(corpus: Corpus) -> int:
     return corpus.n_sequences
 
 
-def map_stretch(path: str, first: int, last: int) -> Corpus:
+def map_slice(path: str, first: int, last: int) -> Corpus:
     """Map some sequences of an encoded corpus, which stay on the disk."""
-    return open_corpus(path).corpus.stretch(first, last)
+    return open_corpus(path).corpus.slice_of(first, last)
 
 
 def counts_of(corpus: Corpus, sizes: tuple[int, int], order: int) -> FeatureCounts:

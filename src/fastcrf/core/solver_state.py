@@ -84,13 +84,13 @@ def _check_item(name: str, item: str, kept: StateField, array: np.ndarray, n_wei
         raise _mismatch(name, item, f"holds numbers outside {kept.low:g} to {kept.high:g}")
 
 
-def take(name: str, item: str, state: Mapping[str, Any], room: np.ndarray) -> None:
-    """Copy an array of a state into `room`, which has the required shape and type. Writes: room."""
+def take(name: str, item: str, state: Mapping[str, Any], target: np.ndarray) -> None:
+    """Copy an array of a state into `target`, which has the required shape and type. Writes: target."""
     array = np.asarray(state[item])
-    if array.shape != room.shape or array.dtype != room.dtype:
-        found, needed = f"{array.dtype}{list(array.shape)}", f"{room.dtype}{list(room.shape)}"
+    if array.shape != target.shape or array.dtype != target.dtype:
+        found, needed = f"{array.dtype}{list(array.shape)}", f"{target.dtype}{list(target.shape)}"
         raise _mismatch(name, item, f"is {found} but this data and these options require {needed}")
-    room[...] = array
+    target[...] = array
 
 
 def _mismatch(name: str, item: str, what: str) -> StateMismatch:

@@ -18,7 +18,7 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-STRETCH = 1 << 23  # attribute occurrences per slice, where the entire corpus at once would need too much memory
+SLICE = 1 << 23  # attribute occurrences per slice, where the entire corpus at once would need too much memory
 
 
 class Corpus(NamedTuple):
@@ -41,7 +41,7 @@ class Corpus(NamedTuple):
     def n_positions(self) -> int:
         return int(self.starts[-1])
 
-    def stretch(self, first: int, last: int) -> Corpus:
+    def slice_of(self, first: int, last: int) -> Corpus:
         """Return sequences first..last-1 as a corpus; its starts and offsets are copies, the rest are views."""
         starts = self.starts[first : last + 1]
         offsets = self.offsets[starts[0] : starts[-1] + 1]
@@ -54,13 +54,13 @@ class Corpus(NamedTuple):
             weights=self.weights[first:last],
         )
 
-    def stretches(self, occurrences: int = STRETCH) -> Iterator[Corpus]:
+    def slices(self, occurrences: int = SLICE) -> Iterator[Corpus]:
         """Yield the entire corpus in order, in slices of about `occurrences` attribute occurrences."""
         reached = self.offsets[self.starts]
         targets = np.arange(occurrences, max(int(reached[-1]), 1), occurrences)
         bounds = np.unique(np.concatenate(([0], np.searchsorted(reached, targets), [self.n_sequences])))
         for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            yield self.stretch(first, last)
+            yield self.slice_of(first, last)
 
 
 class FeatureMap(NamedTuple):
@@ -68,7 +68,7 @@ class FeatureMap(NamedTuple):
 
     The vector is [state weights | transition weights]: state weights by attribute and then label, transition weights by
     source and then target. It has no padding, so norms, counts and penalties need no masks. In a chain of higher order,
-    sources are label contexts of one label or more (features/histories.py): bigrams, trigrams ...
+    sources are label contexts of one label or more (features/label_contexts.py): bigrams, trigrams ...
     """
 
     offsets: Longs  # [A + 1] first state weight of each attribute

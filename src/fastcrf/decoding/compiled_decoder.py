@@ -6,10 +6,10 @@ import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints
 from fastcrf.decoding import plain_decoder as plain_decoder
-from fastcrf.decoding.input_checks import require_room_for, require_room_for_states
+from fastcrf.decoding.input_checks import require_memory_for, require_memory_for_states
 from fastcrf.decoding.scores import fill_transitions, score_positions
 from fastcrf.decoding.viterbi import best_labels
-from fastcrf.features.histories import known_histories, make_tree
+from fastcrf.features.label_contexts import known_contexts, make_tree
 from fastcrf.features.transitions import transition_matrix
 from fastcrf.higher_order.any_order import edges_from, lattice_of
 from fastcrf.inference.expectations import infer
@@ -20,19 +20,19 @@ from fastcrf.simd.widths import choose_width
 
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
     """Return the best label id of each position, [P]; ties go to the lowest id."""
-    require_room_for(features.n_labels, corpus.n_positions, squares=1, rows=1)
+    require_memory_for(features.n_labels, corpus.n_positions, squares=1, rows=1)
     if features.order == 1:
         return best_labels(corpus, features, weights)
-    from fastcrf.decoding.history_viterbi import best_labels_of_histories
+    from fastcrf.decoding.context_viterbi import best_labels_of_contexts
 
-    return best_labels_of_histories(corpus, features, weights, *prepared(corpus, features, weights))
+    return best_labels_of_contexts(corpus, features, weights, *prepared(corpus, features, weights))
 
 
 def prepared(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[AnyEdges, AnyLattice]:
     """Return edges, and work space for the longest sequence."""
-    require_room_for_states(corpus, features, rows=8, columns=3)
+    require_memory_for_states(corpus, features, rows=8, columns=3)
     K, padded = features.n_labels, choose_width(features.n_labels)[1]
-    tree = None if features.order == 1 else make_tree(known_histories(features), K)
+    tree = None if features.order == 1 else make_tree(known_contexts(features), K)
     longest = int(np.diff(corpus.starts).max(initial=1))
     edges = edges_from(tree, transition_matrix(features, weights), padded)
     return edges, lattice_of(tree, longest, K, padded)
@@ -45,7 +45,7 @@ def posteriors(corpus: Corpus, features: FeatureMap, weights: Floats) -> Floats:
 
 def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
     """Compute p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
-    require_room_for(features.n_labels, corpus.n_positions, squares=6, rows=5)
+    require_memory_for(features.n_labels, corpus.n_positions, squares=6, rows=5)
     edges, lattice = prepared(corpus, features, weights)
     probabilities = np.empty((corpus.n_positions, features.n_labels))
     log_z = np.zeros(corpus.n_sequences)

@@ -5,29 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap
-from fastcrf.features.histories import known_histories
-from fastcrf.system.memory_budget import SMALL, require_room
+from fastcrf.features.label_contexts import known_contexts
+from fastcrf.system.memory_budget import SMALL, require_memory
 
 
-def require_room_for(n_labels: int, n_positions: int, squares: int, rows: int) -> None:
+def require_memory_for(n_labels: int, n_positions: int, squares: int, rows: int) -> None:
     """Raise if so many matrices [K, K] and so many [P, K] would fill the memory."""
     n_bytes = 8 * n_labels * (squares * n_labels + rows * n_positions)
     if n_bytes > SMALL:
         what = f"Tagging {n_positions:,} tokens with {n_labels:,} labels"
-        require_room(n_bytes, what, "tag fewer at a time, or use a model with fewer labels")
+        require_memory(n_bytes, what, "tag fewer at a time, or use a model with fewer labels")
 
 
-def require_room_for_states(corpus: Corpus, features: FeatureMap, rows: int, columns: int) -> None:
+def require_memory_for_states(corpus: Corpus, features: FeatureMap, rows: int, columns: int) -> None:
     """Raise if so many [H, K] and, for each position of the longest sequence, [H] would fill the memory."""
     if features.order == 1:
         return
-    longest, H, K = int(np.diff(corpus.starts).max(initial=1)), len(known_histories(features)), features.n_labels
+    longest, H, K = int(np.diff(corpus.starts).max(initial=1)), len(known_contexts(features)), features.n_labels
     n_bytes = 8 * H * (rows * K + columns * longest)
     if n_bytes > SMALL:
-        what = (
-            f"Tagging sequences of up to {longest:,} tokens in a chain of order {features.order} with {H:,} histories"
-        )
-        require_room(n_bytes, what, "tag shorter sequences, or use a model of a lower order")
+        what = f"Tagging sequences of up to {longest:,} tokens in a chain of order {features.order} with {H:,} contexts"
+        require_memory(n_bytes, what, "tag shorter sequences, or use a model of a lower order")
 
 
 SAFE_WEIGHT = 1e270  # no corpus has so many attributes that weights below could add up to LARGEST_SCORE

@@ -6,7 +6,7 @@ calls of NumPy a position, on [K, K] arrays, are slower than compiled code but r
 Inference is in the log domain, normalized at each position; the largest score of each position and the largest
 transition are taken off first, so that what matters is near 0, where doubles are dense, however large the scores were.
 
-The states of a chain of order 1 are its labels, those of others known histories (histories.py): best and alpha are
+The states of a chain of order 1 are its labels, those of others known histories (label_contexts.py): best and alpha are
 arrays [S], steps [S, K].
 """
 
@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
-from fastcrf.decoding.input_checks import require_room_for, require_room_for_states
-from fastcrf.features.histories import Tree, known_histories, make_tree, states_of, with_shorter
+from fastcrf.decoding.input_checks import require_memory_for, require_memory_for_states
+from fastcrf.features.label_contexts import Tree, known_contexts, make_tree, states_of, with_shorter
 from fastcrf.features.transitions import transition_matrix
 from fastcrf.inference.score_range import DENSE
 
@@ -71,7 +71,7 @@ def make_steps(features: FeatureMap, weights: Floats) -> Steps:
     scores = transition_matrix(features, weights)
     if features.order == 1:
         return Steps(scores, None, 0.0)
-    tree = make_tree(known_histories(features), features.n_labels)
+    tree = make_tree(known_contexts(features), features.n_labels)
     return Steps(with_shorter(scores, tree), tree, 0.0)
 
 
@@ -84,8 +84,8 @@ def near_zero(scores: Floats, steps: Steps) -> tuple[Floats, Floats, Steps]:
 @np.errstate(all="ignore")
 def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
     """Return the best label id of each position, [P]; ties go to the lowest id."""
-    require_room_for(features.n_labels, corpus.n_positions, squares=3, rows=4)
-    require_room_for_states(corpus, features, rows=6, columns=2)
+    require_memory_for(features.n_labels, corpus.n_positions, squares=3, rows=4)
+    require_memory_for_states(corpus, features, rows=6, columns=2)
     scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
     labels, best = np.empty(corpus.n_positions, np.int32), best_path if steps.tree is None else best_states
     for first, last in pairwise(corpus.starts.tolist()):
@@ -153,8 +153,8 @@ def is_lower(last: Longs, came_from: list[Longs], one: int, other: int) -> bool:
 @np.errstate(all="ignore")
 def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
     """Compute p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
-    require_room_for(features.n_labels, corpus.n_positions, squares=3, rows=6)
-    require_room_for_states(corpus, features, rows=6, columns=4)
+    require_memory_for(features.n_labels, corpus.n_positions, squares=3, rows=6)
+    require_memory_for_states(corpus, features, rows=6, columns=4)
     scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
     log_z = np.zeros(corpus.n_sequences)
     for i, (first, last) in enumerate(pairwise(corpus.starts.tolist())):
@@ -278,7 +278,7 @@ def log_chance(corpus: Corpus, features: FeatureMap, weights: Floats, labels: In
 
     It forms neither the path's score nor log Z, which may be so large that their difference is lost.
     """
-    alone, path = corpus.stretch(i, i + 1), labels[corpus.starts[i] : corpus.starts[i + 1]]
+    alone, path = corpus.slice_of(i, i + 1), labels[corpus.starts[i] : corpus.starts[i + 1]]
     scores, steps = position_scores(alone, features, weights), make_steps(features, weights)
     states = path if steps.tree is None else states_of(path, steps.tree)
     ahead = steps.begin(scores[0] - scores[0, path[0]])

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
-from fastcrf.features.histories import check_labels, n_histories
+from fastcrf.features.label_contexts import check_labels, n_contexts
 from fastcrf.features.transition_counts import count_transitions
 from fastcrf.jit.kernel import noalloc_kernel
-from fastcrf.system.memory_budget import SMALL, require_room
+from fastcrf.system.memory_budget import SMALL, require_memory
 
 
 class Occurrences(NamedTuple):
@@ -87,11 +87,11 @@ def choose_features(
     kept_before = np.concatenate(([0], np.cumsum(kept)))
     codes = counts.codes[counts.frequency >= threshold]
     if all_transitions and threshold <= 0.0:
-        require_room_for_grams(n_histories(n_labels, order), n_labels, order)
-        codes = np.union1d(codes, np.arange(n_histories(n_labels, order) * n_labels))
+        require_memory_for_ngrams(n_contexts(n_labels, order), n_labels, order)
+        codes = np.union1d(codes, np.arange(n_contexts(n_labels, order) * n_labels))
     sources, targets = np.divmod(codes if transitions else codes[:0], max(n_labels, 1))
     if order > 1:
-        require_room_for_grams(len(codes), n_labels, order)
+        require_memory_for_ngrams(len(codes), n_labels, order)
     offsets, labels = kept_before[pairs.offsets], pairs.labels[kept]
     return FeatureMap(offsets, labels, sources.astype(np.int32), targets.astype(np.int32), int(n_labels), order)
 
@@ -123,8 +123,8 @@ def count_pairs(corpus: Corpus, n_attributes: int, n_labels: int) -> Pairs:
     It works slice by slice, because sorting takes as much memory as the sorted data.
     """
     pairs = Pairs(np.zeros(n_attributes + 1, np.int64), np.empty(0, np.int32), np.empty(0))
-    for stretch in corpus.stretches():
-        occurrences = occurrences_by_attribute(stretch, n_attributes)
+    for part in corpus.slices():
+        occurrences = occurrences_by_attribute(part, n_attributes)
         most = min(len(pairs.labels) + len(occurrences.labels), n_attributes * n_labels)
         more = Pairs(np.zeros(n_attributes + 1, np.int64), np.empty(most, np.int32), np.empty(most))
         add_pairs(occurrences, pairs, Seen(np.zeros(n_labels), np.full(n_labels, -1)), more)
@@ -249,19 +249,19 @@ def codes_of(offsets: Longs, labels: Ints, n_labels: int) -> Longs:
 MATRICES = 8  # [contexts, K] that training a chain of higher order allocates
 
 
-def require_room_for_grams(n_grams: int, n_labels: int, order: int) -> None:
+def require_memory_for_ngrams(n_grams: int, n_labels: int, order: int) -> None:
     """Raise if the label contexts of this many label n-grams would exceed the memory budget."""
     n_bytes = 8 * MATRICES * n_grams * n_labels
     if n_bytes > SMALL:
         what = f"A chain of order {order} whose {n_labels:,} labels form {n_grams:,} label n-grams"
-        require_room(n_bytes, what, "use a lower order, fewer labels or a higher min_freq")
+        require_memory(n_bytes, what, "use a lower order, fewer labels or a higher min_freq")
 
 
 def occurring_features(corpus: Corpus, features: FeatureMap) -> tuple[FeatureMap, Longs] | None:
     """Return (the features of the attributes that occur in the corpus, their places), or None if all occur."""
     occurs = np.zeros(features.n_attributes, np.bool_)
-    for stretch in corpus.stretches():
-        occurs[stretch.attributes] = True
+    for part in corpus.slices():
+        occurs[part.attributes] = True
     sizes = np.diff(features.offsets)
     if occurs[sizes > 0].all():
         return None

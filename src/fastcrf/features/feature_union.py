@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Longs
-from fastcrf.features.histories import renumbered
+from fastcrf.features.label_contexts import renumbered
 
 NO_FEATURES = FeatureMap(np.zeros(1, np.int64), *(np.zeros(0, np.int32),) * 3, n_labels=0)
 
@@ -32,9 +32,9 @@ def merge(old: FeatureMap, new: FeatureMap) -> tuple[FeatureMap, Longs]:
 
 def numbers_among(features: FeatureMap, n_labels: int) -> tuple[Longs, Longs]:
     """Return one number for each state and each transition of features whose labels are the first of n_labels."""
-    histories = renumbered(features.sources, np.arange(features.n_labels), n_labels)
+    contexts = renumbered(features.sources, np.arange(features.n_labels), n_labels)
     states = pairs(attribute_of_states(features), features.labels, n_labels)
-    return states, pairs(histories, features.targets, n_labels)
+    return states, pairs(contexts, features.targets, n_labels)
 
 
 def every_state(features: FeatureMap) -> FeatureMap:

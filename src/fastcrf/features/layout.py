@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
-from fastcrf.features.histories import known_histories
+from fastcrf.features.label_contexts import known_contexts
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.simd.widths import choose_width
 from fastcrf.system.mapped_arrays import empty_beside
@@ -37,8 +37,8 @@ class Layout(NamedTuple):
     n_labels: int
     padded: int  # Kp, row length
     width: int  # lanes per panel; divides Kp
-    n_histories: int  # rows of transition weights (histories.py): K, or more in a chain of higher order
-    histories: Longs  # [n_histories] their numbers
+    n_contexts: int  # rows of transition weights (label_contexts.py): K, or more in a chain of higher order
+    contexts: Longs  # [n_contexts] their numbers
     order: int
 
     @property
@@ -46,11 +46,11 @@ class Layout(NamedTuple):
         """Return the shape of transition matrices. Those of order 1 are square: some kernels take four rows at a
         time.
         """
-        return self.padded if self.order == 1 else self.n_histories, self.padded
+        return self.padded if self.order == 1 else self.n_contexts, self.padded
 
     def rows_of(self, features: FeatureMap) -> Longs:
         """Return the row of each transition weight."""
-        return np.searchsorted(self.histories, features.sources)
+        return np.searchsorted(self.contexts, features.sources)
 
     @property
     def n_row_slots(self) -> int:
@@ -90,8 +90,8 @@ def make_layout(features: FeatureMap) -> Layout:
             f"A table of {n_rows * padded + n_cells} weights exceeds 32-bit indices; "
             "raise min_freq or leave all_possible_states off."
         )
-    histories = known_histories(features)
-    return Layout(place, n_rows, n_cells, features.n_labels, padded, width, len(histories), histories, features.order)
+    contexts = known_contexts(features)
+    return Layout(place, n_rows, n_cells, features.n_labels, padded, width, len(contexts), contexts, features.order)
 
 
 def make_positions(corpus: Corpus, features: FeatureMap, layout: Layout) -> Positions:
@@ -134,15 +134,15 @@ def count_occurrences(corpus: Corpus, offsets: Longs, threshold: int, row_starts
     """
     sizes = np.diff(offsets).astype(np.int32)  # at most K each
     i = p = 0
-    for stretch in corpus.stretches():
-        cells = sizes[stretch.attributes]
+    for part in corpus.slices():
+        cells = sizes[part.attributes]
         in_row = cells >= threshold
         cells[in_row] = 0
-        places = slice(p + 1, p + 1 + stretch.n_positions)
-        row_starts[places] = row_starts[p] + sums_before(in_row)[stretch.offsets[1:]]
-        sequences = slice(i + 1, i + 1 + stretch.n_sequences)
-        cell_starts[sequences] = cell_starts[i] + sums_before(cells)[stretch.offsets[stretch.starts[1:]]]
-        i, p = i + stretch.n_sequences, p + stretch.n_positions
+        places = slice(p + 1, p + 1 + part.n_positions)
+        row_starts[places] = row_starts[p] + sums_before(in_row)[part.offsets[1:]]
+        sequences = slice(i + 1, i + 1 + part.n_sequences)
+        cell_starts[sequences] = cell_starts[i] + sums_before(cells)[part.offsets[part.starts[1:]]]
+        i, p = i + part.n_sequences, p + part.n_positions
 
 
 def sums_before(numbers: np.ndarray) -> Longs:

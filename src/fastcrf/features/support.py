@@ -40,7 +40,7 @@ def make_support(
     starts = positions.starts[bounds]
     row_starts, rows, local_rows = distinct(positions.row_starts[starts], positions.rows, layout.n_rows)
     cell_starts, cells, local_cells = distinct(positions.cell_starts[bounds], positions.cells, layout.n_cells)
-    edges = np.arange(layout.n_rows, layout.n_rows + layout.n_histories, dtype=np.uint32)
+    edges = np.arange(layout.n_rows, layout.n_rows + layout.n_contexts, dtype=np.uint32)
     no_prior = aligned_zeros(0, layout.padded)
     support = Support(row_starts, rows, cell_starts, cells, edges, feature_masks(layout, features), no_prior)
     return support, positions._replace(rows=local_rows, cells=local_cells)
@@ -48,7 +48,7 @@ def make_support(
 
 def with_prior(support: Support, layout: Layout, features: FeatureMap, prior: Floats) -> Support:
     """Return the support for scores of a vector plus the weights `prior`."""
-    place, n_rows, H, Kp = layout.place, layout.n_rows, layout.n_histories, layout.padded
+    place, n_rows, H, Kp = layout.place, layout.n_rows, layout.n_contexts, layout.padded
     table = aligned_zeros(n_rows + H + -(-layout.n_cells // Kp), Kp)
     behind = np.where(place < layout.n_row_slots, 0, H * Kp)  # cells follow the transitions
     table.reshape(-1)[place + behind] = prior[: features.n_state]
@@ -83,7 +83,7 @@ def add_rows_of(source, rows, target, lanes):
 
 def feature_masks(layout: Layout, features: FeatureMap) -> np.ndarray:
     """Return a bit mask: one bit for each slot of the dense rows and of the transition rows that has a weight."""
-    slots = np.zeros((layout.n_rows + layout.n_histories, layout.padded), np.bool_)
+    slots = np.zeros((layout.n_rows + layout.n_contexts, layout.padded), np.bool_)
     slots.reshape(-1)[layout.place[layout.place < layout.n_row_slots]] = True
     slots[layout.n_rows + layout.rows_of(features), features.targets] = True
     panels = slots.reshape(len(slots), -1, layout.width).astype(np.uint64)

@@ -8,20 +8,20 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.core.types import Corpus, Floats, Longs
-from fastcrf.features.histories import history_of
+from fastcrf.features.label_contexts import context_of
 
 
 def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:
     """Return the frequency of each label bigram, and whether it occurs at all (its weight may be 0). Both [K, K]."""
     frequency, observed = np.zeros(n_labels**2), np.zeros(n_labels**2, np.bool_)
-    for stretch in corpus.stretches():
-        before, after = stretch.labels[:-1], stretch.labels[1:]
+    for part in corpus.slices():
+        before, after = part.labels[:-1], part.labels[1:]
         bigrams = (before >= 0) & (after >= 0)  # labels below 0 (unknown) form none
-        inner = stretch.starts[(stretch.starts > 0) & (stretch.starts < stretch.n_positions)]
+        inner = part.starts[(part.starts > 0) & (part.starts < part.n_positions)]
         bigrams[inner - 1] = False  # between two sequences
         codes = before[bigrams].astype(np.int64) * n_labels + after[bigrams]
-        if len(stretch.weights):  # added one by one, so that sums do not depend on the slices
-            np.add.at(frequency, codes, np.repeat(stretch.weights, np.diff(stretch.starts))[1:][bigrams])
+        if len(part.weights):  # added one by one, so that sums do not depend on the slices
+            np.add.at(frequency, codes, np.repeat(part.weights, np.diff(part.starts))[1:][bigrams])
         else:
             frequency += np.bincount(codes, minlength=n_labels**2)
         observed[codes] = True
@@ -33,7 +33,7 @@ def count_transitions(corpus: Corpus, n_labels: int, order: int) -> tuple[Longs,
     frequency, observed = count_bigrams(corpus, n_labels)
     codes, counts = np.flatnonzero(observed), [frequency[observed]]
     for length in range(2, order + 1):
-        longer = (gram_codes(stretch, n_labels, length)[0] for stretch in corpus.stretches())
+        longer = (gram_codes(part, n_labels, length)[0] for part in corpus.slices())
         found = np.unique(np.concatenate([np.unique(some) for some in longer]))
         counts.append(count_codes(corpus, n_labels, length, found))
         codes = np.concatenate((codes, found))
@@ -43,9 +43,9 @@ def count_transitions(corpus: Corpus, n_labels: int, order: int) -> tuple[Longs,
 def count_codes(corpus: Corpus, n_labels: int, length: int, codes: Longs) -> Floats:
     """Return the frequencies of the n-grams of `length` labels plus one, which have these codes."""
     frequency = np.zeros(len(codes))
-    for stretch in corpus.stretches():  # added one by one, so that sums do not depend on the slices
-        found, positions = gram_codes(stretch, n_labels, length)
-        weights = np.repeat(stretch.weights, np.diff(stretch.starts))[positions] if len(stretch.weights) else 1.0
+    for part in corpus.slices():  # added one by one, so that sums do not depend on the slices
+        found, positions = gram_codes(part, n_labels, length)
+        weights = np.repeat(part.weights, np.diff(part.starts))[positions] if len(part.weights) else 1.0
         np.add.at(frequency, np.searchsorted(codes, found), weights)
     return frequency
 
@@ -57,4 +57,4 @@ def gram_codes(corpus: Corpus, n_labels: int, length: int) -> tuple[Longs, Longs
     last = np.flatnonzero(within >= length)
     grams = corpus.labels[last[:, None] - np.arange(length, -1, -1)]  # [positions, length + 1]
     known = (grams >= 0).all(axis=1)
-    return history_of(grams[known, :-1], n_labels) * n_labels + grams[known, -1], last[known]
+    return context_of(grams[known, :-1], n_labels) * n_labels + grams[known, -1], last[known]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.histories import known_histories
+from fastcrf.features.label_contexts import known_contexts
 
 
 def transition_matrix(features: FeatureMap, weights: Floats) -> Floats:
     """Return the weights of all label bigrams, [K, K], or of known contexts and labels, [H, K]; 0 for a missing
     weight.
     """
-    histories = known_histories(features)
-    matrix = np.zeros((len(histories), features.n_labels))
-    matrix[np.searchsorted(histories, features.sources), features.targets] = weights[features.n_state :]
+    contexts = known_contexts(features)
+    matrix = np.zeros((len(contexts), features.n_labels))
+    matrix[np.searchsorted(contexts, features.sources), features.targets] = weights[features.n_state :]
     return matrix

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.core.types import Floats
-from fastcrf.features.histories import Tree, make_tree
+from fastcrf.features.label_contexts import Tree, make_tree
 from fastcrf.features.layout import Layout
 from fastcrf.inference.forward_backward import AnyEdges, AnyLattice, make_edges, make_lattice
 
@@ -20,26 +20,26 @@ HISTORIES = "fastcrf.higher_order.expectations"
 
 def tree_of(layout: Layout) -> Tree | None:
     """Return the states of a chain of higher order; None for order 1, where they are the labels."""
-    return None if layout.order == 1 else make_tree(layout.histories, layout.n_labels)
+    return None if layout.order == 1 else make_tree(layout.contexts, layout.n_labels)
 
 
 def edges_from(tree: Tree | None, scores: Floats, padded: int) -> AnyEdges:
     """Build the edges of weights [H, K]."""
-    return make_edges(scores, padded) if tree is None else histories().make_history_edges(scores, tree, padded)
+    return make_edges(scores, padded) if tree is None else contexts().make_context_edges(scores, tree, padded)
 
 
 def no_edges(layout: Layout, tree: Tree | None) -> AnyEdges:
     """Build edges whose weights are 0."""
-    return edges_from(tree, np.zeros((layout.n_histories, layout.n_labels)), layout.padded)
+    return edges_from(tree, np.zeros((layout.n_contexts, layout.n_labels)), layout.padded)
 
 
 def lattice_of(tree: Tree | None, n_positions: int, n_labels: int, padded: int) -> AnyLattice:
     """Allocate a lattice for `n_positions` positions."""
     if tree is None:
         return make_lattice(n_positions, n_labels, padded)
-    return histories().make_history_lattice(n_positions, tree, padded)
+    return contexts().make_context_lattice(n_positions, tree, padded)
 
 
-def histories() -> Any:
+def contexts() -> Any:
     """Import the module that registers generic functions for label contexts."""
     return import_module(HISTORIES)

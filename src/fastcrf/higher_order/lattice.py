@@ -1,4 +1,4 @@
-"""Scaled forward-backward of chains of higher order: the states are the known label contexts (histories.py).
+"""Scaled forward-backward of chains of higher order: the states are the known label contexts (label_contexts.py).
 
 With B_t, M and the scaling of forward_backward.py, M of a step from a context h to a label l, and h l the longest known
 context that h and l end with:
@@ -26,15 +26,15 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats, Longs
-from fastcrf.features.histories import Tree, lengths_of, with_shorter
+from fastcrf.features.label_contexts import Tree, lengths_of, with_shorter
 from fastcrf.inference.forward_backward import LARGEST_PRODUCT, SMALLEST_PRODUCT, WIDEST_SPREAD, make_lattice
 from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel, outlined_kernel
 from fastcrf.simd.lanes import add, add_scaled, load, multiply, store, total, zeros
 from fastcrf.simd.widths import aligned_zeros
 
 
-class HistoryEdges(NamedTuple):
-    """Transition scores of a chain of higher order, a row for each known context; histories.Tree has the target of each
+class ContextEdges(NamedTuple):
+    """Transition scores of a chain of higher order, a row for each known context; contexts.Tree has the target of each
     step.
     """
 
@@ -55,7 +55,7 @@ class HistoryEdges(NamedTuple):
     spread: float  # largest - smallest step
 
 
-class HistoryLattice(NamedTuple):
+class ContextLattice(NamedTuple):
     """Work arrays for one block of positions, owned by one thread."""
 
     scores: np.ndarray  # [B, Kp] U, then exp, then posterior of the labels
@@ -70,10 +70,10 @@ class HistoryLattice(NamedTuple):
     favored: np.ndarray  # [B] posterior of the favored row
 
 
-def make_history_lattice(n_positions: int, tree: Tree, padded: int) -> HistoryLattice:
+def make_context_lattice(n_positions: int, tree: Tree, padded: int) -> ContextLattice:
     H, K = len(tree.numbers), tree.following.shape[1]
     of_labels = make_lattice(n_positions, K, padded)
-    return HistoryLattice(
+    return ContextLattice(
         scores=of_labels.scores,
         alpha=np.zeros((n_positions, H)),
         follow=np.zeros((n_positions, H)),
@@ -87,7 +87,7 @@ def make_history_lattice(n_positions: int, tree: Tree, padded: int) -> HistoryLa
     )
 
 
-def make_history_edges(scores: Floats, tree: Tree, padded: int) -> HistoryEdges:
+def make_context_edges(scores: Floats, tree: Tree, padded: int) -> ContextEdges:
     """Build the edges of the weights [H, K] of label contexts and labels."""
     H, K = scores.shape
     steps = with_shorter(scores, tree)
@@ -96,7 +96,7 @@ def make_history_edges(scores: Floats, tree: Tree, padded: int) -> HistoryEdges:
     padded_scores[:, :K], padded_steps[:, :K], forward[:, :K] = scores, steps, np.exp(steps - top)
     longest = float(max(2, lengths_of(tree.numbers, K).max()))
     nobody = np.empty(0, np.int64)
-    return HistoryEdges(
+    return ContextEdges(
         padded_scores, padded_steps, forward, *tree[1:], nobody, 1.0, longest, top, top - low
     )  # fmt: skip
 
@@ -188,10 +188,10 @@ def row_product(matrix, h, rows, place, lanes):
 
 
 @outlined_kernel
-def history_forward(lattice, first, last, edges, n_labels, lanes):
+def context_forward(lattice, first, last, edges, n_labels, lanes):
     """Return the log of the sum over label sequences of the shifted scores of positions first..last-1.
 
-    Writes: lattice.alpha, lattice.scaling (whose first entry holds the last z until it is read by `history_backward`),
+    Writes: lattice.alpha, lattice.scaling (whose first entry holds the last z until it is read by `context_backward`),
     lattice.rows (zeros again).
     """
     scores, alpha, H = lattice.scores, lattice.alpha, len(edges.shorter)
@@ -217,7 +217,7 @@ def history_forward(lattice, first, last, edges, n_labels, lanes):
 
 
 @outlined_kernel
-def history_backward(lattice, first, last, edges, weight, n_labels, lanes):
+def context_backward(lattice, first, last, edges, weight, n_labels, lanes):
     """Compute posteriors of the labels, times the sequence's weight.
 
     Writes: lattice.scores (posteriors), lattice.follow, .scaling, .beta, .favored; lattice.rows (zeros again).
@@ -231,7 +231,7 @@ def history_backward(lattice, first, last, edges, weight, n_labels, lanes):
             look_ahead(lattice.follow, t + 1, edges, lattice.rows, n_labels, lanes)
             for h in range(H):
                 beta[h] = row_product(edges.forward, h, lattice.rows, edges.place[h], lanes)
-        follow_histories(lattice, t, edges)
+        follow_contexts(lattice, t, edges)
         if edges.factor != 1.0 and t > first:
             gold = edges.favored[t - first]
             lattice.favored[t] = lattice.alpha[t, gold] * beta[gold]
@@ -240,7 +240,7 @@ def history_backward(lattice, first, last, edges, weight, n_labels, lanes):
 
 
 @outlined_kernel
-def follow_histories(lattice, t, edges):
+def follow_contexts(lattice, t, edges):
     """Compute follow and posteriors at position t from beta. Writes: rows t of lattice.follow and lattice.scores."""
     scores, beta = lattice.scores, lattice.beta
     for h in range(len(beta)):

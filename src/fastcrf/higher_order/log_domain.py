@@ -12,7 +12,7 @@ from fastcrf.jit.kernel import NOTHING, NUMBER, lazy_kernel, strict_kernel
 
 
 @lazy_kernel(NUMBER)
-def history_log_forward(lattice, first, last, edges, n_labels):
+def context_log_forward(lattice, first, last, edges, n_labels):
     """Return log Z of the shifted scores of positions first..last-1, transitions in full.
 
     Writes: lattice.alpha (logs), lattice.beta.
@@ -39,12 +39,12 @@ def history_log_forward(lattice, first, last, edges, n_labels):
                     alpha[t, h] = tops[h] + scores[t, edges.last[h]] + math.log(alpha[t, h])
                 else:
                     alpha[t, h] = -math.inf
-        log_z += normalize_histories(alpha, t)
+        log_z += normalize_contexts(alpha, t)
     return log_z + (last - first - 1) * edges.top
 
 
 @strict_kernel
-def normalize_histories(logs, t):
+def normalize_contexts(logs, t):
     """Return the log of the sum of exp over row t, and subtract it from the row. Writes: row t of logs."""
     top, total = -math.inf, 0.0
     for h in range(logs.shape[1]):
@@ -58,7 +58,7 @@ def normalize_histories(logs, t):
 
 
 @lazy_kernel(NOTHING)
-def history_log_backward(lattice, first, last, edges, weight, n_labels, edge_counts):
+def context_log_backward(lattice, first, last, edges, weight, n_labels, edge_counts):
     """Compute posteriors and expected steps, times the sequence's weight.
 
     Writes: lattice.scores (posteriors), edge_counts (added to); lattice.alpha and .follow (zeroed, so that the block's
@@ -67,7 +67,7 @@ def history_log_backward(lattice, first, last, edges, weight, n_labels, edge_cou
     for h in range(lattice.follow.shape[1]):
         lattice.follow[last - 1, h] = 0.0
     for t in range(last - 1, first, -1):
-        history_step_back(lattice, t, edges, weight, n_labels, edge_counts)
+        context_step_back(lattice, t, edges, weight, n_labels, edge_counts)
     settle_log_posteriors(lattice, first, last, edges, weight)
 
 
@@ -93,7 +93,7 @@ def settle_log_posteriors(lattice, first, last, edges, weight):
 
 
 @strict_kernel
-def history_step_back(lattice, t, edges, weight, n_labels, edge_counts):
+def context_step_back(lattice, t, edges, weight, n_labels, edge_counts):
     """Step from position t to the previous one: p(h, k) is proportional to exp(alpha_h + x(h, k)), x(h, k) the score
     after h.
 

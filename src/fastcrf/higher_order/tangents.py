@@ -9,7 +9,7 @@ begins with the forward half of inference. With h l as in lattice.py, and emissi
     node'_t(l) = sum alpha'_t(h') beta_t(h') + alpha_t(h') beta'_t(h')
     steps' = M sum_t (alpha'_{t-1} follow_t + alpha_{t-1} follow'_t) + M rV sum_t alpha_{t-1} follow_t
 
-Sequences whose score range is too large for the probability domain are marked for history_products.py.
+Sequences whose score range is too large for the probability domain are marked for context_products.py.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats
-from fastcrf.features.histories import Tree, with_shorter
+from fastcrf.features.label_contexts import Tree, with_shorter
 from fastcrf.higher_order.lattice import (
-    HistoryEdges,
-    HistoryLattice,
+    ContextEdges,
+    ContextLattice,
     clear_ahead,
-    history_forward,
+    context_forward,
     lead_on,
     look_ahead,
-    make_history_lattice,
+    make_context_lattice,
     row_product,
     too_wide,
 )
@@ -39,33 +39,33 @@ from fastcrf.simd.lanes import flat_rows
 from fastcrf.simd.widths import aligned_zeros
 
 
-class HistoryDirection(NamedTuple):
+class ContextDirection(NamedTuple):
     """The vector r of a Hessian-vector product."""
 
     table: Table  # its state weights
     forward: np.ndarray  # [H, Kp] M rV, element by element
 
 
-class HistoryBench(NamedTuple):
+class ContextBench(NamedTuple):
     """The work arrays and sums of one thread for a product."""
 
-    lattice: HistoryLattice
-    change: HistoryLattice  # of the same quantities along r
+    lattice: ContextLattice
+    change: ContextLattice  # of the same quantities along r
     at_point: np.ndarray  # [H, Kp] sums of steps at the point, in units of edges.forward
     product: Expected
     wide: np.ndarray  # [N] bool: sequences that were skipped
 
 
-def make_history_direction(table: Table, scores: Floats, edges: HistoryEdges, tree: Tree) -> HistoryDirection:
+def make_context_direction(table: Table, scores: Floats, edges: ContextEdges, tree: Tree) -> ContextDirection:
     """Build a direction. `scores` [H, K] are the transition weights of r, `edges` those of the point."""
     forward = aligned_zeros(*edges.forward.shape)
     forward[:, : scores.shape[1]] = edges.forward[:, : scores.shape[1]] * with_shorter(scores, tree)
-    return HistoryDirection(table, forward)
+    return ContextDirection(table, forward)
 
 
-def make_history_change(n_positions: int, tree: Tree, padded: int) -> HistoryLattice:
+def make_context_change(n_positions: int, tree: Tree, padded: int) -> ContextLattice:
     """Allocate a lattice of changes. Padding scores 0, the change of a constant."""
-    lattice = make_history_lattice(n_positions, tree, padded)
+    lattice = make_context_lattice(n_positions, tree, padded)
     lattice.bias[:] = 0.0
     return lattice
 
@@ -133,7 +133,7 @@ def follow_changed(lattice, change, t, edges):
 @noalloc_kernel
 def with_forward_of(lattice, other):
     """Return the lattice with alpha of another one."""
-    return HistoryLattice(
+    return ContextLattice(
         lattice.scores, other.alpha, lattice.follow, lattice.scaling, lattice.bias, lattice.start, lattice.rows,
         lattice.beta, lattice.came_from, lattice.favored,
     )  # fmt: skip
@@ -150,7 +150,7 @@ def multiply_sequence(sequences, i, direction, bench, n_labels, lanes):
         bench.wide[i] = True
         return
     exponentiate(flat_rows(lattice.scores, first, last))
-    history_forward(lattice, first, last, edges, n_labels, lanes)
+    context_forward(lattice, first, last, edges, n_labels, lanes)
     ebar = forward_changed(lattice, change, first, last, edges, direction, n_labels, lanes)
     beta = (weights[i] if len(weights) > 0 else 1.0) / lattice.scaling[first]
     for h in range(len(lattice.beta)):

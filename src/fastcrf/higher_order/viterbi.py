@@ -13,16 +13,16 @@ import math
 
 import numpy as np
 
-from fastcrf.higher_order.lattice import HistoryEdges
+from fastcrf.higher_order.lattice import ContextEdges
 from fastcrf.inference.lane_viterbi import best_labeling
 from fastcrf.inference.score_range import DENSE
 from fastcrf.jit.kernel import outlined_kernel, strict_kernel
 from fastcrf.simd.lanes import add, load, store
 
 
-@best_labeling.register(HistoryEdges)
+@best_labeling.register(ContextEdges)
 @outlined_kernel
-def best_labeling_of_histories(edges, lattice, n_labels, labels, lanes):
+def best_labeling_of_contexts(edges, lattice, n_labels, labels, lanes):
     """Implement `best_labeling`. Writes: edges.steps (those of edges.scores), labels, lattice."""
     for h in range(len(edges.shorter)):
         for b in range(0, edges.steps.shape[1], len(lanes)):
@@ -30,11 +30,11 @@ def best_labeling_of_histories(edges, lattice, n_labels, labels, lanes):
             if edges.shorter[h] >= 0:
                 row = add(row, load(edges.steps, edges.shorter[h], b, lanes))
             store(edges.steps, h, b, row)
-    best_path_of_histories(edges, lattice, n_labels, labels)
+    best_path_of_contexts(edges, lattice, n_labels, labels)
 
 
 @strict_kernel
-def best_path_of_histories(edges, lattice, n_labels, labels):
+def best_path_of_contexts(edges, lattice, n_labels, labels):
     """Find the best labels of one sequence, whose label scores are in the lattice.
 
     Writes: labels, lattice.alpha (the best; minus the largest if that is large), lattice.came_from.

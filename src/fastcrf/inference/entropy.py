@@ -26,7 +26,7 @@ def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels, lanes
     """
 
 
-class FigureRoom(NamedTuple):
+class FigureSpace(NamedTuple):
     """Work arrays of one thread for these figures."""
 
     lattice: AnyLattice
@@ -34,8 +34,8 @@ class FigureRoom(NamedTuple):
     wide_edges: np.ndarray  # as edges.scores: transitions of the log domain; zeros
 
 
-def make_figure_room(lattice: AnyLattice, edges: AnyEdges) -> FigureRoom:
-    return FigureRoom(lattice, np.empty_like(lattice.scores), np.zeros_like(edges.scores))
+def make_figure_space(lattice: AnyLattice, edges: AnyEdges) -> FigureSpace:
+    return FigureSpace(lattice, np.empty_like(lattice.scores), np.zeros_like(edges.scores))
 
 
 @expected_edge_score.register(Lattice)
@@ -58,14 +58,14 @@ def expected_bigram_score(lattice, first, last, edges, wide_edges, n_labels, lan
 
 
 @noalloc_kernel
-def sequence_figures(sequences, labels, first, last, room, figures, n_labels, lanes):
+def sequence_figures(sequences, labels, first, last, workspace, figures, n_labels, lanes):
     """Set figures[i] = (log Z, expected score, gold score) of sequences first..last-1, unweighted; labels [P] are
     gold's.
 
-    Writes: figures, room.
+    Writes: figures, workspace.
     """
     positions, table, edges = sequences.positions, sequences.table, sequences.edges
-    starts, lattice, again = positions.starts, room.lattice, room.again
+    starts, lattice, again = positions.starts, workspace.lattice, workspace.again
     while first < last:
         end = end_of_block(starts, first, last)
         base = starts[first]
@@ -73,8 +73,8 @@ def sequence_figures(sequences, labels, first, last, room, figures, n_labels, la
         score_block(positions, table, lattice.bias, first, end, again, lanes)
         for i in range(first, end):
             a, b = starts[i] - base, starts[i + 1] - base
-            figures[i, 0] = infer(lattice, a, b, edges, 1.0, room.wide_edges, n_labels, lanes)
-            figures[i, 1] = expected_edge_score(lattice, a, b, edges, room.wide_edges, n_labels, lanes)
+            figures[i, 0] = infer(lattice, a, b, edges, 1.0, workspace.wide_edges, n_labels, lanes)
+            figures[i, 1] = expected_edge_score(lattice, a, b, edges, workspace.wide_edges, n_labels, lanes)
             figures[i, 2] = gold_score(edges, labels[starts[i] : starts[i + 1]], again, a, n_labels)
             for t in range(a, b):
                 for k in range(n_labels):

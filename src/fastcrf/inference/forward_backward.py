@@ -178,7 +178,7 @@ def backward(lattice, first, last, edges, weight, n_labels, lanes):
             store(scores, t, b, multiply(load(alpha, t, b, lanes), beta))
 
 
-AnyEdges = Any  # Edges or HistoryEdges: kernels select by type
+AnyEdges = Any  # Edges or ContextEdges: kernels select by type
 
 
-AnyLattice = Any  # Lattice or HistoryLattice
+AnyLattice = Any  # Lattice or ContextLattice

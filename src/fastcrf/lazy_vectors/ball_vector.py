@@ -116,7 +116,7 @@ def row_products(vector, r, lanes):
 
 
 @outlined_kernel
-def add_products(vector, support, i, sign, n_histories, lanes):
+def add_products(vector, support, i, sign, n_contexts, lanes):
     """Add sign times the products of block i to those of all weights. Writes: vector.state."""
     v_v = v_d = 0.0
     for o in range(support.row_starts[i], support.row_starts[i + 1]):
@@ -125,7 +125,7 @@ def add_products(vector, support, i, sign, n_histories, lanes):
     for o in range(support.cell_starts[i], support.cell_starts[i + 1]):
         c = np.int64(support.cells[o])
         v_v, v_d = v_v + vector.cells[c, 0] ** 2, v_d + vector.cells[c, 0] * slope_cell(vector, c)
-    for r in range(len(vector.stamps) - n_histories, len(vector.stamps)):
+    for r in range(len(vector.stamps) - n_contexts, len(vector.stamps)):
         of_row = row_products(vector, r, lanes)
         v_v, v_d = v_v + of_row[0], v_d + of_row[1]
     vector.state[V_V] += sign * v_v
@@ -138,12 +138,12 @@ turning.turn_cell.register(BallVector)(lazy_vector.turn_cell_stored)
 
 @lazy_vector.turn.register(BallVector)
 @outlined_kernel
-def turn_ball(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+def turn_ball(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
     if step != 0.0:
-        add_products(vector, support, i, -1.0, n_histories, lanes)
-    turn_each(vector, support, i, growth, step, change, edge_change, n_histories, lanes)
+        add_products(vector, support, i, -1.0, n_contexts, lanes)
+    turn_each(vector, support, i, growth, step, change, edge_change, n_contexts, lanes)
     if step != 0.0:
-        add_products(vector, support, i, 1.0, n_histories, lanes)
+        add_products(vector, support, i, 1.0, n_contexts, lanes)
 
 
 @lazy_vector.advance.register(BallVector)

@@ -6,7 +6,7 @@ for each type (drifting_vector.py, proximal_vector.py, ball_vector.py): those of
 those of all weights here. One stamp serves a row, because an
 attribute's weights are always read together. v and d of a row are adjacent, and so are v, d and stamp of a cell, so
 that a read waits for one memory location instead of three. With H label contexts (the rows of transitions:
-features/histories.py), all types have
+features/label_contexts.py), all types have
 
     rows    [2 (n_rows + H), Kp]   row 2r is v, row 2r + 1 is d; rows of transitions come last
     stamps  [n_rows + H]           of each row
@@ -31,7 +31,7 @@ from fastcrf.simd.widths import aligned_zeros
 
 
 @generic
-def turn(vector, support, i, growth, step, change, edge_change, n_histories, lanes):  # type: ignore[no-untyped-def]
+def turn(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):  # type: ignore[no-untyped-def]
     """Set d <- d + growth * change, w <- w - step * change, on the attributes of block i and the transitions.
 
     Writes: vector. `change` is a local table. `gather` must have updated the weights of block i.
@@ -80,7 +80,7 @@ def make_places(
     """Return (rows, cells, places) with v = weights and d = drift, both compact; parts: of a row, columns: of a
     cell.
     """
-    n_rows, Kp = layout.n_rows + layout.n_histories, layout.padded
+    n_rows, Kp = layout.n_rows + layout.n_contexts, layout.padded
     n_row_slots = parts * n_rows * Kp
     flat = aligned_zeros(1, n_row_slots + columns * layout.n_cells)[0]
     places = Places(flat, places_of(layout, features, parts, columns), n_row_slots, Kp)
@@ -93,7 +93,7 @@ def places_of(layout: Layout, features: FeatureMap, parts: int, columns: int) ->
     columns.
     """
     place, Kp = layout.place.astype(np.int64), layout.padded
-    n_row_slots = parts * (layout.n_rows + layout.n_histories) * Kp
+    n_row_slots = parts * (layout.n_rows + layout.n_contexts) * Kp
     row, cell = place // Kp * parts * Kp + place % Kp, n_row_slots + columns * (place - layout.n_row_slots)
     transitions = parts * (layout.n_rows + layout.rows_of(features)) * Kp + features.targets
     return np.concatenate((np.where(place < layout.n_row_slots, row, cell), transitions))
@@ -144,11 +144,11 @@ def flush_each(vector, stamp, lanes):
 
 
 @noalloc_kernel
-def turn_each(vector, support, i, growth, step, change, edge_change, n_histories, lanes):
+def turn_each(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
     """Implement `turn` for any type whose `turn_row` and `turn_cell` are all that happens. Writes: vector."""
     of_v = step / vector.state[0]
     turn_attributes(vector, support, i, growth, of_v, change, lanes)
-    turn_edges(vector, support.masks, growth, of_v, edge_change, n_histories, lanes)
+    turn_edges(vector, support.masks, growth, of_v, edge_change, n_contexts, lanes)
 
 
 @inlined_kernel

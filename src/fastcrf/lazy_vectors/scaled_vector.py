@@ -33,7 +33,7 @@ class ScaledVector(NamedTuple):
 
 def make_scaled(layout: Layout, features: FeatureMap, weights: Floats) -> ScaledVector:
     vector = ScaledVector(
-        aligned_zeros(layout.n_rows + layout.n_histories, layout.padded), np.zeros(layout.n_cells), np.ones(1)
+        aligned_zeros(layout.n_rows + layout.n_contexts, layout.padded), np.zeros(layout.n_cells), np.ones(1)
     )
     load_scaled(vector, layout, features, weights)
     return vector

@@ -44,8 +44,8 @@ def turn_attributes(vector, support, i, growth, step, change, lanes):
 
 
 @outlined_kernel
-def turn_edges(vector, masks, growth, step, edge_change, n_histories, lanes):
+def turn_edges(vector, masks, growth, step, edge_change, n_contexts, lanes):
     """Turn the transitions, whose rows come last. Writes: vector."""
-    transitions = len(masks) - n_histories
-    for j in range(n_histories):
+    transitions = len(masks) - n_contexts
+    for j in range(n_contexts):
         turn_row(vector, transitions + j, masks, edge_change, j, growth, step, lanes)

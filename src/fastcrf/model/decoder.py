@@ -16,8 +16,8 @@ from fastcrf.data.model_file.content import ModelContent
 from fastcrf.decoding.decoder_choice import infer_corpus, log_chances, viterbi
 from fastcrf.decoding.input_checks import check_scores
 from fastcrf.exceptions import DataError
-from fastcrf.features.histories import labels_of
-from fastcrf.system.memory_budget import SMALL, require_room
+from fastcrf.features.label_contexts import labels_of
+from fastcrf.system.memory_budget import SMALL, require_memory
 
 BYTES_IN_A_DICT = 100  # that a float and its place in a dict take
 
@@ -65,7 +65,7 @@ class Decoder:
         """Return probabilities [P, K] as dicts by label."""
         if BYTES_IN_A_DICT * probabilities.size > SMALL:
             what = f"The probabilities of {len(self.labels):,} labels for {len(probabilities):,} tokens"
-            require_room(BYTES_IN_A_DICT * probabilities.size, what, "ask for fewer tokens at a time")
+            require_memory(BYTES_IN_A_DICT * probabilities.size, what, "ask for fewer tokens at a time")
         return [dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()]
 
     def log_chances(self, corpus: Corpus, path: Ints, log_z: Floats) -> Floats:

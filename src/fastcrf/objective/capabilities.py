@@ -180,11 +180,11 @@ class CountProblem(Objective, Protocol):
         """Return (loss, counts) of the model at `weights`. One pass."""
         ...
 
-    def feature_masses(self) -> Floats:
+    def feature_sums(self) -> Floats:
         """Return the largest feature sum over the label sequences of each sequence, [N]."""
         ...
 
-    def expected_counts_by_mass(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:
+    def expected_counts_by_sum(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:
         """Return (loss, counts) with sequences of similar feature sums counted together, in at most `n_groups` groups.
         One pass.
         """

@@ -32,7 +32,7 @@ from fastcrf.inference.tangents import (
 )
 from fastcrf.objective.likelihood import Likelihood, split
 from fastcrf.simd.widths import aligned_zeros
-from fastcrf.system.memory_budget import SHARE, SMALL, free_memory, require_room
+from fastcrf.system.memory_budget import SHARE, SMALL, free_memory, require_memory
 
 BYTES = 8
 NEEDS_A_GRADIENT = "A Hessian-vector product requires a gradient at the same point; call gradient first."
@@ -91,25 +91,26 @@ class HessianProducts:
         known_edges: sums at the point that are already known;
         all_known: whether no sequence needs to be scored at the point again.
         """
-        this, room, absolute = self.likelihood, self.likelihood.room(), self.likelihood.absolute(weights)
+        this, workspace, absolute = self.likelihood, self.likelihood.workspace(), self.likelihood.absolute(weights)
 
         def prepare(k: int) -> None:
-            room.clear(k)
+            workspace.clear(k)
             self.edge_sums[k] = 0.0
             if not all_known:
                 expand_weights(absolute, this.layout.place, *this.weight_range(k), this.flat)
             expand_weights(direction, this.layout.place, *this.weight_range(k), self.flat)
 
         def multiply(k: int) -> None:
-            point = Expected(room.expected[k].table, self.edge_sums[k, 0], self.edge_sums[k, 1])
-            bench = Bench(this.lattices[k], self.changes[k], self.blocks[k], point, room.expected[k])
+            point = Expected(workspace.expected[k].table, self.edge_sums[k, 0], self.edge_sums[k, 1])
+            bench = Bench(this.lattices[k], self.changes[k], self.blocks[k], point, workspace.expected[k])
             multiply_shard(k, sequences, along, bench)
 
         this.on_threads(prepare)
         sequences = this.sequences(this.edges(absolute))
         along = make_direction(self.table, transition_matrix(this.features, direction), sequences.edges)
         this.on_threads(multiply)
-        changed = room.edge_sums[:, 0].sum(axis=0) * sequences.edges.forward + room.edge_sums[:, 1].sum(axis=0)
+        known, others = workspace.edge_sums[:, 0].sum(axis=0), workspace.edge_sums[:, 1].sum(axis=0)
+        changed = known * sequences.edges.forward + others
         changed += along.forward * (self.edge_sums[:, 0].sum(axis=0) + known_edges)
         return this.collect(changed, self.nothing, direction, ridge)[0]
 
@@ -196,7 +197,7 @@ def middles_of_shards(likelihood: Likelihood, kept: int | None) -> Longs:
         share = 1.0 if free is None else min(1.0, max(SMALL, SHARE * free) / n_bytes)
     else:
         share = min(1.0, kept / likelihood.corpus.n_sequences)
-        require_room(math.ceil(share * n_bytes), f"Caching the inference of {kept} sequences", "cache fewer of them")
+        require_memory(math.ceil(share * n_bytes), f"Caching the inference of {kept} sequences", "cache fewer of them")
     kept_before = np.floor(share * bounds + 1e-9).astype(np.int64)
     middles: Longs = bounds[:-1] + kept_before[1:] - kept_before[:-1]
     return middles

@@ -24,11 +24,11 @@ from fastcrf.objective.likelihood import Likelihood
 class GroupedCounts(NamedTuple):
     """Expected counts of groups of sequences, each with the largest feature sum in it."""
 
-    masses: Floats  # [groups] ascending
+    sums: Floats  # [groups] ascending
     counts: Floats  # [groups, weights]
 
 
-def feature_masses(corpus: Corpus, features: FeatureMap) -> Floats:
+def feature_sums(corpus: Corpus, features: FeatureMap) -> Floats:
     """Return T(x) of each sequence, [N]; raise `ValueError` if a feature is negative."""
     lowest = float(corpus.values.min(initial=math.inf))
     if lowest < 0.0:
@@ -40,14 +40,14 @@ def feature_masses(corpus: Corpus, features: FeatureMap) -> Floats:
     return path_scores(corpus, features, ones, viterbi(corpus, features, ones))
 
 
-class MassGroups:
+class SumGroups:
     """The sequences of a corpus, grouped by feature sum into at most `n_groups` groups."""
 
-    def __init__(self, likelihood: Likelihood, masses: Floats, n_groups: int) -> None:
+    def __init__(self, likelihood: Likelihood, sums: Floats, n_groups: int) -> None:
         self.likelihood, self.n_groups = likelihood, n_groups
-        order = np.argsort(masses, kind="stable")
-        bounds = group_bounds(masses[order], n_groups)
-        self.masses = masses[order[bounds[1:] - 1]]
+        order = np.argsort(sums, kind="stable")
+        bounds = group_bounds(sums[order], n_groups)
+        self.sums = sums[order[bounds[1:] - 1]]
         self.groups = np.split(order, bounds[1:-1])
 
     def expected_counts(self, weights: Floats) -> tuple[float, GroupedCounts]:
@@ -56,7 +56,7 @@ class MassGroups:
         for k, group in enumerate(self.groups):
             log_z, counts[k] = self.likelihood.expected_counts(weights, group)
             total += log_z
-        return total, GroupedCounts(self.masses, counts)
+        return total, GroupedCounts(self.sums, counts)
 
 
 def group_bounds(ascending: Floats, n_groups: int) -> Longs:

@@ -17,11 +17,11 @@ import numpy as np
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.data.corpus.reordering import reorder
 from fastcrf.features.feature_map import count_gold
-from fastcrf.features.histories import and_for_shorter
+from fastcrf.features.label_contexts import and_for_shorter
 from fastcrf.features.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
 from fastcrf.features.transitions import transition_matrix
 from fastcrf.higher_order.any_order import edges_from, lattice_of, tree_of
-from fastcrf.inference.entropy import make_figure_room, sequence_figures
+from fastcrf.inference.entropy import make_figure_space, sequence_figures
 from fastcrf.inference.expectations import BLOCK, Expected, Sequences, Table, expect, expect_some, log_partitions
 from fastcrf.inference.forward_backward import AnyEdges
 from fastcrf.simd.vectors import dot
@@ -30,7 +30,7 @@ from fastcrf.simd.widths import aligned_zeros
 FEW = 1 << 16  # weights: waking a thread takes longer than copying them
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """The sums of all threads: one table and two sums of edges each."""
 
     tables: Floats  # [threads, table size]
@@ -48,10 +48,10 @@ def split(layout: Layout, flat: Floats) -> Table:
     return Table(flat[:corner].reshape(layout.n_rows, layout.padded), flat[corner:])
 
 
-def make_room(layout: Layout, n_jobs: int) -> Room:
+def make_workspace(layout: Layout, n_jobs: int) -> Workspace:
     tables = aligned_zeros(n_jobs, layout.table_size)
     sums = np.zeros((n_jobs, 2, *layout.edge_shape))
-    return Room(tables, sums, [Expected(split(layout, tables[k]), sums[k, 0], sums[k, 1]) for k in range(n_jobs)])
+    return Workspace(tables, sums, [Expected(split(layout, tables[k]), sums[k, 0], sums[k, 1]) for k in range(n_jobs)])
 
 
 Evaluation = tuple[float, Floats, float]  # loss, gradient, |w|^2
@@ -83,7 +83,7 @@ class Likelihood:
         self.lattices = [lattice_of(*lattice) for _ in range(self.n_jobs)]
         self.flat = aligned_zeros(1, self.layout.table_size)[0]
         self.table = split(self.layout, self.flat)
-        self._room: Room | None = None
+        self._workspace: Workspace | None = None
 
     def value(self, weights: Floats) -> float:
         """Return the loss alone: forward recursions only."""
@@ -138,19 +138,19 @@ class Likelihood:
 
     def sum_up(self, expect_shard: ExpectShard, edges: AnyEdges) -> tuple[float, Floats]:
         """Return log Z and counts of transitions, summed over the threads; their tables remain for `collect`."""
-        room = self.room()
+        workspace = self.workspace()
 
         def expect_alone(k: int) -> float:
-            room.clear(k)
-            return expect_shard(k, edges, room.expected[k])
+            workspace.clear(k)
+            return expect_shard(k, edges, workspace.expected[k])
 
         log_z = sum(self.on_threads(expect_alone))
-        edge_counts = room.edge_sums[:, 0].sum(axis=0) * edges.forward + room.edge_sums[:, 1].sum(axis=0)
+        edge_counts = workspace.edge_sums[:, 0].sum(axis=0) * edges.forward + workspace.edge_sums[:, 1].sum(axis=0)
         return log_z, edge_counts if self.tree is None else and_for_shorter(edge_counts, self.tree)
 
     def collect(self, edge_counts: Floats, counts: Floats, vector: Floats, ridge: float) -> tuple[Floats, float, float]:
         """Return the threads' sums - counts + ridge * vector, vector . counts, and |vector|^2."""
-        tables, place, gradient = self.room().tables, self.layout.place, np.empty(self.features.n_weights)
+        tables, place, gradient = self.workspace().tables, self.layout.place, np.empty(self.features.n_weights)
 
         def collect_range(first: int, last: int) -> tuple[float, float]:
             return collect_gradient(tables, place, counts, vector, ridge, first, last, gradient)
@@ -162,11 +162,11 @@ class Likelihood:
         gold += vector[state:] @ counts[state:]
         return gradient, float(gold), float(square + vector[state:] @ vector[state:])
 
-    def room(self) -> Room:
+    def workspace(self) -> Workspace:
         """Return the sums of the threads, allocated on first use."""
-        if self._room is None:
-            self._room = make_room(self.layout, self.n_jobs)
-        return self._room
+        if self._workspace is None:
+            self._workspace = make_workspace(self.layout, self.n_jobs)
+        return self._workspace
 
     def log_partitions(self, weights: Floats) -> Floats:
         """Return log Z of each sequence, [N]."""
@@ -185,8 +185,8 @@ class Likelihood:
         sequences = self._load(self.absolute(weights))
 
         def shard(k: int) -> None:
-            room = make_figure_room(self.lattices[k], sequences.edges)
-            sequence_figures(sequences, self.corpus.labels, *self.shard(k), room, figures, *self.shape)
+            workspace = make_figure_space(self.lattices[k], sequences.edges)
+            sequence_figures(sequences, self.corpus.labels, *self.shard(k), workspace, figures, *self.shape)
 
         self.on_threads(shard)
         return figures
@@ -227,7 +227,7 @@ def balanced_shards(positions: Positions, layout: Layout, n_jobs: int) -> np.nda
     starts, Kp = positions.starts, layout.padded
     rows = positions.row_starts[starts[1:]] - positions.row_starts[starts[:-1]]
     # Relative costs, from a profile: recursions K Kp per position, exponentials and shifts Kp, a row Kp, a cell.
-    cost = np.diff(starts) * (3 * layout.n_histories + 60) * Kp + 12 * rows * Kp + 12 * np.diff(positions.cell_starts)
+    cost = np.diff(starts) * (3 * layout.n_contexts + 60) * Kp + 12 * rows * Kp + 12 * np.diff(positions.cell_starts)
     reached = np.concatenate(([0], np.cumsum(cost, dtype=np.float64)))
     targets = np.linspace(0, reached[-1], max(1, min(n_jobs, len(cost))) + 1)
     bounds = np.searchsorted(reached, targets[1:-1], side="left")

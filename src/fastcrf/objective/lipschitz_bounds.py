@@ -16,17 +16,17 @@ import numpy as np
 
 from fastcrf.core.types import Corpus, Diverged, FeatureMap, Floats
 from fastcrf.data.corpus.reordering import order_of_blocks
-from fastcrf.features.histories import lengths_of
+from fastcrf.features.label_contexts import lengths_of
 
 SHARES = np.array([0.0, 0.25, 0.5])  # of C^2, if none, one or more of the labels have a weight
 
 
 def lipschitz_bounds(corpus: Corpus, features: FeatureMap) -> Floats:
     """Return a bound on L_i for each sequence, [N]; of the loss alone, sequence weights included."""
-    return np.concatenate([bounds_of_stretch(stretch, features) for stretch in corpus.stretches()])
+    return np.concatenate([bounds_of_slice(part, features) for part in corpus.slices()])
 
 
-def bounds_of_stretch(corpus: Corpus, features: FeatureMap) -> Floats:
+def bounds_of_slice(corpus: Corpus, features: FeatureMap) -> Floats:
     lengths = np.diff(corpus.starts)
     per_sequence = np.diff(corpus.offsets[corpus.starts])
     owners = np.repeat(np.arange(corpus.n_sequences), per_sequence)

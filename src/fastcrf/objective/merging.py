@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.core.types import STRETCH, Corpus, FeatureMap, Floats, Longs
+from fastcrf.core.types import SLICE, Corpus, FeatureMap, Floats, Longs
 from fastcrf.data.corpus.occurrences import with_attributes
 from fastcrf.system.mapped_arrays import empty_beside
 
@@ -50,8 +50,8 @@ class Merging(NamedTuple):
 def gathered(factors: Floats, places: np.ndarray, times: Floats) -> Floats:
     """Return factors[places] * times; memory-mapped if places is."""
     found = empty_beside(places, len(places), np.float64)
-    for first in range(0, len(places), STRETCH):
-        some = slice(first, first + STRETCH)
+    for first in range(0, len(places), SLICE):
+        some = slice(first, first + SLICE)
         found[some] = factors[places[some]]
         if len(times):
             found[some] *= times[some]
@@ -92,13 +92,13 @@ def equal_attributes(corpus: Corpus, n_attributes: int) -> tuple[Longs, Longs]:
     least one of some hundred bits, whatever the data are, because the numbers are unpredictable.
     """
     random, sums = np.random.default_rng(), np.zeros((n_attributes, 2))
-    for stretch in corpus.stretches():
-        times = np.diff(stretch.offsets)
+    for part in corpus.slices():
+        times = np.diff(part.offsets)
         for k in range(2):
-            amounts = np.repeat(random.uniform(1.0, 2.0, stretch.n_positions), times)
-            if len(stretch.values):
-                amounts *= stretch.values
-            sums[:, k] += np.bincount(stretch.attributes, amounts, n_attributes)
+            amounts = np.repeat(random.uniform(1.0, 2.0, part.n_positions), times)
+            if len(part.values):
+                amounts *= part.values
+            sums[:, k] += np.bincount(part.attributes, amounts, n_attributes)
     _, first, group = np.unique(sums.view(np.complex128)[:, 0], return_index=True, return_inverse=True)
     order = np.argsort(first)
     number = np.empty(len(first), np.int64)

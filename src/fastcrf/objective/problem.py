@@ -15,9 +15,9 @@ from fastcrf.features.feature_map import occurring_features
 from fastcrf.features.layout import make_layout, make_positions
 from fastcrf.objective.blocks import make_blocks
 from fastcrf.objective.capabilities import CAPABILITIES
+from fastcrf.objective.context_products import ContextProducts
 from fastcrf.objective.curvature import Curvature, HessianProducts, RecomputedCurvature
-from fastcrf.objective.feature_sums import GroupedCounts, MassGroups, feature_masses
-from fastcrf.objective.history_products import HistoryProducts
+from fastcrf.objective.feature_sums import GroupedCounts, SumGroups, feature_sums
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.movable import MovablePart, slice_size
 from fastcrf.objective.penalized import Penalized
@@ -60,7 +60,7 @@ class Problem(Penalized):
         self.likelihood = Likelihood(corpus, features, n_jobs, prior)
         self.corpus = corpus
         self.features = features
-        self._mass_groups: MassGroups | None = None
+        self._sum_groups: SumGroups | None = None
         self._parts: dict[tuple[bool, tuple[int, int] | None], MovablePart] = {}
         self.asked_to_stop: Callable[[], bool] = lambda: False  # set by the caller of the solver; long epochs check it
 
@@ -130,19 +130,19 @@ class Problem(Penalized):
         log_z, counts = self.likelihood.expected_counts(weights)
         return log_z - dot(self.model_weights(weights), self.observed_counts()), counts
 
-    def feature_masses(self) -> Floats:
+    def feature_sums(self) -> Floats:
         """Return the largest feature sum over the label sequences of each sequence, [N]. No feature may be negative."""
-        return self._masses
+        return self._feature_sums
 
     @cached_property
-    def _masses(self) -> Floats:
-        return feature_masses(self.corpus, self.features)
+    def _feature_sums(self) -> Floats:
+        return feature_sums(self.corpus, self.features)
 
-    def expected_counts_by_mass(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:
+    def expected_counts_by_sum(self, weights: Floats, n_groups: int) -> tuple[float, GroupedCounts]:
         """Return the loss and expected counts by groups of sequences with similar feature sums. One pass."""
-        if self._mass_groups is None or self._mass_groups.n_groups != n_groups:
-            self._mass_groups = MassGroups(self.likelihood, self.feature_masses(), n_groups)
-        log_z, counts = self._mass_groups.expected_counts(weights)
+        if self._sum_groups is None or self._sum_groups.n_groups != n_groups:
+            self._sum_groups = SumGroups(self.likelihood, self.feature_sums(), n_groups)
+        log_z, counts = self._sum_groups.expected_counts(weights)
         return log_z - dot(self.model_weights(weights), self.observed_counts()), counts
 
     def model_weights(self, weights: Floats) -> Floats:
@@ -157,13 +157,13 @@ class Problem(Penalized):
 
     def curvature(self, kept: int | None = None) -> Curvature | RecomputedCurvature:
         """Return the smooth part, with gradients that cache inference for Hessian-vector products (in order 1)."""
-        if isinstance(self._products, HistoryProducts):
+        if isinstance(self._products, ContextProducts):
             return RecomputedCurvature(self.likelihood, self._products.product, self.c2)
         return Curvature(self._products, self.c2, kept)
 
     def differentiated_curvature(self) -> RecomputedCurvature:
         """Return the same by algorithmic differentiation: there is no cache, and products repeat inference."""
-        if isinstance(self._products, HistoryProducts):
+        if isinstance(self._products, ContextProducts):
             return RecomputedCurvature(self.likelihood, self._products.product, self.c2)
         return RecomputedCurvature(self.likelihood, self._products.differentiated_product, self.c2)
 
@@ -185,8 +185,8 @@ class Problem(Penalized):
         return feature_moments(self.corpus, self.features)
 
     @cached_property
-    def _products(self) -> HessianProducts | HistoryProducts:
-        return HessianProducts(self.likelihood) if self.features.order == 1 else HistoryProducts(self.likelihood)
+    def _products(self) -> HessianProducts | ContextProducts:
+        return HessianProducts(self.likelihood) if self.features.order == 1 else ContextProducts(self.likelihood)
 
     def sparse_bound(self, weights: Floats, largest_slope: float) -> float:
         """Return a lower bound on F* for c2 = 0 < c1. One pass."""

@@ -76,7 +76,7 @@ class SinglePrecisionLikelihood:
     def _expect_shard(self, k: int, edges: Edges, expected: Expected) -> float:
         exact = self.exact
         sequences = Sequences(exact.positions, exact.corpus.weights, split(exact.layout, self.flat), edges)
-        room = self.lattices[k], self.rows[k], expected
+        workspace = self.lattices[k], self.rows[k], expected
         return expect_in_single_precision(
-            sequences, exact.corpus.labels, *exact.shard(k), *room, exact.features.n_labels, self.lanes
+            sequences, exact.corpus.labels, *exact.shard(k), *workspace, exact.features.n_labels, self.lanes
         )

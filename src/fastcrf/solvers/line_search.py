@@ -121,9 +121,9 @@ def backtrack(
 
 def _beyond(before: Trial | End, low: Trial | End) -> float:
     """Return a longer step: the minimum of the cubic through both trials, within 1.1 to 4 times the last interval."""
-    stretch = low.step - before.step
+    width = low.step - before.step
     further = _cubic_minimum(before, low) - low.step
-    return low.step + (min(max(further, 1.1 * stretch), 4.0 * stretch) if further > 0.0 else 4.0 * stretch)
+    return low.step + (min(max(further, 1.1 * width), 4.0 * width) if further > 0.0 else 4.0 * width)
 
 
 def _between(low: Trial | End, high: End, slack: float) -> float:

@@ -36,7 +36,7 @@ def infer_current(blocks, i, edges, space, scores, lanes):
     for t in range(length):
         for k in range(K):
             slope += space.lattice.scores[t, k] * scores[t, k]
-    for h in range(blocks.layout.n_histories):
+    for h in range(blocks.layout.n_contexts):
         for k in range(K):
             slope += space.edge_sums[h, k] * edges.scores[h, k]
     return loss, loss - slope

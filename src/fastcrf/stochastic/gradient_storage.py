@@ -38,7 +38,7 @@ StoredGradients = Mixed | Marginals | ByAttribute
 def stored_shapes(blocks: Blocks) -> dict[str, dict[str, tuple[int, ...]]]:
     """Return the shapes of the arrays that each format stores, by their names."""
     support, layout = blocks.support, blocks.layout
-    H, Kp = layout.n_histories, layout.padded
+    H, Kp = layout.n_contexts, layout.padded
     P, N, B = len(blocks.chains.labels), len(blocks.chains.starts) - 1, len(blocks.chains.bounds) - 1
     edges = B * H, Kp
     return {

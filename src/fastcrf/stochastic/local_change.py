@@ -7,7 +7,7 @@ from fastcrf.simd.lanes import add, keep, load, multiply, store, total, zeros
 
 
 @outlined_kernel
-def mask_change(support, i, change, edge_change, n_histories, lanes):
+def mask_change(support, i, change, edge_change, n_contexts, lanes):
     """Clear the slots that are not features; return the squared norm of the others. Writes: change, edge_change."""
     Kp, W = edge_change.shape[1], len(lanes)
     squares = zeros(lanes)
@@ -17,8 +17,8 @@ def mask_change(support, i, change, edge_change, n_histories, lanes):
             row = keep(support.masks[support.rows[r], b // W], load(change.rows, r - first, b, lanes))
             store(change.rows, r - first, b, row)
             squares = add(squares, multiply(row, row))
-    transitions = len(support.masks) - n_histories
-    for j in range(n_histories):
+    transitions = len(support.masks) - n_contexts
+    for j in range(n_contexts):
         for b in range(0, Kp, W):
             row = keep(support.masks[transitions + j, b // W], load(edge_change, j, b, lanes))
             store(edge_change, j, b, row)
@@ -30,7 +30,7 @@ def mask_change(support, i, change, edge_change, n_histories, lanes):
 
 
 @outlined_kernel
-def dot_change(support, i, change, edge_change, weights, edge_scores, n_histories, lanes):
+def dot_change(support, i, change, edge_change, weights, edge_scores, n_contexts, lanes):
     """Return change . w, both local tables of block i with their transitions."""
     Kp, W = edge_change.shape[1], len(lanes)
     products = zeros(lanes)
@@ -38,7 +38,7 @@ def dot_change(support, i, change, edge_change, weights, edge_scores, n_historie
         for b in range(0, Kp, W):
             product = multiply(load(change.rows, r, b, lanes), load(weights.rows, r, b, lanes))
             products = add(products, product)
-    for j in range(n_histories):
+    for j in range(n_contexts):
         for b in range(0, Kp, W):
             product = multiply(load(edge_change, j, b, lanes), load(edge_scores, j, b, lanes))
             products = add(products, product)

@@ -36,7 +36,7 @@ def count_gold(blocks, i, edges, observed, lanes):
     """Count the gold features of block i; the type of `edges` defines the transitions. Writes: observed."""
     starts, gold = blocks.chains.starts, blocks.chains.labels
     clear_rows(observed.nodes, starts[i + 1] - starts[i], lanes)
-    clear_rows(observed.edges, blocks.layout.n_histories, lanes)
+    clear_rows(observed.edges, blocks.layout.n_contexts, lanes)
     for p in range(starts[i], starts[i + 1]):
         observed.nodes[p - starts[i], gold[p]] = 1.0
     add_labeling(edges, gold[starts[i] : starts[i + 1]], 1.0, observed.edges, blocks.layout.n_labels)

@@ -61,7 +61,7 @@ def one_recursion(gradients):
 @exchange.register(Recomputed)
 @outlined_kernel
 def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
-    starts, bounds, H = blocks.chains.starts, blocks.chains.bounds, blocks.layout.n_histories
+    starts, bounds, H = blocks.chains.starts, blocks.chains.bounds, blocks.layout.n_contexts
     length = starts[bounds[i + 1]] - starts[bounds[i]]
     copy_rows(space.lattice.scores, gradients.node_change, length, lanes)
     copy_rows(space.edge_sums, gradients.edge_change, H, lanes)

@@ -96,25 +96,25 @@ def find_leaf(target, sums):
 
 
 @noalloc_kernel
-def draw_uniform(u, n):
+def sample_uniform(u, n):
     """Sample from 0..n-1 with equal probability."""
     return min(np.int64(u * n), n - 1)
 
 
 @noalloc_kernel
-def draw_mixture(u, share, n, sums):
+def sample_mixture(u, share, n, sums):
     """Sample uniformly from 0..n-1 with probability `share`, else in proportion to the tree's leaves (if there are
     any).
     """
     if u < share:
-        return draw_uniform(u / share, n)
+        return sample_uniform(u / share, n)
     rest = (u - share) / (1.0 - share)
-    return find_leaf(rest * sums[1], sums) if sums[1] > 0.0 else draw_uniform(rest, n)
+    return find_leaf(rest * sums[1], sums) if sums[1] > 0.0 else sample_uniform(rest, n)
 
 
 @noalloc_kernel
 def mixture_probability(i, share, n, sums):
-    """Return the probability with which `draw_mixture` gives i."""
+    """Return the probability with which `sample_mixture` gives i."""
     if not sums[1] > 0.0:
         return 1.0 / n
     leaf = sums[len(sums) // 2 + i] if len(sums) // 2 >= n else 0.0  # a single shared number is not the weight of i
@@ -122,7 +122,7 @@ def mixture_probability(i, share, n, sums):
 
 
 @noalloc_kernel
-def draw_unseen_first(u, order, n_seen, share, sums):
+def sample_unseen_first(u, order, n_seen, share, sums):
     """Sample, with probability (unseen / all), the next unseen sequence of `order`, else one of the seen ones.
 
     A seen one is sampled uniformly with probability `share`, else in proportion to the leaves. `order` is a random
@@ -133,13 +133,13 @@ def draw_unseen_first(u, order, n_seen, share, sums):
         return order[n_seen]
     rest = (u - unseen) / (1.0 - unseen)
     if rest < share:
-        return order[draw_uniform(rest / share, n_seen)]
+        return order[sample_uniform(rest / share, n_seen)]
     return find_leaf((rest - share) / (1.0 - share) * sums[1], sums)
 
 
 @noalloc_kernel
 def unseen_first_probability(i, order, n_seen, seen, share, sums):
-    """Return the probability with which `draw_unseen_first` gives i, which was `seen` or not, over all orders."""
+    """Return the probability with which `sample_unseen_first` gives i, which was `seen` or not, over all orders."""
     if not seen:
         return 1.0 / len(order)
     return (share + (1.0 - share) * n_seen * sums[len(sums) // 2 + i] / sums[1]) / len(order)

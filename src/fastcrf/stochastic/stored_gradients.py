@@ -136,7 +136,7 @@ def exchange_nodes(gradients, blocks, i, growth, space, lanes):
 @noalloc_kernel
 def exchange_edges(gradients, blocks, i, growth, space, lanes):
     """Exchange bigram residuals, summed over the block. Writes: gradients.edges, .edge_change."""
-    H = blocks.layout.n_histories
+    H = blocks.layout.n_contexts
     exchange_rows(space.edge_sums, gradients.edges, i * H, H, growth, gradients.edge_change, lanes)
 
 

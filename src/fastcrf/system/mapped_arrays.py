@@ -58,7 +58,7 @@ def empty_beside(home: NDArray[Any], n: int, dtype: DTypeLike) -> NDArray[Any]:
     if folder is None or size < max(SMALL, 1):
         return np.empty(n, dtype)
     with scratch_file(folder) as file:
-        take_room(file, size)
+        take_workspace(file, size)
         mapping = MappedFile(file.fileno(), size)
     mapping.folder = folder
     return np.frombuffer(mapping, dtype)
@@ -72,7 +72,7 @@ def scratch_file(folder: Path) -> BinaryIO:
         return tempfile.TemporaryFile()  # type: ignore[return-value]
 
 
-def take_room(file: BinaryIO, size: int) -> None:
+def take_workspace(file: BinaryIO, size: int) -> None:
     """Allocate the full size of a file now, so that a full disk raises here instead of crashing when a page is
     written.
     """

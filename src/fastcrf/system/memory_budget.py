@@ -19,7 +19,7 @@ class TooLarge(ValueError):
     """Raised when work would need more memory than is available."""
 
 
-def require_room(n_bytes: int, what: str, remedy: str) -> None:
+def require_memory(n_bytes: int, what: str, remedy: str) -> None:
     """Raise `TooLarge` if `what` would take more than its share of the free memory."""
     if n_bytes <= SMALL:
         return

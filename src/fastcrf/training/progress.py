@@ -58,8 +58,8 @@ class Progress:
 
     def update(self, row: Row) -> None:
         if self._status is not None:
-            room = self.console.width - len(self._title) - SPINNER
-            self._status.update(f"{self._title}  {line(row, room)}")
+            width = self.console.width - len(self._title) - SPINNER
+            self._status.update(f"{self._title}  {line(row, width)}")
         elif time.monotonic() - self._printed >= self.interval:
             self._print(row)
 
@@ -77,8 +77,8 @@ class Progress:
         self.console.print(f"{self._title}  {line(row)}", highlight=False, markup=False, soft_wrap=True)
 
 
-def line(row: Row, room: float = math.inf) -> str:
-    """Format a row as one line of at most `room` characters, with the most important values first."""
+def line(row: Row, width: float = math.inf) -> str:
+    """Format a row as one line of at most `width` characters, with the most important values first."""
     parts = [f"step {row['step']}"]
     objective = row.get(ESTIMATE) if row["objective"] is None else row["objective"]
     if objective is not None:
@@ -87,6 +87,6 @@ def line(row: Row, room: float = math.inf) -> str:
         parts.append(f"gap {row['relative_gap']:.1e}")
     parts += [f"{name} {value:.4g}" for name, value in row.items() if name not in (*COLUMNS, ESTIMATE)]
     parts += [f"{row['seconds']:.1f} s", f"passes {row['passes']:.4g}"]
-    while len(parts) > 1 and len("  ".join(parts)) > room:
+    while len(parts) > 1 and len("  ".join(parts)) > width:
         parts.pop()
     return "  ".join(parts)

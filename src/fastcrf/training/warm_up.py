@@ -62,4 +62,4 @@ def of_any_corpus(solver: Solver) -> Solver:
 
 def first_sequences(corpus: Corpus, n: int) -> Corpus:
     """Return the first n sequences of a corpus, or all if it has fewer."""
-    return corpus.stretch(0, min(n, corpus.n_sequences))
+    return corpus.slice_of(0, min(n, corpus.n_sequences))

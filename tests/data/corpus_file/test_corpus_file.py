@@ -102,7 +102,7 @@ def test_a_disk_that_is_full_is_one_sentence(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk here that is always full")
-def test_a_disk_that_is_full_while_encoding_is_told_with_its_folder(tmp_path):
+def test_a_disk_that_is_full_while_encoding_is_reported_with_its_folder(tmp_path):
     spool = container.Spool(tmp_path, np.int32)
     spool.close()
     with open("/dev/full", "r+b", buffering=0) as spool.file, pytest.raises(OSError, match=f"space left.*{tmp_path}"):

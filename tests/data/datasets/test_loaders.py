@@ -79,14 +79,14 @@ def test_the_subset_all_joins_the_parts(toy, tmp_path):
     assert load("toy", data_home=tmp_path, subset="all").target == [["B", "I"], ["O"], ["B"]]
 
 
-def test_another_text_at_the_address_is_refused_and_leaves_no_file(toy, tmp_path):
+def test_another_text_at_the_address_raises_an_error_and_leaves_no_file(toy, tmp_path):
     (toy / "train.txt.gz").write_bytes(gzip.compress(TRAIN + b"x"))
     with pytest.raises(DataError, match="not the text that this loader expects"):
         load("toy", data_home=tmp_path / "home")
     assert not (tmp_path / "home" / "toy" / "train.txt.gz").exists()
 
 
-def test_a_changed_file_on_disk_is_refused(toy, tmp_path):
+def test_a_changed_file_on_disk_raises_an_error(toy, tmp_path):
     put(tmp_path, "train", TRAIN.replace(b"dog", b"cow"))
     with pytest.raises(DataError, match=r"train\.txt\.gz is not the text"):
         load("toy", data_home=tmp_path)

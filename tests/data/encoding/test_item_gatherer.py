@@ -187,7 +187,7 @@ def test_a_corpus_is_not_changed_by_what_is_gathered_later():
         np.testing.assert_array_equal(array_, as_it_was)
 
 
-def test_long_sequences_and_many_names_need_room_of_every_kind():
+def test_long_sequences_and_many_names_need_memory_of_every_kind():
     X = [[{f"key {i}": "v" * (i % 3000), "shared": SHARED, "x": i / 7} for i in range(3000)], [["y" * 9000]]]
     names, rows = by_definition(X)
     gatherer = StreamGatherer(NameTable(), learning=True)

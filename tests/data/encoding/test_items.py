@@ -121,6 +121,6 @@ def test_a_vector_is_answered_with_how_to_name_its_elements(item):
         flatten(item)
 
 
-def test_an_item_that_contains_itself_is_refused():
+def test_an_item_that_contains_itself_raises_an_error():
     with pytest.raises(ItemError, match="contains itself or is nested too deeply"):
         flatten(LOOP)

@@ -50,7 +50,7 @@ def test_spaces_tabs_line_ends_and_blank_lines_do_not_matter(write, text):
     assert rows(write(text)) == ROWS
 
 
-def test_gzip_is_told_by_content_not_by_name(write):
+def test_gzip_is_recognized_by_content_not_by_name(write):
     assert rows(write(gzip.compress(TEXT.encode()), "data.txt")) == ROWS
     assert rows(write(TEXT, "data.gz")) == ROWS
 

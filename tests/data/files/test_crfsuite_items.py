@@ -94,7 +94,7 @@ def test_a_fault_is_named_with_file_and_line(text, message):
         ([[{"a": None}]], [["A"]], None, r"^X\[0\], item 0, key 'a' has the value None"),
     ],
 )
-def test_what_a_file_cannot_hold_is_refused(X, y, weights, message):
+def test_what_a_file_cannot_hold_raises_an_error(X, y, weights, message):
     with pytest.raises(DataError, match=message):
         write_items(io.StringIO(), X, y, weights)
 

@@ -7,7 +7,7 @@ import pytest
 from fastcrf.data.files.destinations import DestinationError, check_apart
 
 
-def test_the_same_file_by_another_name_is_refused_and_another_file_is_not(tmp_path):
+def test_the_same_file_by_another_name_raises_an_error_and_another_file_does_not(tmp_path):
     data, link, model = tmp_path / "data", tmp_path / "link", tmp_path / "model"
     data.touch()
     link.symlink_to(data)

@@ -55,7 +55,7 @@ def test_numpy_numbers_in_the_header_become_plain_numbers():
     assert type(header["b"][0]) is int
 
 
-def test_what_json_cannot_hold_is_refused_at_save():
+def test_what_json_cannot_hold_raises_an_error_at_save():
     with pytest.raises(
         ModelFileError, match=r"^<object object at .*> in the model's options cannot be saved; use numbers"
     ):
@@ -94,7 +94,7 @@ def test_any_missing_end_is_noticed(size):
 
 
 @given(st.binary(max_size=200))
-def test_bytes_that_are_no_model_are_refused(data):
+def test_bytes_that_are_no_model_raise_an_error(data):
     with pytest.raises(ModelFileError):
         from_bytes(data)
     with pytest.raises(ModelFileError):
@@ -195,7 +195,7 @@ def current_umask():
     return mask
 
 
-def test_a_path_that_cannot_hold_a_file_is_refused(tmp_path, monkeypatch):
+def test_a_path_that_cannot_hold_a_file_raises_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(rescue, "folders", lambda: iter([]))
     with pytest.raises(ModelFileError, match=r"which is not a file; choose another path$"):
         write(tmp_path, to_bytes({}, {}))

@@ -133,7 +133,7 @@ def test_the_built_in_chunking_templates_are_those_of_crfsuite(X):
     assert names_at(corpus, attributes.names()) == [position for x in X for position in chunking(x)]
 
 
-def test_values_with_separators_are_told_apart():
+def test_values_with_separators_are_distinguished():
     X = [[["a/b", "c"], ["a", "b/c"]]]
     corpus, attributes = encoded("U0:%x[0,0]/%x[0,1]", "crfpp", X)
     assert corpus.attributes.tolist() == [0, 1]

@@ -77,7 +77,7 @@ def test_the_kind_of_a_template_is_recognized(text, kind, tmp_path):
     assert load_template(tmp_path / "template").kind == kind
 
 
-def test_the_kind_can_be_told(tmp_path):
+def test_the_kind_can_be_recognized(tmp_path):
     (tmp_path / "template").write_bytes(b"U:%x[0,0] \r\nB\r\n")
     assert load_template(tmp_path / "template", "wapiti").templates[0].pieces == ("u:", Cell(0, 0))
     assert load_template(tmp_path / "template").templates[0].pieces == ("U:", Cell(0, 0), " ")
@@ -154,7 +154,7 @@ def test_a_fault_is_named_with_file_line_and_column(kind, text, message):
 
 
 @given(st.sampled_from(["crfpp", "wapiti", "crfsuite"]), st.text("Uub*B%xtmX[]0123,@-+\"\\.$^ #\n(')=", max_size=30))
-def test_any_text_is_understood_or_refused(kind, text):
+def test_any_text_is_understood_or_rejected(kind, text):
     with suppress(DataError):
         parse_template(text, kind)
 

@@ -14,7 +14,7 @@ from fastcrf.objective.problem import Problem
 from fastcrf.solvers.auto import auto
 from fastcrf.solvers.auto.adaptive_pass import adaptive_pass
 from fastcrf.solvers.auto.auto import Auto
-from fastcrf.solvers.auto.decisions import STRETCH, affordable_pairs, gradient_seconds, is_near, kept, remaining_gap
+from fastcrf.solvers.auto.decisions import SLICE, affordable_pairs, gradient_seconds, is_near, kept, remaining_gap
 from fastcrf.stochastic.sampling import epoch_permutation
 from fastcrf.stopping import CertifiedGap, MaxIterations
 from fastcrf.training.checkpoint import Checkpoint
@@ -54,7 +54,7 @@ def gradient_of_one(problem):
 
 
 @pytest.mark.parametrize(("n_parts", "c1"), [(1, 0.0), (2, 0.0), (2, 0.7)])
-def test_the_pass_takes_the_steps_of_its_twin(n_parts, c1):
+def test_the_pass_takes_the_steps_of_its_reference(n_parts, c1):
     problem = small_problem(c1)
     order = epoch_permutation(3, 1, problem.n_sequences)
     orders = [order[k::n_parts] for k in range(n_parts)]
@@ -132,7 +132,7 @@ def test_single_precision_comes_first_and_proves_nothing(c1, when):
     result = minimize(problem, solver, stop=[CertifiedGap(1e-5), MaxIterations(300)])
     assert result.status == "converged"
     rough = [row for row in result.trace if "objective_estimate" in row]
-    assert len(rough) > 2 * STRETCH
+    assert len(rough) > 2 * SLICE
     assert all(row["objective"] is row["gap"] is row["gradient_norm"] is None for row in rough)
     numbers = [row["step"] for row in rough]
     assert numbers == list(range(numbers[0], numbers[-1] + 1))  # and never again
@@ -195,12 +195,12 @@ def test_what_is_carried_from_a_rough_step_stays_rough():
     assert second.info["objective_estimate"] < first.info["objective_estimate"]
 
 
-def test_what_is_left_to_gain_is_told_from_what_was_gained():
+def test_what_is_left_to_gain_is_reported_from_what_was_gained():
     falling = [100.0 + 7.0 * 0.8**k for k in range(40)]
-    for n in (2 * STRETCH + 1, 20, 40):
+    for n in (2 * SLICE + 1, 20, 40):
         assert remaining_gap(falling[:n]) == pytest.approx(falling[n - 1] - 100.0)
-    assert kept(falling) == falling[-2 * STRETCH - 1 :]
-    assert remaining_gap(falling[: 2 * STRETCH]) == math.inf
+    assert kept(falling) == falling[-2 * SLICE - 1 :]
+    assert remaining_gap(falling[: 2 * SLICE]) == math.inf
     assert remaining_gap([100.0 - k * k for k in range(20)]) == math.inf  # faster and faster
     assert remaining_gap([5.0] * 20) == 0.0
     assert is_near(falling[:30], 1e-2)
@@ -236,10 +236,10 @@ def test_pairs_are_as_many_as_are_cheap():
     assert [affordable_pairs(problem, share, 3, half) for share in (0.0, whole)] == [3, half]
 
 
-def test_many_weights_leave_room_for_few_pairs(monkeypatch):
+def test_many_weights_leave_space_for_few_pairs(monkeypatch):
     problem = small_problem()
-    for room, pairs in ((9 * 8 * problem.n_weights, 9), (1, auto.FEWEST_PAIRS)):
-        monkeypatch.setattr(auto, "ROOM", room)
+    for workspace, pairs in ((9 * 8 * problem.n_weights, 9), (1, auto.FEWEST_PAIRS)):
+        monkeypatch.setattr(auto, "ROOM", workspace)
         assert Auto().decided(problem).pairs == pairs
     assert Auto(pairs=30).decided(problem).pairs == 30
 
@@ -263,7 +263,7 @@ def test_a_metric_that_leads_nowhere_is_dropped(monkeypatch):
         ({"target": 0.0}, "target"),
     ],
 )
-def test_wrong_options_are_refused_with_a_sentence(options, message):
+def test_wrong_options_raise_an_error(options, message):
     with pytest.raises(ValueError, match=f"auto: {message}"):
         Auto(**options)
 

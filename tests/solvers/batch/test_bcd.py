@@ -33,7 +33,7 @@ def test_every_sweep_equals_the_update_of_the_paper(c1, c2, plain):
 
 
 @pytest.mark.parametrize("order", [2, 3])
-def test_every_sweep_in_a_chain_of_higher_order_equals_the_update_too(order):
+def test_every_sweep_in_a_chain_of_higher_order_equals_the_update_as_well(order):
     corpus, features = random_corpus(1, lengths=LENGTHS, weights=True), random_features(1, order=order, density=0.4)
     ours = [step.weights for step in sweeps(Problem(corpus, features, 0.2, 0.1), 3)]
     np.testing.assert_allclose(ours, plain_blocks.sweeps(corpus, features, 0.2, 0.1, 3), rtol=1e-9, atol=1e-11)

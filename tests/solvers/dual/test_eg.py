@@ -11,7 +11,7 @@ from reference.random_corpora import random_corpus, random_features
 
 @pytest.mark.parametrize("c2", [0.5, 5.0])
 @pytest.mark.parametrize("given", [False, True])
-def test_it_equals_its_twin_step_by_step(c2, given):
+def test_it_equals_its_reference_step_by_step(c2, given):
     corpus = random_corpus(3, lengths=(3, 1, 4, 2, 3, 2), values=given, weights=given)
     problem, n, passes = Problem(corpus, random_features(3), c2=c2), 6, 0.0
     steps = EG(initial=2.0).iterate(problem, np.zeros(problem.n_weights))

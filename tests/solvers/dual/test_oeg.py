@@ -25,7 +25,7 @@ def orders(solver, n, epochs):
 @pytest.mark.parametrize("c2", [0.02, 0.5, 5.0])
 @pytest.mark.parametrize("solver", [OEG(seed=7), OEG(initial=10.0, permutation=False)])
 @pytest.mark.parametrize("given", [False, True])
-def test_it_equals_its_twin_pass_by_pass(c2, solver, given):
+def test_it_equals_its_reference_pass_by_pass(c2, solver, given):
     corpus = random_corpus(3, lengths=LENGTHS, values=given, weights=given)
     problem = Problem(corpus, random_features(3), c2=c2)
     steps, passes = solver.iterate(problem, np.zeros(problem.n_weights)), 0.0
@@ -42,7 +42,7 @@ def test_it_equals_its_twin_pass_by_pass(c2, solver, given):
 
 @pytest.mark.parametrize(("solver", "twin"), [(OEG(seed=7), dense_dual.oeg), (EG(), dense_dual.eg)])
 @pytest.mark.parametrize("order", [2, 3])
-def test_in_a_chain_of_higher_order_it_equals_its_twin_too(solver, twin, order):
+def test_in_a_chain_of_higher_order_it_equals_its_reference_as_well(solver, twin, order):
     corpus = random_corpus(3, lengths=LENGTHS, n_labels=2, values=True, weights=True)
     problem = Problem(corpus, random_features(3, n_labels=2, density=1.0, order=order), c2=0.5)
     steps = solver.iterate(problem, np.zeros(problem.n_weights))
@@ -89,7 +89,7 @@ def test_a_run_that_is_stopped_and_resumed_within_epochs_equals_one_that_is_not(
 
 
 @pytest.mark.parametrize("solver", [OEG(), EG(), SDCA()])
-def test_a_dual_point_that_does_not_fit_is_refused_with_a_sentence(solver, monkeypatch):
+def test_a_dual_point_that_does_not_fit_raises_an_error(solver, monkeypatch):
     problem = Problem(random_corpus(0), random_features(0), c2=1.0)
     monkeypatch.setattr(memory_budget, "SMALL", 0)
     monkeypatch.setattr(memory_budget, "free_memory", lambda: 1000)
@@ -100,6 +100,6 @@ def test_a_dual_point_that_does_not_fit_is_refused_with_a_sentence(solver, monke
 
 
 @pytest.mark.parametrize("initial", [0.0, -1.0, 1000.0, "three", float("nan")])
-def test_a_start_that_cannot_be_is_refused(initial):
+def test_a_start_that_cannot_be_raises_an_error(initial):
     with pytest.raises(ValueError, match=r"oeg: initial must be"):
         OEG(initial=initial)

@@ -18,7 +18,7 @@ N = len(LENGTHS)
 @pytest.mark.parametrize("c2", [0.02, 0.5, 5.0])
 @pytest.mark.parametrize(("sampling", "share"), [("uniform", 1.0), ("gap", 0.2)])
 @pytest.mark.parametrize(("line_search", "given"), [("exact", False), ("exact", True), ("secant", True)])
-def test_it_equals_its_twin_draw_by_draw(c2, sampling, share, line_search, given):
+def test_it_equals_its_reference_sample_by_sample(c2, sampling, share, line_search, given):
     corpus = random_corpus(3, lengths=LENGTHS, values=given, weights=given)
     problem = Problem(corpus, random_features(3), c2=c2)
     solver = SDCA(sampling=sampling, line_search=line_search, precision=1e-14, seed=7, steps_per_epoch=N)
@@ -32,7 +32,7 @@ def test_it_equals_its_twin_draw_by_draw(c2, sampling, share, line_search, given
 
 
 @pytest.mark.parametrize(("order", "c2"), [(2, 0.05), (3, 0.5)])
-def test_in_a_chain_of_higher_order_it_equals_its_twin_too(order, c2):
+def test_in_a_chain_of_higher_order_it_equals_its_reference_as_well(order, c2):
     corpus = random_corpus(3, lengths=LENGTHS, n_labels=2, values=True, weights=True)
     problem = Problem(corpus, random_features(3, n_labels=2, density=1.0, order=order), c2=c2)
     solver = SDCA(sampling="uniform", precision=1e-14, seed=7, steps_per_epoch=N)

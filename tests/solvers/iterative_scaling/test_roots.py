@@ -52,13 +52,13 @@ def test_what_neither_is_expected_nor_occurs_goes_where_the_penalty_wants_it():
     assert scaling_root(1.0, 0.0, 0.0) == -LARGEST_CHANGE
 
 
-MASSES = np.array([2.0, 30.0, 400.0])
+SUMS = np.array([2.0, 30.0, 400.0])
 
 
 @given(st.lists(positive, min_size=3, max_size=3), st.one_of(positive, st.just(0.0)), signed)
 def test_a_root_over_groups_solves_its_equation(expected, ridge, target):
     if ridge == 0.0 and (target < 0.0 or abs(math.log(target / sum(expected))) > 15):
         return
-    d = grouped_root(np.repeat(expected, 2)[::2], MASSES, ridge, target)  # a column, as the kernel's caller has it
-    terms = [count * math.exp(mass * d) for count, mass in zip(expected, MASSES, strict=True)]
+    d = grouped_root(np.repeat(expected, 2)[::2], SUMS, ridge, target)  # a column, as the kernel's caller has it
+    terms = [count * math.exp(total * d) for count, total in zip(expected, SUMS, strict=True)]
     assert relative_residual([*terms, ridge * d], target) < 1e-11 * max(1.0, abs(400.0 * d))

@@ -52,16 +52,16 @@ def iterated(mapping, w, n):
 @pytest.mark.parametrize("c2", [0.0, 1e-6, 0.5, 30.0])
 @pytest.mark.parametrize("kind", ["plain", "values", "weights"])
 @pytest.mark.parametrize("name", ["gis", "iis"])
-def test_every_iterate_equals_the_twin(name, kind, c2):
+def test_every_iterate_equals_the_reference(name, kind, c2):
     problem, twin = make(c2, values=kind == "values", weights=kind == "weights")
     plain = iterated(getattr(twin, name), np.zeros(problem.n_weights), 6)
     np.testing.assert_allclose(weights_of(problem, registry.make(name), 6), plain, rtol=1e-9, atol=1e-10)
 
 
-def test_masses_are_those_of_the_heaviest_labelings():
+def test_feature_sums_are_those_of_the_heaviest_labelings():
     for kind in ({}, {"values": True}, {"weights": True}):
         problem, twin = make(**kind)
-        np.testing.assert_allclose(problem.feature_masses(), twin.masses, rtol=1e-14)
+        np.testing.assert_allclose(problem.feature_sums(), twin.sums, rtol=1e-14)
 
 
 def test_counts_are_those_of_all_labelings():
@@ -71,26 +71,26 @@ def test_counts_are_those_of_all_labelings():
     np.testing.assert_allclose(expected, sum(twin.expected(i, w) for i in range(twin.n)), rtol=1e-12)
     np.testing.assert_allclose(problem.observed_counts(), twin.observed, rtol=1e-12)
     assert loss + problem.c2 * (w @ w) == pytest.approx(twin.value(w), rel=1e-12)
-    grouped_loss, (masses, counts) = problem.expected_counts_by_mass(w, 3)
+    grouped_loss, (sums, counts) = problem.expected_counts_by_sum(w, 3)
     assert grouped_loss == pytest.approx(loss, rel=1e-12)
     np.testing.assert_allclose(counts.sum(axis=0), expected, rtol=1e-12, atol=1e-14)
-    assert len(masses) <= 3
-    assert masses[-1] == max(twin.masses)
+    assert len(sums) <= 3
+    assert sums[-1] == max(twin.sums)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_groups_are_sums_over_sequences_of_no_larger_mass(n_jobs):
+def test_groups_are_sums_over_sequences_of_no_larger_feature_sum(n_jobs):
     problem, twin = make()
     problem = Problem(problem.corpus, problem.features, c2=0.5, n_jobs=n_jobs)
     w = np.random.default_rng(1).normal(size=problem.n_weights)
-    _, (masses, counts) = problem.expected_counts_by_mass(w, 2)
-    group = np.searchsorted(masses, twin.masses)
-    for g in range(len(masses)):
+    _, (sums, counts) = problem.expected_counts_by_sum(w, 2)
+    group = np.searchsorted(sums, twin.sums)
+    for g in range(len(sums)):
         members = np.flatnonzero(group == g)
         np.testing.assert_allclose(counts[g], sum(twin.expected(i, w) for i in members), rtol=1e-12, atol=1e-14)
 
 
-def test_a_negative_value_is_refused_with_a_sentence():
+def test_a_negative_value_raises_an_error():
     problem = Problem(random_corpus(0, values=True), random_features(0), c2=1.0)
     for name in FAMILY:
         with pytest.raises(ValueError, match=r"needs attribute values of at least 0, but one is -\d.*use lbfgs\.$"):
@@ -125,7 +125,7 @@ GAMMAS = {
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
-def test_staggered_aitken_equals_the_twin(gamma):
+def test_staggered_aitken_equals_the_reference(gamma):
     problem, twin = make()
     options, estimate = GAMMAS[gamma]
     start = np.random.default_rng(0).normal(size=problem.n_weights)  # from 0, some first moves are rounding alone
@@ -135,7 +135,7 @@ def test_staggered_aitken_equals_the_twin(gamma):
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
-def test_aitken_without_staggering_equals_the_twin(gamma):
+def test_aitken_without_staggering_equals_the_reference(gamma):
     problem, twin = make()
     options, estimate = GAMMAS[gamma]
     start = np.random.default_rng(0).normal(size=problem.n_weights)
@@ -144,7 +144,7 @@ def test_aitken_without_staggering_equals_the_twin(gamma):
     np.testing.assert_allclose(ours, plain, rtol=1e-6, atol=1e-8)
 
 
-def test_the_length_of_haemmerlin_and_hoffmann_equals_the_twin():
+def test_the_length_of_haemmerlin_and_hoffmann_equals_the_reference():
     problem, twin = make()
     start = np.random.default_rng(0).normal(size=problem.n_weights)
     plain = plain_scaling.staggered_aitken(twin.gis, twin.value, start, 5, plain_scaling.haemmerlin_hoffmann)
@@ -171,7 +171,7 @@ def test_the_length_of_haemmerlin_and_hoffmann_lies_between_those_of_the_first_a
     assert lengths[0] < lengths[2] < lengths[1]
 
 
-def test_anderson_equals_the_twin():
+def test_anderson_equals_the_reference():
     problem, twin = make()
     plain = list(plain_scaling.anderson(twin.gis, twin.value, np.zeros(problem.n_weights), 8, pairs=3))
     ours = weights_of(problem, registry.make("anderson-gis", pairs=3), 8)[1:]

@@ -126,7 +126,7 @@ def test_objective_and_certificate_are_not_applicable(toy):
     assert not crf.converged_
 
 
-def test_the_command_line_says_so_too(tmp_path):
+def test_the_command_line_says_so_as_well(tmp_path):
     from typer.testing import CliRunner
 
     from fastcrf.cli.main import app

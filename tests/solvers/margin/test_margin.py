@@ -34,7 +34,7 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "options"), CASES, ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_it_takes_the_steps_of_its_twin(name, options, weighted):
+def test_it_takes_the_steps_of_its_reference(name, options, weighted):
     corpus = learnable_corpus(3, lengths=[3, 1, 4, 2, 5, 3], values=True, weights=weighted)
     features = random_features(3)
     problem = Problem(corpus, features)

@@ -50,13 +50,13 @@ def assert_epochs_agree(problem, solver, gamma, scope, epochs=6):
 
 @pytest.mark.parametrize("penalty", [{}, {"c2": 0.5}, {"c2": 5.0}, {"c1": 0.3}])
 @pytest.mark.parametrize("batch", [1, 3])
-def test_psa_equals_its_dense_twin(penalty, batch):
+def test_psa_equals_its_dense_reference(penalty, batch):
     assert_epochs_agree(small_problem(**penalty), PSA(batch_size=batch, **QUICK), gamma=1, scope="component")
 
 
 @pytest.mark.parametrize("gamma", [1, 2, 3])
 @pytest.mark.parametrize("scope", ["global", "component"])
-def test_staggered_aitken_equals_its_dense_twin(gamma, scope):
+def test_staggered_aitken_equals_its_dense_reference(gamma, scope):
     solver = StaggeredAitken(gamma=gamma, scope=scope, **QUICK)
     assert_epochs_agree(small_problem(c2=0.5, values=True, weights=True), solver, gamma, scope)
 

@@ -89,7 +89,7 @@ def test_a_pair_without_positive_curvature_leaves_no_trace(change):
     np.testing.assert_allclose(pairs.direction(vector), -two_loop([(move, 2 * move), (move, 4 * move)], vector))
 
 
-def test_a_refused_pair_takes_the_place_of_the_oldest_and_the_others_go_on():
+def test_a_rejected_pair_takes_the_place_of_the_oldest_and_the_others_go_on():
     rng = np.random.default_rng(5)
     weights, gradients = walk(rng, 3, 6)
     pairs = CurvaturePairs(3, 6)
@@ -100,7 +100,7 @@ def test_a_refused_pair_takes_the_place_of_the_oldest_and_the_others_go_on():
     np.testing.assert_allclose(pairs.direction(vector), expected, rtol=1e-10)
 
 
-def test_when_the_only_pair_is_refused_the_direction_is_steepest_descent():
+def test_when_the_only_pair_raises_an_error_the_direction_is_steepest_descent():
     pairs = CurvaturePairs(2, 3)
     pairs.add(np.ones(3), np.zeros(3), -np.ones(3), np.zeros(3))
     np.testing.assert_array_equal(pairs.direction(np.arange(3.0)), -np.arange(3.0))
@@ -141,7 +141,7 @@ def test_a_restored_state_is_not_written():
         np.testing.assert_array_equal(state[name], array)
 
 
-def test_restoring_more_pairs_than_there_is_room_for_is_refused_in_a_sentence():
+def test_restoring_more_pairs_than_there_is_space_for_raises_an_error():
     weights, gradients = walk(np.random.default_rng(3), 5, 4)
     pairs = CurvaturePairs(5, 4)
     add_all(pairs, weights, gradients)

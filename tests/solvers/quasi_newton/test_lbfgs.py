@@ -144,7 +144,7 @@ def test_a_warm_start_close_to_the_optimum_needs_few_trials():
 
 
 @pytest.mark.parametrize(("option", "value"), [("pairs", 0), ("pairs", 2.5), ("max_linesearch", 0), ("pairs", True)])
-def test_a_wrong_option_is_refused_in_a_sentence(option, value):
+def test_a_wrong_option_raises_an_error(option, value):
     with pytest.raises(ValueError, match=f"lbfgs: {option} must be a whole number of at least 1; got {option}="):
         LBFGS(**{option: value})
 

@@ -131,7 +131,7 @@ def test_on_threads_the_lowest_point_is_the_same(monkeypatch, n_jobs):
     assert (np.abs(slopes[~kept]) <= 0.5 + 1e-4).all()
 
 
-def test_sums_that_live_on_are_those_that_are_summed_afresh():
+def test_sums_that_live_on_are_those_that_are_summed_from_the_start():
     toy = ToyProblem(c1=0.5, c2=0.1)
     solver, start = ProxLBFGS(pairs=3), np.zeros(toy.n_weights)
     for there in islice(solver.iterate(toy, start), 3, 9):
@@ -142,7 +142,7 @@ def test_sums_that_live_on_are_those_that_are_summed_afresh():
         np.testing.assert_allclose(kept.weights, afresh.weights, rtol=1e-7, atol=1e-10)
 
 
-def test_sums_of_other_pairs_are_refused():
+def test_sums_of_other_pairs_raise_an_error():
     toy = ToyProblem(c1=0.5, c2=0.1)
     there = list(islice(ProxLBFGS().iterate(toy, np.zeros(toy.n_weights)), 5))[-1]
     state = dict(there.state) | {"inner": np.zeros((4, 4))}

@@ -23,7 +23,7 @@ def small_problem(c2=0.3, given=True):
 
 
 @pytest.mark.parametrize(("c2", "given"), [(0.3, False), (0.3, True), (5.0, False)])
-def test_hybrid_equals_its_twin_while_the_batch_grows(c2, given):
+def test_hybrid_equals_its_reference_while_the_batch_grows(c2, given):
     problem, passes, batches = small_problem(c2, given), 0.0, []
     steps = Hybrid(growth=1.2, seed=7).iterate(problem, np.zeros(problem.n_weights))
     twin = plain_samples.hybrid(problem.corpus, problem.features, c2, first_order(7, N), growth=1.2)
@@ -55,7 +55,7 @@ def test_hybrid_begins_a_warm_start_with_all_sequences():
 
 
 @pytest.mark.parametrize(("batch", "trust"), [(3, 0.0), (5, 2.0)])
-def test_olbfgs_equals_its_twin_update_by_update(batch, trust):
+def test_olbfgs_equals_its_reference_update_by_update(batch, trust):
     problem = small_problem()
     solver = OLBFGS(batch_size=batch, pairs=4, eta=0.5, tau=10.0, trust=trust, seed=7, steps_per_epoch=N)
     orders = [epoch_permutation(7, epoch, N) for epoch in range(3)]
@@ -98,6 +98,6 @@ def test_olbfgs_that_is_stopped_and_resumed_within_epochs_equals_one_that_is_not
 
 
 @pytest.mark.parametrize("options", [{"batch_size": 0}, {"eta": 0.0}, {"tau": -1.0}, {"trust": -1.0}])
-def test_a_wrong_option_is_refused_in_a_sentence(options):
+def test_a_wrong_option_raises_an_error(options):
     with pytest.raises(ValueError, match=r"olbfgs: .* must be .*\.$"):
         OLBFGS(**options)

@@ -46,7 +46,7 @@ def twin_of(kind, problem, blocks):
 
 @pytest.mark.parametrize(("batch", "cuts"), [(3, [2, 4]), (4, [3]), (7, [])])
 @pytest.mark.parametrize("kind", FAMILY)
-def test_blocks_are_drawn_as_by_the_dense_twin(kind, batch, cuts):
+def test_blocks_are_drawn_as_by_the_dense_reference(kind, batch, cuts):
     """Seven sequences by three are blocks of 2, 2 and 3, of a random order."""
     problem = small_problem()
     blocks = np.split(np.random.default_rng([SEED, 0, 2]).permutation(len(LENGTHS)), cuts)
@@ -62,7 +62,7 @@ def test_blocks_are_drawn_as_by_the_dense_twin(kind, batch, cuts):
         assert passes * problem.n_sequences == pytest.approx(evaluations)
 
 
-def test_svrg_draws_blocks_as_its_dense_twin_does():
+def test_svrg_draws_blocks_as_its_dense_reference_does():
     problem = small_problem()
     blocks = np.split(np.random.default_rng([SEED, 0, 2]).permutation(len(LENGTHS)), [2, 4])
     uniforms = [epoch_uniforms(SEED, period, 2 * len(blocks)) for period in range(1, 5)]
@@ -125,6 +125,6 @@ def test_seen_counts_sequences_not_blocks():
     assert next(steps).info["gradient_norm_estimate"] < np.inf
 
 
-def test_a_batch_of_no_sequence_is_refused():
+def test_a_batch_of_no_sequence_raises_an_error():
     with pytest.raises(ValueError, match="batch_size must be a whole number of at least 1; got batch_size=0"):
         SAG(batch_size=0)

@@ -37,7 +37,7 @@ def assert_same(step, w, d):
 
 
 @each_case
-def test_prox_saga_equals_its_dense_twin_for_the_same_draws(sampling, given, c1, c2):
+def test_prox_saga_equals_its_dense_reference_for_the_same_samples(sampling, given, c1, c2):
     problem = small_problem(c1, c2, given)
     n, passes = problem.n_sequences, 0.0
     uniforms = np.concatenate([epoch_uniforms(7, epoch, n) for epoch in range(8)])
@@ -53,7 +53,7 @@ def test_prox_saga_equals_its_dense_twin_for_the_same_draws(sampling, given, c1,
 
 
 @each_case
-def test_prox_sag_equals_its_dense_twin_for_the_same_draws(sampling, given, c1, c2):
+def test_prox_sag_equals_its_dense_reference_for_the_same_samples(sampling, given, c1, c2):
     problem = small_problem(c1, c2, given)
     n, passes = problem.n_sequences, 0.0
     uniforms = np.concatenate([epoch_uniforms(7, epoch, n) for epoch in range(8)])
@@ -69,7 +69,7 @@ def test_prox_sag_equals_its_dense_twin_for_the_same_draws(sampling, given, c1, 
 
 
 @each_case
-def test_prox_svrg_equals_its_dense_twin_for_the_same_draws(sampling, given, c1, c2):
+def test_prox_svrg_equals_its_dense_reference_for_the_same_samples(sampling, given, c1, c2):
     problem = small_problem(c1, c2, given)
     n, passes = problem.n_sequences, 0.0
     uniforms = [epoch_uniforms(7, period, 2 * n) for period in range(1, 7)]

@@ -44,7 +44,7 @@ def assert_epochs_agree(problem, solver, twin, epochs):
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize(("values", "weights"), [(False, False), (True, True)])
-def test_sag_equals_its_dense_twin_for_the_same_draws(c2, values, weights):
+def test_sag_equals_its_dense_reference_for_the_same_samples(c2, values, weights):
     problem = small_problem(c2, values, weights)
     lam = 2 * c2 / problem.n_sequences
     twin = dense_sag.sag(problem.corpus, problem.features, lam, draws(7, 6))
@@ -68,7 +68,7 @@ def test_sag_is_the_papers_algorithm_to_the_letter_where_no_deviation_acts(c2):
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize("skipping", [True, False])
-def test_sag_nus_star_equals_its_dense_twin_for_the_same_draws(c2, skipping):
+def test_sag_nus_star_equals_its_dense_reference_for_the_same_samples(c2, skipping):
     problem = small_problem(c2)
     lam = 2 * c2 / problem.n_sequences
     twin = dense_sag.sag_nus_star(problem.corpus, problem.features, lam, draws(7, 8), skipping)
@@ -77,21 +77,21 @@ def test_sag_nus_star_equals_its_dense_twin_for_the_same_draws(c2, skipping):
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize(("values", "weights"), [(False, False), (True, True)])
-def test_sag_nus_equals_its_dense_twin_for_the_same_draws(c2, values, weights):
+def test_sag_nus_equals_its_dense_reference_for_the_same_samples(c2, values, weights):
     problem = small_problem(c2, values, weights)
     n = problem.n_sequences
     twin = dense_sag.sag_nus(problem.corpus, problem.features, 2 * c2 / n, draws(7, 8), first_order(7, n))
     assert_epochs_agree(problem, SAGNUS(seed=7), twin, 8)
 
 
-def test_sag_nus_star_with_values_and_sequence_weights_equals_its_dense_twin():
+def test_sag_nus_star_with_values_and_sequence_weights_equals_its_dense_reference():
     problem = small_problem(0.5, values=True, weights=True)
     twin = dense_sag.sag_nus_star(problem.corpus, problem.features, 1 / problem.n_sequences, draws(2, 8))
     assert_epochs_agree(problem, SAGNUSStar(seed=2), twin, 8)
 
 
 @pytest.mark.parametrize("c2", [0.0, 0.3])
-def test_saga_equals_its_dense_twin_for_the_same_draws(c2):
+def test_saga_equals_its_dense_reference_for_the_same_samples(c2):
     problem = small_problem(c2, values=True, weights=True)
     lam = 2 * c2 / problem.n_sequences
     twin = dense_sag.sag(problem.corpus, problem.features, lam, draws(5, 6), saga=True)
@@ -99,7 +99,7 @@ def test_saga_equals_its_dense_twin_for_the_same_draws(c2):
 
 
 @pytest.mark.parametrize("skipping", [True, False])
-def test_saga_nus_star_equals_its_dense_twin_for_the_same_draws(skipping):
+def test_saga_nus_star_equals_its_dense_reference_for_the_same_samples(skipping):
     problem = small_problem(0.3)
     twin = dense_sag.sag_nus_star(
         problem.corpus, problem.features, 0.6 / problem.n_sequences, draws(7, 8), skipping, saga=True
@@ -108,7 +108,7 @@ def test_saga_nus_star_equals_its_dense_twin_for_the_same_draws(skipping):
 
 
 @pytest.mark.parametrize("c2", [0.0, 0.3])
-def test_saga_nus_equals_its_dense_twin_for_the_same_draws(c2):
+def test_saga_nus_equals_its_dense_reference_for_the_same_samples(c2):
     problem = small_problem(c2, values=True, weights=True)
     n = problem.n_sequences
     twin = dense_sag.sag_nus(problem.corpus, problem.features, 2 * c2 / n, draws(7, 8), first_order(7, n), saga=True)
@@ -145,7 +145,7 @@ def test_a_first_lipschitz_constant_of_any_order_of_magnitude_does_no_harm(kind)
 
 
 @pytest.mark.parametrize("start", [1e-3, 1e3])
-def test_from_a_bad_first_constant_the_dense_twins_are_followed_too(start):
+def test_from_a_bad_first_constant_the_dense_references_are_followed_as_well(start):
     problem = small_problem(0.3)
     n, lam = problem.n_sequences, 0.6 / problem.n_sequences
     known = problem.corpus, problem.features, lam, draws(7, 4)

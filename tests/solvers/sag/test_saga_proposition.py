@@ -53,7 +53,7 @@ def proportional(numbers):
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize("step", ["search", "theory"])
-def test_saga_with_fixed_probabilities_equals_its_dense_twin_for_the_same_draws(c2, step):
+def test_saga_with_fixed_probabilities_equals_its_dense_reference_for_the_same_samples(c2, step):
     problem = small_problem(c2, values=True, weights=True)
     n, bounds = problem.n_sequences, bounds_of(problem)
     p = 0.5 / n + 0.5 * proportional(bounds)
@@ -71,7 +71,7 @@ def test_it_draws_with_the_probabilities_that_it_is_given():
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize("step", ["search", "theory"])
-def test_saga_two_samples_equals_its_dense_twin_for_the_same_draws(c2, step):
+def test_saga_two_samples_equals_its_dense_reference_for_the_same_samples(c2, step):
     problem = small_problem(c2, values=True, weights=True)
     n, loss = problem.n_sequences, EnumeratedLoss(problem.corpus, problem.features)
     pairs = np.concatenate([epoch_uniforms(7, epoch, 2 * n).reshape(n, 2) for epoch in range(8)])
@@ -80,7 +80,7 @@ def test_saga_two_samples_equals_its_dense_twin_for_the_same_draws(c2, step):
 
 
 @pytest.mark.parametrize("numbers", [[1.0, 0.0], [1.0, -1.0], [1.0, float("nan")], ["a"], [True]])
-def test_a_probability_that_is_not_above_zero_is_refused(numbers):
+def test_a_probability_that_is_not_above_zero_raises_an_error(numbers):
     with pytest.raises(ValueError, match=r"sampling\[[01]\] must be a number above 0"):
         SAGAFixedProbabilities(sampling=numbers)
 
@@ -97,7 +97,7 @@ def test_probabilities_may_be_an_array():
     np.testing.assert_array_equal(SAGAFixedProbabilities(sampling=numbers).probabilities(np.ones(6)), numbers)
 
 
-def test_the_wrong_number_of_probabilities_is_refused():
+def test_the_wrong_number_of_probabilities_raises_an_error():
     problem = small_problem(0.3)
     with pytest.raises(ValueError, match="one number for each of 6 samples; got 2"):
         next(SAGAFixedProbabilities(sampling=[0.5, 0.5]).iterate(problem, np.zeros(problem.n_weights)))

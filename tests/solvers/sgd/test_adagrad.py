@@ -64,7 +64,7 @@ def threshold(request, monkeypatch):
 @pytest.mark.usefixtures("threshold")
 @pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
 @pytest.mark.parametrize(("delta", "floor", "batch"), [(0.0, 1.0, 1), (1.0, 0.0, 3)])
-def test_it_equals_its_dense_twin_for_the_same_order(penalty, delta, floor, batch):
+def test_it_equals_its_dense_reference_for_the_same_order(penalty, delta, floor, batch):
     problem = small_problem(*penalty, values=True, weights=True)
     solver = AdaGrad(eta=0.4, delta=delta, floor=floor, batch_size=batch, seed=SEED)
     steps = solver.iterate(problem, np.zeros(problem.n_weights))

@@ -124,7 +124,7 @@ def test_whole_runs_that_are_stopped_go_on_with_the_next_trial(problem):
     np.testing.assert_array_equal(rest, whole)
 
 
-def test_a_trial_that_is_told_to_stop_is_not_counted(problem):
+def test_a_trial_that_is_reported_to_stop_is_not_counted(problem):
     solver = registry.make("asg", calibration="full", calibration_passes=2, seed=SEED)
     steps = solver.iterate(problem, np.zeros(problem.n_weights))
     next(steps)

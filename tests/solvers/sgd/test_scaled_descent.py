@@ -58,7 +58,7 @@ def test_sequences_of_one_update_see_the_same_weights(problem, batch):
     np.testing.assert_allclose(descent.weights, dense, rtol=1e-12, atol=1e-12)
 
 
-def test_there_is_room_for_the_longest_sequence_in_every_place_of_an_update(problem):
+def test_there_is_space_for_the_longest_sequence_in_every_place_of_an_update(problem):
     descent = ScaledDescent(problem, np.zeros(problem.n_weights), 3, shrink_first=False)
     assert len(descent.residuals.nodes) >= 3 * max(LENGTHS)
 

@@ -64,12 +64,12 @@ def assert_epochs_agree(problem, solver, epochs=5):
 
 @pytest.mark.parametrize("schedule", ["constant", "sqrt", "inverse", "epoch", "exponential", "bottou"])
 @pytest.mark.parametrize("batch", [1, 3])
-def test_it_equals_its_dense_twin_for_the_same_order(schedule, batch):
+def test_it_equals_its_dense_reference_for_the_same_order(schedule, batch):
     assert_epochs_agree(small_problem(), SGD(schedule=schedule, eta=0.4, batch_size=batch, seed=SEED))
 
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 0.75 * N, 0.5 * N])
-def test_it_equals_its_dense_twin_for_any_penalty(c2):
+def test_it_equals_its_dense_reference_for_any_penalty(c2):
     """The last two make factors 1 - a lambda that are negative, and exactly 0."""
     assert_epochs_agree(small_problem(c2, values=True, weights=True), SGD(schedule="constant", eta=1.0, seed=SEED))
 

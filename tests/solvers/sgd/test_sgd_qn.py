@@ -19,7 +19,7 @@ N, SEED, C2 = len(LENGTHS), 7, 0.5
 
 
 @pytest.mark.parametrize("skip", [2, 3])
-def test_it_equals_its_twin_for_the_same_order(skip):
+def test_it_equals_its_reference_for_the_same_order(skip):
     problem = Problem(learnable_corpus(3, lengths=LENGTHS), random_features(3), c2=C2)
     loss, lam, eta = EnumeratedLoss(problem.corpus, problem.features), 2 * C2 / N, 0.3
     order = np.concatenate([epoch_permutation(SEED, epoch + 1, N) for epoch in range(5)])

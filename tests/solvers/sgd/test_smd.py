@@ -20,7 +20,7 @@ N, SEED = len(LENGTHS), 7
 
 
 @pytest.mark.parametrize(("batch", "c2", "decay"), [(1, 0.5, 0.99), (3, 0.5, 1.0), (3, 0.0, 0.5)])
-def test_it_equals_its_twin_for_the_same_order(batch, c2, decay):
+def test_it_equals_its_reference_for_the_same_order(batch, c2, decay):
     problem = Problem(learnable_corpus(3, lengths=LENGTHS, values=True, weights=True), random_features(3), c2=c2)
     orders = [epoch_permutation(SEED, epoch + 1, N) for epoch in range(4)]
     batches = [order[k : k + batch] for order in orders for k in range(0, N, batch)]

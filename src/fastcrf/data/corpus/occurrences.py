@@ -32,25 +32,25 @@ def with_occurrences(corpus: Corpus, n_occurrences: int, change: Callable[[Corpu
         values=empty_beside(home, n_occurrences if len(corpus.values) else 0, np.float64),
     )
     changed.offsets[0] = p = o = 0
-    for stretch in corpus.stretches():
-        found = change(stretch)
+    for part in corpus.slices():
+        found = change(part)
         held = slice(o, o + len(found.attributes))
         changed.offsets[p + 1 : p + len(found.offsets)] = o + found.offsets[1:]
         changed.attributes[held] = found.attributes
         if len(corpus.values):
             changed.values[held] = found.values
-        p, o = p + stretch.n_positions, held.stop
+        p, o = p + part.n_positions, held.stop
     return changed
 
 
 def with_attributes(corpus: Corpus, kept: NDArray[np.bool_], numbers: Ints) -> Corpus:
     """Return the corpus with only the kept attributes, each under its new number."""
 
-    def without(stretch: Corpus) -> Occurrences:
-        stays = kept[stretch.attributes]
+    def without(part: Corpus) -> Occurrences:
+        stays = kept[part.attributes]
         stay_before = np.concatenate(([0], np.cumsum(stays)))
-        values = stretch.values[stays] if len(stretch.values) else stretch.values
-        return Occurrences(stay_before[stretch.offsets], numbers[stretch.attributes[stays]], values)
+        values = part.values[stays] if len(part.values) else part.values
+        return Occurrences(stay_before[part.offsets], numbers[part.attributes[stays]], values)
 
-    n_kept = sum(int(np.count_nonzero(kept[stretch.attributes])) for stretch in corpus.stretches())
+    n_kept = sum(int(np.count_nonzero(kept[part.attributes])) for part in corpus.slices())
     return with_occurrences(corpus, n_kept, without)

@@ -17,8 +17,8 @@ def without_rare(
     The first `n_known`, which an earlier model has, stay even if they do not occur.
     """
     counts = np.zeros(n_attributes, np.int64)
-    for stretch in corpus.stretches():
-        counts += np.bincount(stretch.attributes, minlength=n_attributes)
+    for part in corpus.slices():
+        counts += np.bincount(part.attributes, minlength=n_attributes)
     used = counts >= min_count
     used[:n_known] = True
     return with_attributes(corpus, used, (np.cumsum(used) - 1).astype(np.int32)), used

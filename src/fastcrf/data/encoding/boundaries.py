@@ -107,14 +107,14 @@ def with_boundaries(corpus: Corpus) -> Corpus:
     return with_occurrences(corpus, len(corpus.attributes) + NUMBER * n_sequences, bound)
 
 
-def bound(stretch: Corpus) -> Occurrences:
+def bound(part: Corpus) -> Occurrences:
     """Return what occurs in some sequences, and their boundaries."""
-    offsets, places, starts, ends = places_with_boundaries(stretch)
-    attributes, values = np.empty(offsets[-1], np.int32), np.empty(offsets[-1] if len(stretch.values) else 0)
-    attributes[places] = np.where(stretch.attributes < 0, stretch.attributes, stretch.attributes + NUMBER)
+    offsets, places, starts, ends = places_with_boundaries(part)
+    attributes, values = np.empty(offsets[-1], np.int32), np.empty(offsets[-1] if len(part.values) else 0)
+    attributes[places] = np.where(part.attributes < 0, part.attributes, part.attributes + NUMBER)
     attributes[starts], attributes[ends] = START, END
     if len(values):
-        values[places] = stretch.values
+        values[places] = part.values
         values[starts] = values[ends] = 1.0
     return Occurrences(offsets, attributes, values)
 

@@ -30,7 +30,7 @@ LIST, TUPLE, SMALL_TUPLE, DICT = map(ord, "[(){")
 SHORT, SHORT_INTERNED, ASCII, ASCII_INTERNED, UTF8, UTF8_INTERNED = map(ord, "zZaAut")
 TRUE, FALSE, FLOAT, INT, LONG = map(ord, "TFgil")
 
-# Why a kernel stops: all is read, the item is odd, something has no room left, a value is not 1, the stream is damaged.
+# Why a kernel stops: all is read, the item is odd, something is full, a value is not 1, the stream is damaged.
 DONE, ODD, OUTPUT_FULL, NAMES_FULL, SCRATCH_FULL, REFS_FULL, VALUES_MISSING, BROKEN = range(8)
 ITEM, AT, N_REFS, PLACE, POSITION, LEFT = range(6)  # places in `state`
 OUTER, KEY, VALUE = 0, 16, 32  # (begin, length) of each part in a row of `parts`; a length of -1: none
@@ -112,7 +112,7 @@ def copy_text(stream, begin, n, scratch, to):
 
 @gil_kernel
 def spell(stream, parts, m, scratch):
-    """Write the names of m rows of parts; a row becomes (begin, length). Returns the bytes used, -1 without room.
+    """Write the names of m rows of parts; a row becomes (begin, length). Returns the bytes used, -1 if they do not fit.
     Writes: parts, scratch."""
     s = np.int64(0)
     for row in range(0, ROW * m, ROW):

@@ -190,7 +190,7 @@ class NameTable:
         block = np.empty(read_records(arena, counts, np.empty(0, np.uint8), offsets) + SPARE, np.uint8)
         return block[: read_records(arena, counts, block, offsets)], offsets
 
-    def make_room(self) -> None:
+    def make_space(self) -> None:
         """Grow the arrays that have no space for another block of names."""
         slots, arena, counts, seeds = self.table
         if 2 * (counts[KNOWN] + BLOCK) > len(slots):

@@ -170,11 +170,11 @@ class StreamGatherer:
                 why = read_arrays(padded, self.state, *self.names.table, *work, *self.output, self.learning)
                 if why in (DONE, ODD):
                     return int(self.state[ITEM])
-                self._make_room(why, work)
+                self._make_space(why, work)
         finally:
             WORK.append(work)
 
-    def _make_room(self, why: int, work: Work) -> None:
+    def _make_space(self, why: int, work: Work) -> None:
         attributes, values, offsets = self.output
         if why == OUTPUT_FULL and self.state[POSITION] + 1 >= len(offsets):
             self.output = Output(attributes, values, self._grown(offsets))
@@ -183,7 +183,7 @@ class StreamGatherer:
         elif why == VALUES_MISSING:
             self._make_values()
         elif why == NAMES_FULL:
-            self.names.make_room()
+            self.names.make_space()
         elif why == REFS_FULL:
             grown(work.refs)
         elif why == SCRATCH_FULL:

@@ -57,8 +57,8 @@ def unpack(arrays: Arrays, header: Mapping[str, Any]) -> TemplateAttributes:
     keys = take(arrays, "attribute_keys", np.int64)
     require_keys(keys, len(program.families), ID_LIMIT, "an attribute")
     families, ids = split_key(keys)
-    room = sizes[[family.space for family in program.families]]
-    require(bool((ids < room[families]).all()), "an attribute out of range")
+    sizes_of_spaces = sizes[[family.space for family in program.families]]
+    require(bool((ids < sizes_of_spaces[families]).all()), "an attribute out of range")
     return TemplateAttributes(template, alphabets, pairs, keys)
 
 

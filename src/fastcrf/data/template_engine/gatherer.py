@@ -23,7 +23,7 @@ from fastcrf.data.template_engine.program import MarkTrack, PairTrack, StreamTra
 from fastcrf.data.template_engine.tables import Tables
 from fastcrf.data.templates.template import Padding
 from fastcrf.exceptions import DataError
-from fastcrf.system.memory_budget import require_room
+from fastcrf.system.memory_budget import require_memory
 
 BLOCK = 1 << 15  # slots that are worked on together: tracks stay in the cache, and calls of kernels do not count
 SHAPE = "one row of columns for each token, such as ['the', 'DT']"
@@ -116,7 +116,7 @@ class TemplateGatherer:
     def fill_tracks(self, slots: Slots) -> Ints:
         """Return the ids of all tracks of the program, [tracks, slots]."""
         what = f"A block of {self.n_slots} places under a template"
-        require_room(4 * len(self.program.tracks) * self.n_slots, what, "use shorter sentences or fewer macros")
+        require_memory(4 * len(self.program.tracks) * self.n_slots, what, "use shorter sentences or fewer macros")
         tracks = np.full((len(self.program.tracks), self.n_slots), NONE, np.int32)
         sources: dict[int, Ints] = {}
         for r, track in enumerate(self.program.tracks):

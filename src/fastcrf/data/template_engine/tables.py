@@ -13,7 +13,7 @@ import numpy as np
 from fastcrf.core.types import Ints, Longs
 from fastcrf.data.template_engine.blocks import NONE, Outputs, Pairs
 from fastcrf.data.template_engine.program import Program
-from fastcrf.system.memory_budget import require_room
+from fastcrf.system.memory_budget import require_memory
 
 
 def split_key(keys: Longs) -> tuple[Longs, Longs]:
@@ -39,11 +39,11 @@ class PairTable:
         return self.pairs.keys[: self.n]
 
     def reserve(self, more: int) -> None:
-        """Make room for so many more pairs: then at most half of the slots are taken, and looking up is quick."""
+        """Allocate space for so many more pairs: then at most half of the slots are taken, and looking up is quick."""
         from fastcrf.data.template_engine.kernels import place_keys
 
         n_slots = 1 << int(2 * (self.n + more)).bit_length()
-        pairs = self.pairs._replace(keys=with_room(self.pairs.keys, self.n + more))
+        pairs = self.pairs._replace(keys=enlarged(self.pairs.keys, self.n + more))
         if n_slots > len(pairs.slots):
             pairs = pairs._replace(slots=np.full(n_slots, NONE, np.int32))
             place_keys(pairs, self.n)
@@ -78,14 +78,14 @@ class AttributeTable:
     def free_places(self, sizes: Sequence[int]) -> tuple[Longs, Ints]:
         """Return where the ids of each family begin, without attributes, given the number of ids of each space."""
         bases = np.concatenate(([0], np.cumsum([sizes[space] for space in self.spaces], dtype=np.int64)))
-        require_room(4 * int(bases[-1]), f"The attributes of {len(self.spaces)} templates", "use fewer templates")
+        require_memory(4 * int(bases[-1]), f"The attributes of {len(self.spaces)} templates", "use fewer templates")
         return bases, np.full(bases[-1], NONE, np.int32)
 
     def reserve(self, sizes: Sequence[int], more: int) -> None:
-        """Make room for spaces of these sizes and for so many more attributes."""
-        keys = with_room(self.outputs.keys, self.n + more)
-        room = np.diff(self.outputs.bases)
-        if any(sizes[space] > room[f] for f, space in enumerate(self.spaces)):
+        """Allocate tables for spaces of these sizes and for so many more attributes."""
+        keys = enlarged(self.outputs.keys, self.n + more)
+        capacity = np.diff(self.outputs.bases)
+        if any(sizes[space] > capacity[f] for f, space in enumerate(self.spaces)):
             doubled = [2 * size for size in sizes]
             bases, attributes = self.free_places(doubled)
             self.outputs = self.outputs._replace(bases=bases, attributes=attributes)
@@ -107,7 +107,7 @@ class Tables:
         return [len(alphabet) for alphabet in self.alphabets] + [table.n for table in self.pairs]
 
 
-def with_room(array: Longs, size: int) -> Longs:
+def enlarged(array: Longs, size: int) -> Longs:
     """Return an array of at least this size that begins with the elements of `array`; it grows by doubling."""
     if size <= len(array):
         return array

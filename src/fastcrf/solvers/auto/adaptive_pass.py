@@ -57,10 +57,10 @@ def descend_adaptively(vector, squares, support, i, eta, change):
 
 
 @strict_kernel
-def descend_edges_adaptively(vector, squares, eta, edge_change, n_histories, n_labels):
+def descend_edges_adaptively(vector, squares, eta, edge_change, n_contexts, n_labels):
     """Apply AdaGrad's update to the transitions. Writes: vector, squares."""
-    transitions = len(vector.rows) - n_histories
-    for j in range(n_histories):
+    transitions = len(vector.rows) - n_contexts
+    for j in range(n_contexts):
         row = transitions + j
         for k in range(n_labels):
             g = edge_change[j, k]
@@ -69,12 +69,12 @@ def descend_edges_adaptively(vector, squares, eta, edge_change, n_histories, n_l
 
 
 @noalloc_kernel
-def adaptive_draws(blocks, order, eta, vector, squares, space, lanes):
+def adaptive_samples(blocks, order, eta, vector, squares, space, lanes):
     """Run AdaGrad over the sequences `order`; return the sum of their losses before their updates.
 
     Writes: vector, squares, space.
     """
-    K, H, scores, loss = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice.scores, 0.0
+    K, H, scores, loss = blocks.layout.n_labels, blocks.layout.n_contexts, space.lattice.scores, 0.0
     for n in range(len(order)):
         i = order[n]
         edges = score_current(blocks, i, vector, space, lanes)
@@ -95,9 +95,9 @@ class Part:
         self.squares.rows[self.squares.rows == 0.0] = math.inf
         self.space: Workspace = make_workspace(blocks)
 
-    def draw(self, order: Longs, eta: float) -> float:
+    def sample(self, order: Longs, eta: float) -> float:
         lanes = (0,) * self.blocks.layout.width
-        return adaptive_draws(self.blocks, order, eta, self.vector, self.squares, self.space, lanes)
+        return adaptive_samples(self.blocks, order, eta, self.vector, self.squares, self.space, lanes)
 
     def settled(self) -> tuple[Floats, Floats]:
         """Return (weights, squares seen) of the features."""
@@ -120,7 +120,7 @@ def adaptive_pass(
             if problem.asked_to_stop():
                 return None
             slices = [share[first : first + problem.slice_size] for share in shares]
-            list(pool.map(Part.draw, parts, slices, [eta] * n_parts))
+            list(pool.map(Part.sample, parts, slices, [eta] * n_parts))
     weights, squares = mixed([part.settled() for part in parts])
     if len(movable.places):
         mean, seen = weights, squares

@@ -158,9 +158,9 @@ class Auto:
         is_long = is_due(self.adaptive_pass, seconds >= (LONG_WITH_L1 if problem.c1 > 0.0 else LONG))
         may_be_single = self.target is not None and "single-precision" in problem.provides
         is_single = may_be_single and is_due(self.single_precision, seconds >= LONG_ENOUGH_TO_COMPILE)
-        room = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
+        most = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
         least = LEAST_PAIRS if is_long else SHORT_PAIRS
-        pairs = self.pairs or min(room, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
+        pairs = self.pairs or min(most, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
         words = {True: "always", False: "never"}
         return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_single])
 

@@ -34,7 +34,7 @@ def affordable_pairs(problem: SequenceProblem, share: float, least: int, most: i
     return int(min(max(number, least), most))
 
 
-STRETCH = 6  # steps; the gains of fewer steps do not determine the rate
+SLICE = 6  # steps; the gains of fewer steps do not determine the rate
 
 
 LEAST = 1e-4  # of F: nearer to the optimum the rounding of F itself, up to 2e-5 of it, disturbs line searches
@@ -42,9 +42,9 @@ LEAST = 1e-4  # of F: nearer to the optimum the rounding of F itself, up to 2e-5
 
 def remaining_gap(objectives: Sequence[float]) -> float:
     """Estimate how far the last objective is above the optimum; infinite while there are too few objectives."""
-    if len(objectives) <= 2 * STRETCH:
+    if len(objectives) <= 2 * SLICE:
         return math.inf
-    first, middle, last = objectives[-2 * STRETCH - 1], objectives[-STRETCH - 1], objectives[-1]
+    first, middle, last = objectives[-2 * SLICE - 1], objectives[-SLICE - 1], objectives[-1]
     before, newest = first - middle, middle - last
     if newest <= 0.0:
         return 0.0  # single precision shows no further decrease
@@ -61,4 +61,4 @@ def is_near(objectives: Sequence[float], target: float) -> bool:
 
 def kept(objectives: Sequence[float]) -> list[float]:
     """Return the objectives that the estimate uses."""
-    return list(objectives[-2 * STRETCH - 1 :])
+    return list(objectives[-2 * SLICE - 1 :])

@@ -13,7 +13,7 @@ import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
 from fastcrf.features.feature_map import count_gold
-from fastcrf.features.histories import and_for_shorter
+from fastcrf.features.label_contexts import and_for_shorter
 from fastcrf.features.layout import Positions, expand_weights, make_layout, make_positions
 from fastcrf.features.transitions import transition_matrix
 from fastcrf.higher_order.any_order import edges_from, lattice_of, tree_of
@@ -25,7 +25,7 @@ from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 from fastcrf.penalties.proximal import soft
 from fastcrf.simd.lanes import add, load, multiply, scale, store
 from fastcrf.simd.widths import aligned_zeros
-from fastcrf.system.memory_budget import require_room
+from fastcrf.system.memory_budget import require_memory
 
 LEAST_CURVATURE = 1e-30  # probabilities of 0 or 1 have none
 BYTES = 8
@@ -92,7 +92,7 @@ class AttributeBlocks:
         self.corpus, self.features, self.layout = corpus, features, make_layout(features)
         K, padded = features.n_labels, self.layout.padded
         n_bytes = 2 * BYTES * padded * corpus.n_positions
-        require_room(n_bytes, "Scores and posteriors of block coordinate descent", "use owlqn or prox-lbfgs")
+        require_memory(n_bytes, "Scores and posteriors of block coordinate descent", "use owlqn or prox-lbfgs")
         self.lanes = (0,) * self.layout.width
         self.positions: Positions = make_positions(corpus, features, self.layout)
         self.flat = aligned_zeros(1, self.layout.table_size)[0]
@@ -237,7 +237,7 @@ def sum_steps(chain, scores, step, sums, squares, n_labels, lanes):
     squares that of s_i p^2.
 
     `step` [H, Kp] is a work array for one position. Sequences in the log domain add to neither: their steps are in
-    wide_edges. Writes: sums, squares, room.
+    wide_edges. Writes: sums, squares, workspace.
     """
     lattice, edges = chain.lattice, chain.edges
     for i in range(len(chain.starts) - 1):

@@ -146,7 +146,7 @@ def try_all(following, rate, tried, alpha, entropies, trial, lanes):
     Writes: entropies, tried, trial, following.space.
     """
     blocks, space = following.blocks, following.space
-    support, bounds, H = blocks.support, blocks.chains.bounds, blocks.layout.n_histories
+    support, bounds, H = blocks.support, blocks.chains.bounds, blocks.layout.n_contexts
     for i in range(len(entropies)):
         c = update_one(following, i, rate, alpha, trial, lanes)
         entropies[i] = infer_chain(blocks, i, c, trial, space, lanes)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats, Longs
-from fastcrf.features.histories import Tree, make_tree, states_of
+from fastcrf.features.label_contexts import Tree, make_tree, states_of
 from fastcrf.inference.edges import count_shorter
 from fastcrf.inference.expectations import infer
 from fastcrf.inference.forward_backward import shift_scores
@@ -49,7 +49,7 @@ class Held(NamedTuple):
     length: int
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Work arrays for one sequence."""
 
     goal: ChainMarginals  # of the model
@@ -62,7 +62,7 @@ class Room(NamedTuple):
 def make_marginals(blocks: Blocks, smoothing: float) -> ChainMarginals:
     """Return the gold label sequence with probability 1 - smoothing, mixed with the uniform distribution."""
     chains, layout, K = blocks.chains, blocks.layout, blocks.layout.n_labels
-    P, n, H, tree = len(chains.labels), len(chains.starts) - 1, layout.n_histories, make_tree(layout.histories, K)
+    P, n, H, tree = len(chains.labels), len(chains.starts) - 1, layout.n_contexts, make_tree(layout.contexts, K)
     labels, steps = aligned_zeros(P, layout.padded), aligned_zeros((P - n) * H, layout.padded)
     labels[:, :K] = smoothing / K
     labels[np.arange(P), chains.labels] += 1.0 - smoothing
@@ -93,19 +93,19 @@ def gold_states(blocks: Blocks, tree: Tree) -> Longs:
 def size_of(blocks: Blocks) -> int:
     """Return the bytes of the marginals of all sequences."""
     n, P, layout = len(blocks.chains.starts) - 1, len(blocks.chains.labels), blocks.layout
-    return 8 * (P * layout.padded + (P - n) * layout.n_histories * layout.padded)
+    return 8 * (P * layout.padded + (P - n) * layout.n_contexts * layout.padded)
 
 
-def make_room(blocks: Blocks) -> Room:
-    longest, H, Kp = blocks.widest[2], blocks.layout.n_histories, blocks.layout.padded
+def make_workspace(blocks: Blocks) -> Workspace:
+    longest, H, Kp = blocks.widest[2], blocks.layout.n_contexts, blocks.layout.padded
     goal = ChainMarginals(aligned_zeros(longest, Kp), aligned_zeros(longest * H, Kp))
-    return Room(goal, *(aligned_zeros(rows, Kp) for rows in (longest, longest, H, H)))
+    return Workspace(goal, *(aligned_zeros(rows, Kp) for rows in (longest, longest, H, H)))
 
 
 @outlined_kernel
-def infer_goal(lattice, length, edges, wide_edges, room, n_labels, lanes):
-    """Return log Z of a scored sequence; compute its marginals, by position. Writes: room.goal, lattice."""
-    first, goal, H = np.int64(0), room.goal, len(room.sums)
+def infer_goal(lattice, length, edges, wide_edges, workspace, n_labels, lanes):
+    """Return log Z of a scored sequence; compute its marginals, by position. Writes: workspace.goal, lattice."""
+    first, goal, H = np.int64(0), workspace.goal, len(workspace.sums)
     maxima, spread = shift_scores(lattice, first, length, lanes)
     if is_wide(edges, spread):
         return maxima + infer_log_steps(edges, lattice, length, goal.labels, goal.steps, n_labels, lanes)
@@ -126,15 +126,15 @@ def sum_steps(steps, first, n_steps, sign, sums, lanes):
 
 
 @outlined_kernel
-def expected_score(marginals, held, edges, room, n_labels, lanes):
-    """Return the mean score of a sequence, whose label scores are in `room`. Writes: room.sums."""
-    sums, total = room.sums, 0.0
+def expected_score(marginals, held, edges, workspace, n_labels, lanes):
+    """Return the mean score of a sequence, whose label scores are in `workspace`. Writes: workspace.sums."""
+    sums, total = workspace.sums, 0.0
     clear_rows(sums, len(sums), lanes)
     sum_steps(marginals.steps, held.step, held.length - 1, 1.0, sums, lanes)
     count_shorter(edges, sums, n_labels, lanes)
     for t in range(held.length):
         for k in range(n_labels):
-            total += marginals.labels[held.first + t, k] * room.scores[t, k]
+            total += marginals.labels[held.first + t, k] * workspace.scores[t, k]
     for h in range(len(sums)):
         for k in range(n_labels):
             total += sums[h, k] * edges.scores[h, k]
@@ -142,19 +142,19 @@ def expected_score(marginals, held, edges, room, n_labels, lanes):
 
 
 @outlined_kernel
-def entropy_between(marginals, held, room, x):
+def entropy_between(marginals, held, workspace, x):
     """Return (H, its first and its second derivative) at fraction x of the way from a sequence's marginals to
-    room.goal.
+    workspace.goal.
 
-    Writes: room.logs.
+    Writes: workspace.logs.
     """
-    goal, logs, n_histories = room.goal, room.logs, len(room.logs)
+    goal, logs, n_contexts = workspace.goal, workspace.logs, len(workspace.logs)
     entropy, slope, curvature = add_entropy(
         marginals.labels, held.first, goal.labels, np.int64(0), np.int64(1), x, logs
     )
-    for r in range(0, (held.length - 1) * n_histories, n_histories):
-        part = add_entropy(marginals.steps, held.step + r, goal.steps, r, n_histories, x, logs)
-        less = entropy_of_sums(marginals.steps, held.step + r, goal.steps, r, n_histories, x)
+    for r in range(0, (held.length - 1) * n_contexts, n_contexts):
+        part = add_entropy(marginals.steps, held.step + r, goal.steps, r, n_contexts, x, logs)
+        less = entropy_of_sums(marginals.steps, held.step + r, goal.steps, r, n_contexts, x)
         entropy, slope, curvature = (
             entropy + part[0] - less[0],
             slope + part[1] - less[1],
@@ -202,10 +202,10 @@ def entropy_of_sums(rows, first, goal, row, n_rows, x):
 
 
 @noalloc_kernel
-def move_towards(marginals, held, room, x, lanes):
+def move_towards(marginals, held, workspace, x, lanes):
     """Set m <- m + x (goal - m) for one sequence. Writes: marginals."""
-    mix_rows(marginals.labels, held.first, room.goal.labels, held.length, x, lanes)
-    mix_rows(marginals.steps, held.step, room.goal.steps, (held.length - 1) * len(room.sums), x, lanes)
+    mix_rows(marginals.labels, held.first, workspace.goal.labels, held.length, x, lanes)
+    mix_rows(marginals.steps, held.step, workspace.goal.steps, (held.length - 1) * len(workspace.sums), x, lanes)
 
 
 @noalloc_kernel

@@ -122,7 +122,7 @@ class OEG:
                 run.fill(begin)
             else:
                 order, backtracks = self._order(run.epoch, problem.n_sequences), BACKTRACKS[min(run.epoch, 1)]
-                for some in run.draws:
+                for some in run.slices:
                     run.evaluations += ascend(ascent, order[some], backtracks, lanes)
                 run.end_epoch()
             yield run.step(rate=float(rates.mean()))
@@ -200,7 +200,7 @@ def keep_residuals(following, i, gradients, lanes):
     exchange(gradients, blocks, i, 1.0, following.space, lanes)
     turn(
         following.vector, blocks.support, i, 1.0, 1.0 / following.ridge, gradients.change, gradients.edge_change,
-        blocks.layout.n_histories, lanes,
+        blocks.layout.n_contexts, lanes,
     )  # fmt: skip
 
 
@@ -211,7 +211,7 @@ def rise_of_penalty(following, i, gradients, goal, lanes):
     By position, w . change is the sum of changes times scores. Writes: gradients (masked).
     """
     blocks, edge_scores = following.blocks, following.space.edges.scores
-    starts, K, H, along = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_histories, 0.0
+    starts, K, H, along = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_contexts, 0.0
     for t in range(starts[i + 1] - starts[i]):
         for k in range(K):
             along += gradients.node_change[t, k] * goal[t, k]

@@ -10,7 +10,7 @@ sequence suffice. (With both parts at the start, a gold label counts `initial`, 
 matters, each position has a matrix of its own, built for the recursions and discarded. When c is too small to change a
 double, all positions share one matrix.
 
-In a chain of higher order tau has a number for each known label context and label (features/histories.py), and the
+In a chain of higher order tau has a number for each known label context and label (features/label_contexts.py), and the
 start favors the state at each position: the context that the gold label sequence ends with there. This needs no
 matrices.
 """
@@ -24,7 +24,7 @@ import numpy as np
 
 from fastcrf.core.types import Floats
 from fastcrf.higher_order.any_order import no_edges, tree_of
-from fastcrf.higher_order.lattice import HistoryEdges
+from fastcrf.higher_order.lattice import ContextEdges
 from fastcrf.inference.edges import refresh_edges
 from fastcrf.inference.forward_backward import AnyEdges, Edges
 from fastcrf.inference.steps import is_wide
@@ -87,7 +87,7 @@ def make_potentials(blocks: Blocks, initial: float) -> Potentials:
     labels = aligned_zeros(P, Kp)
     labels[:, K:] = -1e300
     labels[np.arange(P), chains.labels] = initial
-    return Potentials(labels, aligned_zeros(n * layout.n_histories, Kp), np.full(n, float(initial)))
+    return Potentials(labels, aligned_zeros(n * layout.n_contexts, Kp), np.full(n, float(initial)))
 
 
 def make_trial(blocks: Blocks) -> Trial:
@@ -106,7 +106,7 @@ def make_trial_edges(blocks: Blocks) -> AnyEdges:
 def size_of(blocks: Blocks) -> int:
     """Return the bytes of the potentials and of a trial's matrices."""
     n, P, longest = len(blocks.chains.starts) - 1, len(blocks.chains.labels), blocks.widest[2]
-    H, Kp, squares = blocks.layout.n_histories, blocks.layout.padded, 2 * longest if blocks.layout.order == 1 else 0
+    H, Kp, squares = blocks.layout.n_contexts, blocks.layout.padded, 2 * longest if blocks.layout.order == 1 else 0
     return 8 * (P * Kp + n * H * Kp + n + squares * Kp * Kp)
 
 
@@ -117,7 +117,7 @@ def blend(potentials, blocks, i, rate, edge_scores, trial, target, lanes):
 
     Writes: target, trial.
     """
-    starts, H, Kp, W = blocks.chains.starts, blocks.layout.n_histories, edge_scores.shape[1], len(lanes)
+    starts, H, Kp, W = blocks.chains.starts, blocks.layout.n_contexts, edge_scores.shape[1], len(lanes)
     first, kept = starts[i], 1.0 - rate
     for p in range(first, starts[i + 1]):
         for b in range(0, Kp, W):
@@ -189,7 +189,7 @@ def count_favored_bigrams(edges, blocks, i, c, space):
     return missing
 
 
-@favor_gold.register(HistoryEdges)
+@favor_gold.register(ContextEdges)
 def favor_states(edges, blocks, i, c, lanes):
     """Set the favored states of sequence i and their factor. Writes: edges.favored."""
     starts, labels = blocks.chains.starts, blocks.chains.labels
@@ -197,13 +197,13 @@ def favor_states(edges, blocks, i, c, lanes):
     for p in range(starts[i] + 1, starts[i + 1]):
         t = p - starts[i]
         edges.favored[t] = edges.following[edges.favored[t - 1], labels[p]]
-    return HistoryEdges(
+    return ContextEdges(
         edges.scores, edges.steps, edges.forward, edges.shorter, edges.last, edges.following, edges.starts,
         edges.longer, edges.place, edges.below, edges.favored, math.exp(c), edges.longest, edges.top, 0.0,
     )  # fmt: skip
 
 
-@count_favored.register(HistoryEdges)
+@count_favored.register(ContextEdges)
 def count_favored_states(edges, blocks, i, c, space):
     expected = 0.0
     for t in range(1, blocks.chains.starts[i + 1] - blocks.chains.starts[i]):
@@ -214,7 +214,7 @@ def count_favored_states(edges, blocks, i, c, space):
 @noalloc_kernel
 def keep_trial(potentials, blocks, i, c, labels, trial, lanes):
     """Store the trial as the potentials of sequence i: `labels`, the edges of `trial`, c. Writes: potentials."""
-    starts, H = blocks.chains.starts, blocks.layout.n_histories
+    starts, H = blocks.chains.starts, blocks.layout.n_contexts
     copy_rows(labels, potentials.labels[starts[i] :], starts[i + 1] - starts[i], lanes)
     copy_rows(trial.edges.scores, potentials.transitions[i * H :], H, lanes)
     potentials.favor[i] = c

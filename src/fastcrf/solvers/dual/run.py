@@ -27,7 +27,7 @@ from fastcrf.objective.blocks import Blocks, Workspace, make_workspace
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.simd.vectors import dot
 from fastcrf.stochastic.slices import Slices
-from fastcrf.system.memory_budget import require_room
+from fastcrf.system.memory_budget import require_memory
 
 STATE_FIELDS = {
     "weights": WEIGHTS,
@@ -72,11 +72,11 @@ class DualRun:
         self.part = problem.part(np.zeros_like(weights))
         self.blocks = self.part.blocks
         remedy = "use a solver with a smaller state, such as lbfgs or sag-nus-star"
-        require_room(size_of(self.blocks), f"The dual point of {name} for these data", remedy)
+        require_memory(size_of(self.blocks), f"The dual point of {name} for these data", remedy)
         n = problem.n_sequences
         self.space = make_workspace(self.blocks)
         self.entropies = np.zeros(n)  # weighted
-        self.filled, self.draws = (Slices(problem, n, problem.slice_size, stops) for stops in (1, steps))
+        self.filled, self.slices = (Slices(problem, n, problem.slice_size, stops) for stops in (1, steps))
         self.epoch, self.evaluations = 0, 0
         self.dual: dict[str, np.ndarray] = {}
         drift = np.zeros_like(weights)
@@ -84,7 +84,7 @@ class DualRun:
             weights, drift = np.array(state["weights"]), np.array(state["drift"])
             take(name, "entropies", state, self.entropies)
             self.epoch = int(state["epoch"])
-            self.draws.done = min(int(state["sampled"]), n)
+            self.slices.done = min(int(state["sampled"]), n)
             self.filled.done = min(int(state["filled"]), n)
         self.lazy = LazyWeights(self.part, weights, drift, make_drifting)
 
@@ -107,9 +107,9 @@ class DualRun:
 
     def end_epoch(self) -> None:
         """Begin the next epoch if all samples of this one are done."""
-        if self.draws.finished:
+        if self.slices.finished:
             self.epoch += 1
-            self.draws.start_again()
+            self.slices.start_again()
 
     def step(self, **info: float) -> Step:
         """Return the current Step, with lazy updates applied. The driver evaluates the objective there, outside the
@@ -127,5 +127,5 @@ class DualRun:
         return Step(w, passes, info=info, state=self.state(), lower_bound=bound)
 
     def state(self) -> dict[str, Any]:
-        numbers = {"epoch": self.epoch, "sampled": self.draws.done, "filled": self.filled.done}
+        numbers = {"epoch": self.epoch, "sampled": self.slices.done, "filled": self.filled.done}
         return {**self.lazy.state(), "entropies": self.entropies, **self.dual, **numbers}

@@ -44,12 +44,12 @@ from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.dual.marginals import (
     ChainMarginals,
     Held,
-    Room,
+    Workspace,
     entropy_between,
     expected_score,
     infer_goal,
     make_marginals,
-    make_room,
+    make_workspace,
     move_towards,
     size_of,
     sum_steps,
@@ -58,7 +58,7 @@ from fastcrf.solvers.dual.run import STATE_FIELDS, DualRun, DualWeights
 from fastcrf.solvers.options import check_choice, check_positive, check_seed, check_whole, seed_of
 from fastcrf.stochastic.block_evaluation import score_current
 from fastcrf.stochastic.local_change import mask_change
-from fastcrf.stochastic.sampling import build_sums, draw_mixture, epoch_uniforms, leaves_of, set_sum
+from fastcrf.stochastic.sampling import build_sums, epoch_uniforms, leaves_of, sample_mixture, set_sum
 
 FIRST_GAP = 100.0  # of a sequence that was not sampled yet: large, so that it is sampled soon
 UNIFORM_SHARE = {"gap": 0.2, "uniform": 1.0}
@@ -125,7 +125,7 @@ class SDCA:
         marginals, gaps = make_marginals(blocks, self.smoothing), np.full(n, FIRST_GAP)
         run.remember(state, **marginals._asdict(), gaps=gaps)
         sums = np.empty(2 * leaves_of(n))
-        ascent = State(run.following._replace(blocks=blocks), sizes, marginals, gaps, sums, make_room(blocks))
+        ascent = State(run.following._replace(blocks=blocks), sizes, marginals, gaps, sums, make_workspace(blocks))
         if not state:
             first_weights(ascent, lanes)
         share, precision = UNIFORM_SHARE[self.sampling], self.precision if self.line_search == "exact" else np.inf
@@ -135,7 +135,7 @@ class SDCA:
             step = run.step(gap_estimate=gap)
             yield step._replace(info={**step.info, "objective_estimate": step.info["dual"] + gap})
             uniforms = epoch_uniforms(seed_of(self), run.epoch, n)
-            for some in run.draws:
+            for some in run.slices:
                 coordinate_ascent(ascent, uniforms[some], share, precision, lanes)
                 run.evaluations += some.stop - some.start
             run.end_epoch()
@@ -149,82 +149,82 @@ class State(NamedTuple):
     marginals: ChainMarginals
     gaps: Floats  # [N] at the last visit
     sums: Floats  # of the gaps (stochastic/sampling.py)
-    room: Room
+    workspace: Workspace
 
 
 @noalloc_kernel
 def held_by(blocks, i):
     """Return the place of the marginals of sequence i."""
     starts = blocks.chains.starts
-    return Held(starts[i], (starts[i] - i) * blocks.layout.n_histories, starts[i + 1] - starts[i])
+    return Held(starts[i], (starts[i] - i) * blocks.layout.n_contexts, starts[i + 1] - starts[i])
 
 
 @noalloc_kernel
 def first_weights(state, lanes):
     """Compute entropies and weights of the first dual point: a step from the gold label sequence, where w = 0.
 
-    Writes: state.following, state.room.
+    Writes: state.following, state.workspace.
     """
-    following, marginals, room = state.following, state.marginals, state.room
+    following, marginals, workspace = state.following, state.marginals, state.workspace
     blocks, space, entropies = following.blocks, following.space, following.entropies
     starts, labels, K = blocks.chains.starts, blocks.chains.labels, blocks.layout.n_labels
     for i in range(len(entropies)):
         held, s = held_by(blocks, i), state.sizes[i]
-        entropies[i] = s * entropy_between(marginals, held, room, 0.0)[0]
-        clear_rows(room.goal.labels, held.length, lanes)
-        clear_rows(room.goal.steps, (held.length - 1) * len(room.sums), lanes)
-        find_change(marginals, held, space.edges, room, space, K, lanes)
+        entropies[i] = s * entropy_between(marginals, held, workspace, 0.0)[0]
+        clear_rows(workspace.goal.labels, held.length, lanes)
+        clear_rows(workspace.goal.steps, (held.length - 1) * len(workspace.sums), lanes)
+        find_change(marginals, held, space.edges, workspace, space, K, lanes)
         for t in range(held.length):
-            room.change[t, labels[held.first + t]] += 1.0
+            workspace.change[t, labels[held.first + t]] += 1.0
         add_labeling(space.edges, labels[starts[i] : starts[i + 1]], 1.0, space.edge_change, K)
-        square_of_change(blocks, i, room, space, lanes)
+        square_of_change(blocks, i, workspace, space, lanes)
         move_weights(following, i, -s, lanes)
 
 
 @outlined_kernel
-def find_change(marginals, held, edges, room, space, n_labels, lanes):
-    """Compute the change of the expected labels and transitions of a sequence from its marginals to room.goal.
+def find_change(marginals, held, edges, workspace, space, n_labels, lanes):
+    """Compute the change of the expected labels and transitions of a sequence from its marginals to workspace.goal.
 
-    Writes: room.change, space.edge_change.
+    Writes: workspace.change, space.edge_change.
     """
     for t in range(held.length):
-        for b in range(0, room.change.shape[1], len(lanes)):
+        for b in range(0, workspace.change.shape[1], len(lanes)):
             old = load(marginals.labels, held.first + t, b, lanes)
-            store(room.change, t, b, add_scaled(-1.0, old, load(room.goal.labels, t, b, lanes)))
-    clear_rows(room.sums, len(room.sums), lanes)
-    sum_steps(room.goal.steps, np.int64(0), held.length - 1, 1.0, room.sums, lanes)
-    sum_steps(marginals.steps, held.step, held.length - 1, -1.0, room.sums, lanes)
-    count_shorter(edges, room.sums, n_labels, lanes)
-    copy_rows(room.sums, space.edge_change, len(room.sums), lanes)
+            store(workspace.change, t, b, add_scaled(-1.0, old, load(workspace.goal.labels, t, b, lanes)))
+    clear_rows(workspace.sums, len(workspace.sums), lanes)
+    sum_steps(workspace.goal.steps, np.int64(0), held.length - 1, 1.0, workspace.sums, lanes)
+    sum_steps(marginals.steps, held.step, held.length - 1, -1.0, workspace.sums, lanes)
+    count_shorter(edges, workspace.sums, n_labels, lanes)
+    copy_rows(workspace.sums, space.edge_change, len(workspace.sums), lanes)
 
 
 @noalloc_kernel
-def square_of_change(blocks, i, room, space, lanes):
+def square_of_change(blocks, i, workspace, space, lanes):
     """Return |g|^2 of g, the change of expected features. Writes: space.change and space.edge_change (g, masked)."""
-    collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, room.change, space.change, lanes)
-    return mask_change(blocks.support, i, space.change, space.edge_change, len(room.sums), lanes)
+    collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, workspace.change, space.change, lanes)
+    return mask_change(blocks.support, i, space.change, space.edge_change, len(workspace.sums), lanes)
 
 
 @noalloc_kernel
 def coordinate_ascent(state, uniforms, share, precision, lanes):
     """Sample and ascend for each uniform: the paper's Algorithm 1. Writes: state."""
-    following, marginals, room = state.following, state.marginals, state.room
+    following, marginals, workspace = state.following, state.marginals, state.workspace
     blocks, space, gaps = following.blocks, following.space, state.gaps
     K = blocks.layout.n_labels
     for u in uniforms:
-        i = draw_mixture(u, share, len(gaps), state.sums)
+        i = sample_mixture(u, share, len(gaps), state.sums)
         held, s = held_by(blocks, i), state.sizes[i]
         edges = score_current(blocks, i, following.vector, space, lanes)
-        copy_rows(space.lattice.scores, room.scores, held.length, lanes)
-        log_z = infer_goal(space.lattice, held.length, edges, space.wide_edges, room, K, lanes)
-        here = expected_score(marginals, held, edges, room, K, lanes)
-        there = expected_score(room.goal, Held(i - i, i - i, held.length), edges, room, K, lanes)
+        copy_rows(space.lattice.scores, workspace.scores, held.length, lanes)
+        log_z = infer_goal(space.lattice, held.length, edges, space.wide_edges, workspace, K, lanes)
+        here = expected_score(marginals, held, edges, workspace, K, lanes)
+        there = expected_score(workspace.goal, Held(i - i, i - i, held.length), edges, workspace, K, lanes)
         if s > 0.0:
             gaps[i] = max(s * (log_z - here) - following.entropies[i], 0.0)
-            find_change(marginals, held, edges, room, space, K, lanes)
-            square = s * square_of_change(blocks, i, room, space, lanes) / following.ridge
-            x, entropy = search_line(marginals, held, room, there - here, square, precision)
-            move_towards(marginals, held, room, x, lanes)
+            find_change(marginals, held, edges, workspace, space, K, lanes)
+            square = s * square_of_change(blocks, i, workspace, space, lanes) / following.ridge
+            x, entropy = search_line(marginals, held, workspace, there - here, square, precision)
+            move_towards(marginals, held, workspace, x, lanes)
             move_weights(following, i, s * x, lanes)
             following.entropies[i] = s * entropy
         else:
@@ -238,26 +238,26 @@ def move_weights(following, i, share, lanes):
     blocks, space = following.blocks, following.space
     turn(
         following.vector, blocks.support, i, share, share / following.ridge, space.change, space.edge_change,
-        blocks.layout.n_histories, lanes,
+        blocks.layout.n_contexts, lanes,
     )  # fmt: skip
 
 
 @outlined_kernel
-def search_line(marginals, held, room, along, square, precision):
+def search_line(marginals, held, workspace, along, square, precision):
     """Maximize H(x) + x along - x^2 square / 2 over x in [0, 1] to a relative precision; return (x, H there).
 
     An infinite precision asks for the first secant that does not lower it. Its derivative at 1, where H' = -along, is
-    -square. Writes: room.logs.
+    -square. Writes: workspace.logs.
     """
-    begin, slope, _ = entropy_between(marginals, held, room, 0.0)
+    begin, slope, _ = entropy_between(marginals, held, workspace, 0.0)
     slope += along
     if not slope > 0.0 or not square > 0.0:  # already the model's marginals, or none of their features has a weight
         x = 1.0 if square == 0.0 else 0.0
-        return x, entropy_between(marginals, held, room, x)[0]
+        return x, entropy_between(marginals, held, workspace, x)[0]
     low, high, x, entropy, following = 0.0, 1.0, 0.0, begin, slope / (slope + square)
     for _ in range(MOST_TRIALS):
         x = following
-        entropy, there, curvature = entropy_between(marginals, held, room, x)
+        entropy, there, curvature = entropy_between(marginals, held, workspace, x)
         there += along - x * square
         if precision == np.inf:
             if entropy + x * along - 0.5 * x * x * square >= begin:

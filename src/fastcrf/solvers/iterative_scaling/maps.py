@@ -11,7 +11,7 @@ from fastcrf.core.types import Diverged, Floats
 from fastcrf.objective.capabilities import CountProblem
 from fastcrf.simd.vectors import dot
 from fastcrf.solvers.iterative_scaling.fixed_point import Place
-from fastcrf.solvers.iterative_scaling.roots import scale_by_masses, scale_weights, scale_weights_lagging
+from fastcrf.solvers.iterative_scaling.roots import scale_by_sums, scale_weights, scale_weights_lagging
 
 RULES: dict[str, Callable[..., None]] = {"exact": scale_weights, "paper": scale_weights_lagging}
 
@@ -21,12 +21,12 @@ class GeneralizedScaling:
 
     def __init__(self, problem: CountProblem, rule: str) -> None:
         self.problem, self.scale = problem, RULES[rule]
-        self.mass = largest_mass(problem)
+        self.largest_sum = largest_feature_sum(problem)
 
     def at(self, weights: Floats) -> Place:
         loss, expected = self.problem.expected_counts(weights)
         observed, ridge, image = self.problem.observed_counts(), 2.0 * self.problem.c2, np.empty_like(weights)
-        self.scale(weights, expected, observed, self.mass, ridge, image)
+        self.scale(weights, expected, observed, self.largest_sum, ridge, image)
         return place(self.problem, weights, loss, expected, image)
 
 
@@ -35,23 +35,23 @@ class ImprovedScaling:
 
     def __init__(self, problem: CountProblem, groups: int) -> None:
         self.problem, self.groups = problem, groups
-        largest_mass(problem)
+        largest_feature_sum(problem)
 
     def at(self, weights: Floats) -> Place:
-        loss, (masses, expected) = self.problem.expected_counts_by_mass(weights, self.groups)
+        loss, (sums, expected) = self.problem.expected_counts_by_sum(weights, self.groups)
         observed, ridge, image = self.problem.observed_counts(), 2.0 * self.problem.c2, np.empty_like(weights)
-        scale_by_masses(weights, expected, masses, observed, ridge, image)
+        scale_by_sums(weights, expected, sums, observed, ridge, image)
         return place(self.problem, weights, loss, expected.sum(axis=0), image)
 
 
-def largest_mass(problem: CountProblem) -> float:
+def largest_feature_sum(problem: CountProblem) -> float:
     """Return S; 1 if there is no feature."""
-    mass = float(problem.feature_masses().max())
-    if not math.isfinite(mass):
+    S = float(problem.feature_sums().max())
+    if not math.isfinite(S):
         raise Diverged(
-            f"The features of a label sequence sum to {mass}, so iterative scaling has no step; scale the values down."
+            f"The features of a label sequence sum to {S}, so iterative scaling has no step; scale the values down."
         )
-    return mass or 1.0
+    return S or 1.0
 
 
 def place(problem: CountProblem, weights: Floats, loss: float, expected: Floats, image: Floats) -> Place:

@@ -11,17 +11,17 @@ from fastcrf.solvers.iterative_scaling.scaling_root import LARGEST_CHANGE, MOST_
 
 @kernel
 def scale_weights(
-    weights: Floats, expected: Floats, observed: Floats, mass: float, ridge: float, moved: Floats
+    weights: Floats, expected: Floats, observed: Floats, largest_sum: float, ridge: float, moved: Floats
 ) -> None:
     """Compute the weights after one exact step. Writes: moved."""
     for f in range(len(weights)):
         target = observed[f] - ridge * weights[f]
-        moved[f] = weights[f] + scaling_root(expected[f], ridge / mass, target) / mass
+        moved[f] = weights[f] + scaling_root(expected[f], ridge / largest_sum, target) / largest_sum
 
 
 @kernel
 def scale_weights_lagging(
-    weights: Floats, expected: Floats, observed: Floats, mass: float, ridge: float, moved: Floats
+    weights: Floats, expected: Floats, observed: Floats, largest_sum: float, ridge: float, moved: Floats
 ) -> None:
     """Compute the weights after a step with the penalty of the previous weights, where its logarithm is defined.
 
@@ -30,15 +30,15 @@ def scale_weights_lagging(
     for f in range(len(weights)):
         penalized = expected[f] + ridge * weights[f]
         if observed[f] > 0.0 and penalized > 0.0:
-            moved[f] = weights[f] + math.log(observed[f] / penalized) / mass
+            moved[f] = weights[f] + math.log(observed[f] / penalized) / largest_sum
         else:
             target = observed[f] - ridge * weights[f]
-            moved[f] = weights[f] + scaling_root(expected[f], ridge / mass, target) / mass
+            moved[f] = weights[f] + scaling_root(expected[f], ridge / largest_sum, target) / largest_sum
 
 
 @kernel
-def scale_by_masses(
-    weights: Floats, expected: Floats, masses: Floats, observed: Floats, ridge: float, moved: Floats
+def scale_by_sums(
+    weights: Floats, expected: Floats, sums: Floats, observed: Floats, ridge: float, moved: Floats
 ) -> None:
     """Compute the weights after a step in which each group of sequences, a row of `expected`, has its own feature sum:
     roots of
@@ -49,40 +49,40 @@ def scale_by_masses(
     """
     for f in range(len(weights)):
         target = observed[f] - ridge * weights[f]
-        moved[f] = weights[f] + grouped_root(expected[:, f], masses, ridge, target)
+        moved[f] = weights[f] + grouped_root(expected[:, f], sums, ridge, target)
 
 
 @kernel
-def grouped_root(expected: Floats, masses: Floats, ridge: float, target: float) -> float:
-    """Return the root d of sum_g expected[g] e^(masses[g] d) + ridge d = target.
+def grouped_root(expected: Floats, sums: Floats, ridge: float, target: float) -> float:
+    """Return the root d of sum_g expected[g] e^(sums[g] d) + ridge d = target.
 
-    It has the sign of target - sum(expected), and lies between the roots for the smallest and for the largest mass
+    It has the sign of target - sum(expected), and lies between the roots for the smallest and for the largest sum
     alone, the first of which is further from 0. Newton's method starts from the one on the right, on the logarithms of
     both sides if exponentials might overflow.
     """
     total, least, largest = 0.0, math.inf, 0.0
-    for g in range(len(masses)):
-        if expected[g] > 0.0 and masses[g] > 0.0:
+    for g in range(len(sums)):
+        if expected[g] > 0.0 and sums[g] > 0.0:
             total += expected[g]
-            least = min(least, masses[g])
-            largest = max(largest, masses[g])
+            least = min(least, sums[g])
+            largest = max(largest, sums[g])
     if total == 0.0:
         if ridge > 0.0:
             return target / ridge
-        return LARGEST_CHANGE / masses[-1] if target > 0.0 else 0.0
+        return LARGEST_CHANGE / sums[-1] if target > 0.0 else 0.0
     grows = target > total
-    mass = least if grows else largest
-    d = scaling_root(total, ridge / mass, target) / mass
+    bound = least if grows else largest
+    d = scaling_root(total, ridge / bound, target) / bound
     if ridge == 0.0 and not target > 0.0:
         return d
     for _ in range(MOST_STEPS):
         highest = largest * d if grows else 0.0
         grown, slope = 0.0, 0.0
-        for g in range(len(masses)):
+        for g in range(len(sums)):
             if expected[g] > 0.0:
-                part = expected[g] * math.exp(masses[g] * d - highest)
+                part = expected[g] * math.exp(sums[g] * d - highest)
                 grown += part
-                slope += masses[g] * part
+                slope += sums[g] * part
         if grows:
             left = target - ridge * d
             step = (math.log(grown / left) + highest) / (slope / grown + ridge / left)

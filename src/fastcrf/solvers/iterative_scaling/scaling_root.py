@@ -1,6 +1,7 @@
 """Solve for the step of iterative scaling for one weight.
 
-With E_f expected and O_f observed counts, S the mass and k = 2 c2, the step d of the weight w is the root of
+With E_f expected and O_f observed counts, S the largest sum of features and k = 2 c2, the step d of the weight w is
+the root of
 
     E e^(S d) + k (w + d) = O                                        Chen & Rosenfeld (2000), section 4.1
 

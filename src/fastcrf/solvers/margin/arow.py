@@ -98,7 +98,7 @@ def learn_by_variance(rule, state, mistake, lanes):
     spread = weight * weight * variance_along(state, i)
     vector = VariedVector(state.vector, state.beside)
     step, narrowing = weight * cost / (rule.gamma + spread), weight * weight / rule.gamma
-    turn_edges(vector, blocks.support.masks, narrowing, step, space.edge_change, blocks.layout.n_histories, lanes)
+    turn_edges(vector, blocks.support.masks, narrowing, step, space.edge_change, blocks.layout.n_contexts, lanes)
     turn_attributes(vector, blocks.support, i, narrowing, step, space.change, lanes)
     return weight * cost
 
@@ -106,7 +106,7 @@ def learn_by_variance(rule, state, mistake, lanes):
 @outlined_kernel
 def variance_along(state, i):
     """Return D . (v o D) of sequence i."""
-    variances, support, n_histories = state.beside, state.blocks.support, state.blocks.layout.n_histories
+    variances, support, n_contexts = state.beside, state.blocks.support, state.blocks.layout.n_contexts
     change, edge_change, found, Kp = state.space.change, state.space.edge_change, 0.0, state.beside.rows.shape[1]
     first = support.row_starts[i]
     for r in range(first, support.row_starts[i + 1]):
@@ -115,8 +115,8 @@ def variance_along(state, i):
     first = support.cell_starts[i]
     for o in range(first, support.cell_starts[i + 1]):
         found += change.cells[o - first] ** 2 * variances.cells[support.cells[o]]
-    transitions = len(variances.rows) - n_histories
-    for j in range(n_histories):
+    transitions = len(variances.rows) - n_contexts
+    for j in range(n_contexts):
         for k in range(Kp):
             found += edge_change[j, k] ** 2 * variances.rows[transitions + j, k]
     return found

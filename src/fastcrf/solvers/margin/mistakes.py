@@ -91,7 +91,7 @@ def decode(blocks, i, space, labels, lanes):
 @outlined_kernel
 def compare(blocks, i, space, labels, lanes):
     """Compute D of sequence i; return |D|^2. Writes: space.lattice.scores, space.change, space.edge_change."""
-    starts, K, H, gold = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_histories, blocks.chains.labels
+    starts, K, H, gold = blocks.chains.starts, blocks.layout.n_labels, blocks.layout.n_contexts, blocks.chains.labels
     nodes, edges, first = space.lattice.scores, space.edge_change, starts[i]
     T = starts[i + 1] - first
     clear_rows(nodes, T, lanes)
@@ -110,14 +110,14 @@ def move(vector, state, i, step, lanes):
     """Set w <- w - step D, for one of the two vectors. Writes: vector."""
     blocks, space = state.blocks, state.space
     of_v = step / vector.factor[0]
-    turn_edges(vector, blocks.support.masks, 0.0, of_v, space.edge_change, blocks.layout.n_histories, lanes)
+    turn_edges(vector, blocks.support.masks, 0.0, of_v, space.edge_change, blocks.layout.n_contexts, lanes)
     turn_attributes(vector, blocks.support, i, 0.0, of_v, space.change, lanes)
 
 
 @noalloc_kernel
 def slope_along(state, i, lanes):
     """Return w . D of sequence i."""
-    space, support, H = state.space, state.blocks.support, state.blocks.layout.n_histories
+    space, support, H = state.space, state.blocks.support, state.blocks.layout.n_contexts
     return dot_change(support, i, space.change, space.edge_change, space.weights, space.edges.scores, H, lanes)
 
 

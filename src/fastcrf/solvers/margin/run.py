@@ -69,7 +69,7 @@ class MistakeRun:
         self.lanes = (0,) * blocks.layout.width
         n = problem.n_sequences
         done = min(int(known["sampled"]), n)
-        self.draws = Slices(problem, n, problem.slice_size, solver.steps_per_epoch, done=done)
+        self.slices = Slices(problem, n, problem.slice_size, solver.steps_per_epoch, done=done)
         self.visited = 0  # since the last Step
 
     def run_epoch(self) -> Step:
@@ -78,15 +78,15 @@ class MistakeRun:
         """
         n = self.problem.n_sequences
         order = epoch_permutation(self.seed, self.epoch, n)
-        for some in self.draws:
+        for some in self.slices:
             self.loss += visit_sequences(self.rule, self.state, order[some], self.visits, self.lanes)
             self.visits += some.stop - some.start
             self.visited += some.stop - some.start
         info: dict[str, float] = {}
-        if self.draws.finished:
+        if self.slices.finished:
             info["training_loss"] = self.loss
             self.epoch, self.loss = self.epoch + 1, 0.0
-            self.draws.start_again()
+            self.slices.start_again()
         return self.step(info)
 
     def step(self, info: Mapping[str, float] = NOTHING) -> Step:
@@ -99,7 +99,7 @@ class MistakeRun:
                 "scale the attribute values down."
             )
         passes, self.visited = self.visited / self.problem.n_sequences, 0
-        counts = {"epoch": self.epoch, "sampled": self.draws.done, "visits": self.visits, "loss": self.loss}
+        counts = {"epoch": self.epoch, "sampled": self.slices.done, "visits": self.visits, "loss": self.loss}
         state = {"weights": weights, self.name_beside: numbers, **counts}
         return Step(weights, passes, info={**info, "last_weights_norm": length}, state=state)
 

@@ -101,7 +101,7 @@ class ProximalModel:
         """Return (the d that minimizes the model over the weights `free`, its sweeps); the first sweep's move scales
         the tolerance.
         """
-        n, rows, inverse = len(free), self._room(2 * len(free)), self._inverse(diagonal)
+        n, rows, inverse = len(free), self._workspace(2 * len(free)), self._inverse(diagonal)
         point = Free(free, w[free], g[free], diagonal[free], np.empty(n), np.arange(n))
 
         def prepare(first: int, last: int) -> None:
@@ -130,7 +130,7 @@ class ProximalModel:
         wide[:, : 2 * m] = inverse[np.ix_(in_turns, in_turns)]
         return wide
 
-    def _room(self, n_rows: int) -> np.ndarray:
+    def _workspace(self, n_rows: int) -> np.ndarray:
         """Return work rows: those of the previous step if there are enough of them, and not many more."""
         if not n_rows <= len(self._rows) <= SPARE * n_rows:
             self._rows = aligned_zeros(n_rows, len(self.lanes), np.float32)

@@ -70,6 +70,6 @@ def _squared_length(step: Floats, along: Floats, length: float) -> float:
 def to_boundary(step: Floats, along: Floats, radius: float) -> float:
     """Return the t >= 0 with |step + t along| = radius, by the root without cancellation."""
     mixed, square = dot(step, along), dot(along, along)
-    room = radius * radius - dot(step, step)
-    root = math.sqrt(max(0.0, mixed * mixed + square * room))
-    return room / (mixed + root) if mixed >= 0.0 else (root - mixed) / square
+    remaining = radius * radius - dot(step, step)
+    root = math.sqrt(max(0.0, mixed * mixed + square * remaining))
+    return remaining / (mixed + root) if mixed >= 0.0 else (root - mixed) / square

@@ -38,7 +38,7 @@ def rated_updates(state, order, size, done, lanes):
     blocks, vector, charge = state.blocks, state.vector, state.charge
     space, residuals = state.space, state.residuals
     local, support, chains = blocks.local, blocks.support, blocks.chains
-    starts, bounds, K, H = local.starts, chains.bounds, blocks.layout.n_labels, blocks.layout.n_histories
+    starts, bounds, K, H = local.starts, chains.bounds, blocks.layout.n_labels, blocks.layout.n_contexts
     scores, bias = space.lattice.scores, space.lattice.bias
     loss, wrong = 0.0, 0
     for k in range((len(order) + size - 1) // size):

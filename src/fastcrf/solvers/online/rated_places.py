@@ -64,7 +64,7 @@ class RatedWeights:
         kind = PayingVector if "due" in state else ShrinkingVector
         parts, columns, padded = PARTS[kind], COLUMNS[kind], layout.padded
         self.vector: RatedVector
-        self.vector, self.flat = make_rated(kind, layout.n_rows + layout.n_histories, layout.n_cells, padded)
+        self.vector, self.flat = make_rated(kind, layout.n_rows + layout.n_contexts, layout.n_cells, padded)
         place = places_of(layout, features, parts, columns)
         self.places = Places(place, self.vector.rows.size, parts * padded, padded, columns)
         self.load(state)

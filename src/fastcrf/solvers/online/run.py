@@ -75,21 +75,21 @@ class PeriodicRun:
         n = problem.n_sequences
         self.lengths = np.diff(problem.corpus.starts)
         done = min(int(known["sampled"]), n)
-        self.draws = Slices(problem, n, problem.slice_size, method.steps, unit=self.batch_size, done=done)
+        self.slices = Slices(problem, n, problem.slice_size, method.steps, unit=self.batch_size, done=done)
         self.evaluations = 0
 
     def run_epoch(self) -> Step:
         """Visit all sequences in random order (or the rest before the next Step), in slices short enough for Ctrl-C."""
         n = self.problem.n_sequences
         order = epoch_permutation(self.seed, self.epoch + 1, n)
-        for some in self.draws:
+        for some in self.slices:
             self.learn(order[some])
         info = {"step_size": float(self.vector.state[STEP]), "progressive_error": self.wrong / max(1, self.positions)}
-        if not self.draws.finished:
+        if not self.slices.finished:
             return self.step(info)
         step = self.step(info, done=True)
         self.epoch, self.loss, self.wrong, self.positions = self.epoch + 1, 0.0, 0, 0
-        self.draws.start_again()
+        self.slices.start_again()
         return step._replace(state={**step.state, **self.numbers()})
 
     def learn(self, order: np.ndarray) -> None:
@@ -118,7 +118,7 @@ class PeriodicRun:
 
     def numbers(self) -> dict[str, Any]:
         state = dict(zip(STATE, self.vector.state.tolist(), strict=True))
-        counts = {"epoch": self.epoch, "sampled": self.draws.done, "updates": self.updates}
+        counts = {"epoch": self.epoch, "sampled": self.slices.done, "updates": self.updates}
         return {**state, **counts, "wrong": self.wrong, "positions": self.positions, "loss": self.loss}
 
 

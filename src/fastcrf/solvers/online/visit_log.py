@@ -158,14 +158,14 @@ def read_cells(vector, support, i, target, lanes):
 
 
 @outlined_kernel
-def gather_rated(vector, support, i, weights, edge_scores, n_histories, lanes):
+def gather_rated(vector, support, i, weights, edge_scores, n_contexts, lanes):
     """Read the weights of sequence i and add the prior's. Writes: vector, weights (local), edge_scores."""
     first = support.row_starts[i]
     for o in range(first, support.row_starts[i + 1]):
         read_row(vector, np.int64(support.rows[o]), weights.rows, o - first, lanes)
     read_cells(vector, support, i, weights.cells, lanes)
-    transitions = len(vector.marks) - n_histories
-    for j in range(n_histories):
+    transitions = len(vector.marks) - n_contexts
+    for j in range(n_contexts):
         read_row(vector, transitions + j, edge_scores, j, lanes)
     add_prior(support, i, weights, edge_scores, lanes)
 

@@ -94,14 +94,14 @@ class OLBFGS:
         if state:
             pairs.restore(self.name, state)
         done = min(int(known["sampled"]), n)
-        draws = Slices(problem, n, batch_size, self.steps_per_epoch, unit=batch_size, done=done)
+        slices = Slices(problem, n, batch_size, self.steps_per_epoch, unit=batch_size, done=done)
         passes = 0.0
         info: dict[str, float] = {}
         while True:
-            reached = {"weights": w, **pairs.state(), "epoch": epoch, "sampled": draws.done, "updates": updates}
+            reached = {"weights": w, **pairs.state(), "epoch": epoch, "sampled": slices.done, "updates": updates}
             yield Step(w, passes, info=info, state=reached)
             order, losses, passes = epoch_permutation(seed_of(self), epoch, n), 0.0, 0.0
-            for some in draws:
+            for some in slices:
                 sample = Sample(problem, order[some])
                 step = self.eta * self.tau / (self.tau + updates)
                 w, value = self._update(sample, w, step, pairs)
@@ -111,9 +111,9 @@ class OLBFGS:
                         f"The objective of a batch is {value} after {updates} updates of olbfgs; try a smaller eta."
                     )
             info = {"step_size": step, "pairs": len(pairs), "online_estimate": 2.0 * losses / passes}
-            if draws.finished:
+            if slices.finished:
                 epoch += 1
-                draws.start_again()
+                slices.start_again()
 
     def _update(self, sample: Sample, w: Floats, step: float, pairs: CurvaturePairs) -> tuple[Floats, float]:
         """Return (w after an update, objective of the sample before)."""

@@ -44,23 +44,23 @@ class Columns:
 
     def __init__(self, pairs: CurvaturePairs) -> None:
         self.pairs = pairs
-        self._rooms = [np.empty(0, pairs.basis.dtype), np.empty(0, pairs.basis.dtype)]  # of `array`, and of the next
+        self._spare = [np.empty(0, pairs.basis.dtype), np.empty(0, pairs.basis.dtype)]  # of `array`, and of the next
         self.clear()
 
     def clear(self) -> None:
         self.candidates: Longs = np.empty(0, np.int64)
         self.bounds: Longs = np.zeros(2, np.int64)
-        self.array = self._rooms[0][:0].reshape(0, 0)
+        self.array = self._spare[0][:0].reshape(0, 0)
 
     def gather(self, candidates: Longs) -> None:
         """Gather the columns of other candidates, in ascending order, after a pair was added."""
         pairs, shape = self.pairs, (len(candidates), 2 * self.pairs.used)
         n_shards = max(1, min(len(pairs.bounds) - 1, len(candidates) // SHARD))
         self.bounds = np.linspace(0, len(candidates), n_shards + 1).astype(np.int64)
-        if len(self._rooms[1]) < shape[0] * shape[1]:
-            self._rooms[1] = np.empty(shape[0] * shape[1], pairs.basis.dtype)
-        self._rooms.reverse()
-        array = self._rooms[0][: shape[0] * shape[1]].reshape(shape)
+        if len(self._spare[1]) < shape[0] * shape[1]:
+            self._spare[1] = np.empty(shape[0] * shape[1], pairs.basis.dtype)
+        self._spare.reverse()
+        array = self._spare[0][: shape[0] * shape[1]].reshape(shape)
         if pairs.order:
             before = self.candidates, self.array, 2 * pairs.order[-1]
             self._on_threads(lambda first, last: turn_over(pairs.basis, candidates, *before, first, last, array))
@@ -139,11 +139,11 @@ def turn_over(basis, candidates, before, columns_before, newest, first, last, co
 
 
 @noalloc_kernel
-def find_candidates(weights, gradient, c1, factors, scale, newest, places, room):
+def find_candidates(weights, gradient, c1, factors, scale, newest, places, figures):
     """Return (how many weights can move, the norm of the pseudo-gradient in the variables w / scale).
 
     A weight can move if it is not zero or is pulled away from zero; those that the newest pair has moved are included.
-    Writes: places (of these weights); room, their Figures.
+    Writes: places (of these weights); figures, their Figures.
     """
     n, square = 0, 0.0
     for f in range(len(weights)):
@@ -152,7 +152,8 @@ def find_candidates(weights, gradient, c1, factors, scale, newest, places, room)
         steepest = g + threshold * sign if sign != 0.0 else g - min(max(g, -threshold), threshold)
         if sign != 0.0 or steepest != 0.0 or (len(newest) > 0 and newest[f] != 0.0):
             places[n] = f
-            room[0, n], room[1, n], room[2, n], room[3, n] = g * scale[f], w / scale[f], threshold * scale[f], sign
+            figures[0, n], figures[1, n] = g * scale[f], w / scale[f]
+            figures[2, n], figures[3, n] = threshold * scale[f], sign
             square += (steepest * scale[f]) ** 2
             n += 1
     return n, math.sqrt(square)

@@ -56,7 +56,7 @@ class SparseModel:
         self.pairs, self.columns = pairs, Columns(pairs)
         self.inner = inner_of(name, state, 2 * pairs.used)  # W_S'W_S for w in units of the rows, or empty
         n = pairs.basis.shape[1]
-        self._places, self._room = np.empty(n, np.int64), np.empty((len(Figures._fields), n))
+        self._places, self._workspace = np.empty(n, np.int64), np.empty((len(Figures._fields), n))
         self._signs = np.empty(0)  # of the face that `inner` belongs to, on the candidates
 
     @property
@@ -77,10 +77,10 @@ class SparseModel:
         """
         pairs = self.pairs
         newest = pairs.basis[2 * pairs.order[-1]] if pairs.order else pairs.basis[0, :0]
-        n, length = find_candidates(weights, gradient, c1, factors, pairs.scale, newest, self._places, self._room)
+        n, length = find_candidates(weights, gradient, c1, factors, pairs.scale, newest, self._places, self._workspace)
         if not length > 0.0:
             return None
-        figures = Figures(*(row[:n] for row in self._room))
+        figures = Figures(*(row[:n] for row in self._workspace))
         self.columns.gather(self._places[:n])
         pull = self._learn_newest(figures, weights) if pairs.order else np.zeros(0)
         return self._best_round(figures, weights, pull, length)

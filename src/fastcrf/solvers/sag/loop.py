@@ -28,7 +28,7 @@ from fastcrf.lazy_vectors.lazy_vector import advance, turn
 from fastcrf.objective.blocks import Blocks, Workspace, collect_change
 from fastcrf.simd.rows import copy_rows
 from fastcrf.solvers.sag.schemes.lipschitz_search import Direction, Ray, search_lipschitz
-from fastcrf.solvers.sag.schemes.scheme import begin_visit, draw, end_visit, fade, step_size
+from fastcrf.solvers.sag.schemes.scheme import begin_visit, end_visit, fade, sample, step_size
 from fastcrf.stochastic.block_evaluation import ENTROPY, LOSS, infer_current, score_current
 from fastcrf.stochastic.local_change import mask_change
 from fastcrf.stochastic.stored_gradients import exchange, recursions
@@ -60,14 +60,14 @@ class State(NamedTuple):
 
 
 @noalloc_kernel
-def average_gradient_draws(state, uniforms, lanes):
+def average_gradient_samples(state, uniforms, lanes):
     """Take one sample per uniform; return the number of forward(-backward) recursions. Writes: state."""
     blocks, vector, gradients = state.average.blocks, state.average.vector, state.average.gradients
     figures, covered, scheme = state.average.figures, state.covered, state.scheme
-    bounds, n, H = blocks.chains.bounds, len(blocks.chains.starts) - 1, blocks.layout.n_histories
+    bounds, n, H = blocks.chains.bounds, len(blocks.chains.starts) - 1, blocks.layout.n_contexts
     lam, growth, evaluations = state.lam, state.growth, 0
     for u in uniforms:
-        i, p = draw(scheme, u, lam)  # line 4
+        i, p = sample(scheme, u, lam)  # line 4
         loss, entropy, trials, new = visit(state, i, growth, lanes)
         size = bounds[i + 1] - bounds[i]
         evaluations += size * (1 + trials + recursions(gradients))
@@ -113,11 +113,11 @@ def search_block(blocks, i, loss, L, down, space, direction, lanes):
     local, support, bounds = blocks.local, blocks.support, blocks.chains.bounds
     size, layout = bounds[i + 1] - bounds[i], blocks.layout
     collect_change(local, bounds, support, i, space.lattice.scores, space.change, lanes)
-    square = mask_change(support, i, space.change, space.edge_sums, layout.n_histories, lanes)
+    square = mask_change(support, i, space.change, space.edge_sums, layout.n_contexts, lanes)
     if square <= FLAT * size * size:
         return L, 0
     score_block(local, space.change, direction.bias, bounds[i], bounds[i + 1], direction.slopes, lanes)
-    copy_rows(space.edge_sums, direction.edge_slopes, layout.n_histories, lanes)
+    copy_rows(space.edge_sums, direction.edge_slopes, layout.n_contexts, lanes)
     ray = Ray(blocks.chains, direction, space.edges.scores, space.lattice, layout.n_labels)
     found, trials = search_lipschitz(ray, i, loss, square, L * size, down, lanes)
     return found / size, trials
@@ -142,7 +142,7 @@ def fill_gradients(average, first, last, lanes):
     Writes: average, all but w.
     """
     support, gradients = average.blocks.support, average.gradients
-    H, total = average.blocks.layout.n_histories, 0.0
+    H, total = average.blocks.layout.n_contexts, 0.0
     for i in range(first, last):
         store_gradient(average, gradients, i, lanes)
         turn(average.vector, support, i, 1.0, 0.0, gradients.change, gradients.edge_change, H, lanes)

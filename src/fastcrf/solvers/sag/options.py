@@ -19,7 +19,7 @@ from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_choice, check_positive, check_seed, check_whole, seed_of
 from fastcrf.solvers.sag import run
-from fastcrf.solvers.sag.run import Draws, Method, Run
+from fastcrf.solvers.sag.run import Method, Run, Samples
 from fastcrf.solvers.sag.schemes import lipschitz
 from fastcrf.solvers.sag.schemes.scheme import Scheme
 from fastcrf.stochastic.gradient_storage import FORMS, PRECISIONS
@@ -29,7 +29,7 @@ STORED = ("auto", *FORMS)
 STORED_OR_NOT = ("none", *STORED)
 
 
-def check_drawing(solver: Any, storages: tuple[str, ...]) -> None:
+def check_sampling(solver: Any, storages: tuple[str, ...]) -> None:
     """Raise `OptionError` if an option of the family is invalid; `storages` are the values that this solver
     supports.
     """
@@ -77,7 +77,7 @@ class AverageGradient:
     steps_per_epoch: int = 1
 
     def __post_init__(self) -> None:
-        check_drawing(self, STORED)
+        check_sampling(self, STORED)
 
     @abstractmethod
     def scheme(self, problem: SequenceProblem, n: int) -> Scheme:
@@ -108,10 +108,10 @@ class AverageGradient:
         yield from epochs(self.run(problem, weights, state), resumed=bool(state))
 
 
-def epochs(run: Run, resumed: bool, draws: Draws | None = None, uniforms: int = 1) -> Iterator[Step]:
+def epochs(run: Run, resumed: bool, samples: Samples | None = None, uniforms: int = 1) -> Iterator[Step]:
     """Yield the Steps of a run that stores all gradients first, if at all, and then samples without end.
 
-    draws: a loop of samples, each from `uniforms` uniforms, that counts its recursions, if not that of loop.py.
+    samples: a loop of samples, each from `uniforms` uniforms, that counts its recursions, if not that of loop.py.
     """
     if not (resumed or run.filled.finished):
         run.fill()
@@ -120,8 +120,8 @@ def epochs(run: Run, resumed: bool, draws: Draws | None = None, uniforms: int = 
         if not run.filled.finished:
             run.fill()
         else:
-            run.draw(draws, uniforms)
-            if run.draws.finished:
+            run.sample(samples, uniforms)
+            if run.slices.finished:
                 run.begin_epoch()
         yield run.step()
 

@@ -5,7 +5,7 @@ training conditional random fields", AISTATS, section 7, which names it without 
 
 Minimizes   (1/n) sum_i -log p(y_i | x_i, w) + (lambda2/2) |w|^2 + lambda1 |w|_1,   lambda2 = 2 c2/n,  lambda1 = c1/n
 
-    draw i;  g <- grad nll_i(w);  d <- d - g_i + g;  g_i <- g;  L's by Algorithm 2;  a <- step size from the L's
+    sample i;  g <- grad nll_i(w);  d <- d - g_i + g;  g_i <- g;  L's by Algorithm 2;  a <- step size from the L's
     w <- soft((1 - a lambda2) w - (a/n) d, a lambda1)
 
 where soft(x, t) moves x towards zero by t and stops there. Samples, L's and step size are those of `sag-nus-star`, or

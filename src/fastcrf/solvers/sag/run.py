@@ -18,7 +18,7 @@ from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.objective.movable import MovablePart
 from fastcrf.penalties.proximal import proximal_step
 from fastcrf.simd.vectors import norm
-from fastcrf.solvers.sag.loop import Average, State, average_gradient_draws, fill_gradients
+from fastcrf.solvers.sag.loop import Average, State, average_gradient_samples, fill_gradients
 from fastcrf.solvers.sag.schemes.lipschitz_search import make_direction
 from fastcrf.solvers.sag.schemes.scheme import Scheme, restore, step_size
 from fastcrf.stochastic.block_evaluation import ENTROPY, LOSS
@@ -27,7 +27,7 @@ from fastcrf.stochastic.recomputed_gradients import make_recomputed, take_snapsh
 from fastcrf.stochastic.sampling import epoch_uniforms
 from fastcrf.stochastic.slices import Slices
 
-Draws = Callable[[Floats], int]  # from uniforms to the number of recursions
+Samples = Callable[[Floats], int]  # from uniforms to the number of recursions
 
 STORED = StateField("sequences", optional=True)
 STATE_FIELDS = {
@@ -57,7 +57,7 @@ class Method(NamedTuple):
     precision: str
     growth: float = 1.0
     correction: float = 0.0
-    n_draws: int | None = None  # per epoch, if not equal to the number of blocks
+    n_samples: int | None = None  # per epoch, if not equal to the number of blocks
     steps: int = 1  # number of Steps per epoch
 
 
@@ -80,7 +80,7 @@ class Run:
         self.arrays = self._arrays(method)
         self.provable = method.precision == "double" and method.growth > 0.0  # rounded gradients certify nothing
         size = max(1, problem.slice_size * n_blocks // problem.n_sequences)
-        self.draws = Slices(problem, n_blocks if method.n_draws is None else method.n_draws, size, method.steps)
+        self.slices = Slices(problem, n_blocks if method.n_samples is None else method.n_samples, size, method.steps)
         self.filled = Slices(problem, n_blocks, size, done=0 if filling else n_blocks)
         self.epoch, self.evaluations, self.loss, self.moved = 0, 0, 0.0, not filling
         if state:
@@ -130,21 +130,21 @@ class Run:
             np.copyto(self.snapshot, self.lazy.weights)
             take_snapshot(self.arrays.average.gradients, self.part, self.snapshot)
 
-    def draw(self, advance: Draws | None = None, per_draw: int = 1) -> None:
-        """Take the remaining samples before the next Step, or fewer if asked to stop, each from `per_draw` uniforms."""
-        uniforms = epoch_uniforms(self.seed, self.epoch, per_draw * self.draws.n).reshape(self.draws.n, per_draw)
-        uniforms = uniforms[:, 0] if per_draw == 1 else uniforms
-        for some in self.draws:
-            self.evaluations += (advance or self.average_gradient_draws)(uniforms[some])
+    def sample(self, advance: Samples | None = None, per_sample: int = 1) -> None:
+        """Take the remaining samples before the next Step, or fewer if asked to stop."""
+        uniforms = epoch_uniforms(self.seed, self.epoch, per_sample * self.slices.n).reshape(self.slices.n, per_sample)
+        uniforms = uniforms[:, 0] if per_sample == 1 else uniforms
+        for some in self.slices:
+            self.evaluations += (advance or self.average_gradient_samples)(uniforms[some])
             self.moved = True
 
-    def average_gradient_draws(self, uniforms: Floats) -> int:
+    def average_gradient_samples(self, uniforms: Floats) -> int:
         """Take a sample for each of the uniforms by the loop of loop.py; return the number of recursions."""
-        return average_gradient_draws(self.arrays, uniforms, self.lazy.lanes)
+        return average_gradient_samples(self.arrays, uniforms, self.lazy.lanes)
 
     def begin_epoch(self) -> None:
         self.epoch += 1
-        self.draws.start_again()
+        self.slices.start_again()
 
     def step(self) -> Step:
         """Return the current Step, with lazy updates applied; right after a fill, with its exact objective and
@@ -209,7 +209,7 @@ class Run:
 
     def state(self) -> dict[str, Any]:
         """Return the state of a Step: STATE_FIELDS, plus the entries of the weights and the scheme."""
-        numbers = {"epoch": self.epoch, "sampled": self.draws.done, "filled": self.filled.done, "loss": self.loss}
+        numbers = {"epoch": self.epoch, "sampled": self.slices.done, "filled": self.filled.done, "loss": self.loss}
         flags = {"moved": self.moved, "filling": self.filling, "whole": not len(self.part.places)}
         numbers |= {"covered": int(self.arrays.covered[0])} | {name: int(flag) for name, flag in flags.items()}
         kept = {"snapshot": self.snapshot} if self.recomputing else stored_arrays(self.arrays.average.gradients)
@@ -221,6 +221,6 @@ class Run:
         take(self.name, "figures", state, self.arrays.average.figures)
         restore(self.arrays.scheme, state, partial(take, self.name))
         self.epoch, self.loss, self.moved = int(state["epoch"]), float(state["loss"]), bool(state["moved"])
-        self.draws.done = min(int(state["sampled"]), self.draws.n)
+        self.slices.done = min(int(state["sampled"]), self.slices.n)
         self.filled.done = min(int(state["filled"]), self.filled.n)
         self.arrays.covered[0] = min(int(state["covered"]), self.problem.n_sequences)

@@ -48,10 +48,10 @@ from fastcrf.solvers.sag import run
 from fastcrf.solvers.sag.loop import store_gradient, visit
 from fastcrf.solvers.sag.options import AverageGradient, epochs
 from fastcrf.solvers.sag.schemes.proportional import STATE_FIELDS, Proportional, proportional
-from fastcrf.solvers.sag.schemes.scheme import draw, step_size
+from fastcrf.solvers.sag.schemes.scheme import sample, step_size
 from fastcrf.stochastic.block_evaluation import LOSS
 from fastcrf.stochastic.gradient_storage import StoredGradients
-from fastcrf.stochastic.sampling import draw_uniform
+from fastcrf.stochastic.sampling import sample_uniform
 
 
 @solver
@@ -83,10 +83,10 @@ class SAGATwoSamples(AverageGradient):
         run = self.run(problem, weights, state)
         aside = with_room_of_its_own(run.arrays.average.gradients)
 
-        def draw_two(uniforms: Floats) -> int:
-            return two_sample_draws(run.arrays, aside, uniforms, run.lazy.lanes)
+        def sample_two(uniforms: Floats) -> int:
+            return two_sample_steps(run.arrays, aside, uniforms, run.lazy.lanes)
 
-        yield from epochs(run, resumed=bool(state), draws=draw_two, uniforms=2)
+        yield from epochs(run, resumed=bool(state), samples=sample_two, uniforms=2)
 
 
 def with_room_of_its_own(gradients: StoredGradients) -> StoredGradients:
@@ -97,7 +97,7 @@ def with_room_of_its_own(gradients: StoredGradients) -> StoredGradients:
 
 
 @noalloc_kernel
-def two_sample_draws(state, aside, uniforms, lanes):
+def two_sample_steps(state, aside, uniforms, lanes):
     """Take two samples for each pair of uniforms; return the number of forward(-backward) recursions. Writes: state,
     aside.
 
@@ -105,10 +105,10 @@ def two_sample_draws(state, aside, uniforms, lanes):
     """
     average, scheme, lam = state.average, state.scheme, state.lam
     vector, gradients, figures = average.vector, average.gradients, average.figures
-    chains, support, H = average.blocks.chains, average.blocks.support, average.blocks.layout.n_histories
+    chains, support, H = average.blocks.chains, average.blocks.support, average.blocks.layout.n_contexts
     bounds, n, evaluations = chains.bounds, len(chains.starts) - 1, 0
     for k in range(len(uniforms)):
-        (j, p), r = draw(scheme, uniforms[k, 0], lam), draw_uniform(uniforms[k, 1], len(bounds) - 1)
+        (j, p), r = sample(scheme, uniforms[k, 0], lam), sample_uniform(uniforms[k, 1], len(bounds) - 1)
         loss, _, trials, _ = visit(state, j, 0.0, lanes)
         figures[j, LOSS] = loss
         store_gradient(average, aside, r, lanes)

@@ -74,7 +74,7 @@ class ASG(StochasticDescent):
         return averaging(problem, weights, state, self.batch_size, seed_of(self))
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
-        return make_schedule(self.schedule, eta, descent.lam, descent.n_draws, offset=self.offset)
+        return make_schedule(self.schedule, eta, descent.lam, descent.n_samples, offset=self.offset)
 
     def reported(self, step: Step) -> Step:
         return averaged(step)

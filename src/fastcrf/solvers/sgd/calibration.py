@@ -77,8 +77,8 @@ FOR_CALIBRATION = 0  # number of the random order, which no epoch uses
 
 
 def by_bottou(run: Run, rates: Rates, samples: int) -> float:
-    n = run.descent.n_draws
-    samples = draws_for(run, samples)
+    n = run.descent.n_samples
+    samples = samples_for(run, samples)
     with_replacement = epoch_uniforms(run.seed, FOR_CALIBRATION, samples) * n
     sample = with_replacement.astype(np.int64) if samples < n else np.arange(n)
     start = mean_objective(run, sample)
@@ -101,7 +101,7 @@ def by_powers(run: Run, rates: Rates, samples: int) -> float:
 
 
 def by_tsuboi(run: Run, rates: Rates, samples: int) -> float:
-    first, second = np.array_split(np.arange(min(draws_for(run, samples), run.descent.n_draws)), 2)
+    first, second = np.array_split(np.arange(min(samples_for(run, samples), run.descent.n_samples)), 2)
 
     def trial(eta: float) -> float:
         pass_over(run, rates(eta), first)
@@ -121,12 +121,12 @@ def calibrate(run: Run, recipe: str, rates: Rates, samples: int, **search: Any) 
 
 
 def random_sample(run: Run, samples: int) -> np.ndarray:
-    return run.order(FOR_CALIBRATION)[: draws_for(run, samples)]
+    return run.order(FOR_CALIBRATION)[: samples_for(run, samples)]
 
 
-def draws_for(run: Run, samples: int) -> int:
+def samples_for(run: Run, samples: int) -> int:
     """Return about how many samples contain this many sequences."""
-    return max(1, samples * run.descent.n_draws // run.problem.n_sequences)
+    return max(1, samples * run.descent.n_samples // run.problem.n_sequences)
 
 
 def pass_over(run: Run, schedule: Schedule, sample: np.ndarray) -> float:

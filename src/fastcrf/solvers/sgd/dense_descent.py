@@ -33,8 +33,8 @@ class DenseDescent(ABC):
         batch_size: int,
         first: Mapping[str, float],
     ) -> None:
-        self.problem, self.n_draws, self.unit = problem, problem.n_sequences, min(batch_size, problem.n_sequences)
-        self.lam = problem.regularizer.mean_scale(self.n_draws)[1]
+        self.problem, self.n_samples, self.unit = problem, problem.n_sequences, min(batch_size, problem.n_sequences)
+        self.lam = problem.regularizer.mean_scale(self.n_samples)[1]
         self.evaluations, self.lengths = 0, np.diff(problem.corpus.starts)
         self.settled = {"weights": start_of(weights, state)}
         for name, value in first.items():
@@ -56,8 +56,8 @@ class DenseDescent(ABC):
     def weights(self) -> Floats:
         return self.settled["weights"]
 
-    def n_updates(self, n_draws: int) -> int:
-        return -(-n_draws // self.unit)
+    def n_updates(self, n_samples: int) -> int:
+        return -(-n_samples // self.unit)
 
     def n_sequences(self, order: np.ndarray) -> int:
         return len(order)

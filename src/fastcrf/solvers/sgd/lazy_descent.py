@@ -100,10 +100,10 @@ class LazyDescent:
         batch_size: int = 1,
         seed: int = 0,
     ) -> None:
-        self.n_draws, self.n = -(-problem.n_sequences // batch_size), problem.n_sequences
+        self.n_samples, self.n = -(-problem.n_sequences // batch_size), problem.n_sequences
         weights = start_of(weights, state)
         drift = start_of(np.zeros_like(weights), state if keeping.drift else None, keeping.drift)
-        part = problem.part(weights, self.n_draws, seed)
+        part = problem.part(weights, self.n_samples, seed)
         self.blocks, self.regularizer, self.keeping = part.blocks, problem.regularizer, keeping
         self.lam = problem.regularizer.mean_scale(self.n)[1]
         self.sizes = np.diff(self.blocks.chains.bounds)
@@ -117,8 +117,8 @@ class LazyDescent:
     def weights(self) -> Floats:
         return self.lazy.weights
 
-    def n_updates(self, n_draws: int) -> int:
-        return n_draws
+    def n_updates(self, n_samples: int) -> int:
+        return n_samples
 
     def n_sequences(self, order: np.ndarray) -> int:
         return int(self.sizes[order].sum())

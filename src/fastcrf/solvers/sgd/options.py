@@ -142,4 +142,4 @@ class SparseSteps:
         return frozenset({"eta", "decay"} if self.schedule == "exponential" else {"eta"})
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
-        return make_schedule(self.schedule, eta, descent.lam, descent.n_draws, decay=self.decay, tail=self.tail)
+        return make_schedule(self.schedule, eta, descent.lam, descent.n_samples, decay=self.decay, tail=self.tail)

@@ -35,7 +35,7 @@ def start_of(weights: Floats, state: Mapping[str, Any] | None, item: str = "weig
 class Descent(Protocol):
     """Weights that descend sample by sample: scaled_descent.py, lazy_descent.py."""
 
-    n_draws: int  # per epoch: sequences, or blocks of them
+    n_samples: int  # per epoch: sequences, or blocks of them
     unit: int  # samples per update
     lam: float  # the L2 penalty, mean scale
     evaluations: int  # sequences whose loss was computed
@@ -52,7 +52,7 @@ class Descent(Protocol):
         """Return the tokens predicted wrong, each before its update; None if they are not counted."""
         ...
 
-    def n_updates(self, n_draws: int) -> int: ...
+    def n_updates(self, n_samples: int) -> int: ...
 
     def n_sequences(self, order: np.ndarray) -> int:
         """Return the number of sequences in these samples."""
@@ -103,37 +103,37 @@ class Run:
         self.loss = float(known["loss"])  # of the epoch so far, like the next two
         self.wrong, self.positions = int(known["wrong"]), int(known["positions"])
         self.scores = [float(score) for score in known.get(SCORES, ())]  # of whole runs that were tried
-        n, done = descent.n_draws, min(int(known["sampled"]), descent.n_draws)
+        n, done = descent.n_samples, min(int(known["sampled"]), descent.n_samples)
         size = max(1, problem.slice_size * n // problem.n_sequences)
-        self.draws = Slices(problem, n, size, steps, unit=descent.unit, done=done)
+        self.slices = Slices(problem, n, size, steps, unit=descent.unit, done=done)
 
     def run_epoch(self, schedule: Schedule) -> Step:
         """Visit all samples in random order (or the rest before the next Step), in slices short enough for Ctrl-C."""
         order = self.order(self.epoch + 1)  # number 0 is for calibration
         info: dict[str, float] = {}
-        for some in self.draws:
+        for some in self.slices:
             steps = schedule.over(self.updates, self.descent.n_updates(some.stop - some.start))
             self.learn(order[some], steps)
             info = {"step_size": float(steps[-1])}
         if self.descent.wrong is not None:
             info["progressive_error"] = self.wrong / max(1, self.positions)
-        if self.draws.finished:
+        if self.slices.finished:
             info["online_objective"] = self.loss + self.problem.n_sequences * self.descent.penalty()
             self.epoch, self.loss, self.wrong, self.positions = self.epoch + 1, 0.0, 0, 0
-            self.draws.start_again()
+            self.slices.start_again()
         return self.step(info)
 
-    def learn(self, draws: np.ndarray, steps: Floats) -> None:
+    def learn(self, samples: np.ndarray, steps: Floats) -> None:
         """Update with some samples, and add their losses and errors."""
         before = self.descent.wrong or 0  # calibration also counts
-        self.loss += self.descent.descend(draws, steps)
+        self.loss += self.descent.descend(samples, steps)
         self.wrong += (self.descent.wrong or 0) - before
-        self.positions += int(self.descent.lengths[draws].sum())
+        self.positions += int(self.descent.lengths[samples].sum())
         self.updates += len(steps)
 
     def order(self, number: int) -> np.ndarray:
         """Return the samples of an epoch by its number."""
-        n, p = self.descent.n_draws, self.descent.probabilities
+        n, p = self.descent.n_samples, self.descent.probabilities
         if p is None:
             return epoch_permutation(self.seed, number, n)
         sums = np.cumsum(p)
@@ -155,4 +155,4 @@ class Run:
         """Return the state of a flushed run."""
         numbers = {name: getattr(self, name) for name in ("eta", "epoch", "updates", "loss", "wrong", "positions")}
         scores = {SCORES: np.array(self.scores)} if self.scores else {}
-        return {**self.descent.state(), "sampled": self.draws.done, **numbers, **scores}
+        return {**self.descent.state(), "sampled": self.slices.done, **numbers, **scores}

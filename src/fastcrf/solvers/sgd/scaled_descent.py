@@ -55,7 +55,7 @@ def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes)
     """
     steps, before, after = course
     local, support, starts = blocks.local, blocks.support, blocks.local.starts
-    K, H, scores = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice.scores
+    K, H, scores = blocks.layout.n_labels, blocks.layout.n_contexts, space.lattice.scores
     bounds, loss, wrong = blocks.chains.bounds, 0.0, 0  # bounds: one sequence each
     for k in range(len(steps)):
         batch, row = order[k * size : (k + 1) * size], 0
@@ -107,9 +107,9 @@ class ScaledDescent:
         self.blocks = self.part.blocks
         if probabilities is not None:
             self.blocks = unbiased(self.blocks, probabilities)
-        self.weights, self.n_draws = weights, problem.n_sequences
-        self.lam = problem.regularizer.mean_scale(self.n_draws)[1]
-        self.unit, self.shrink_first = min(batch_size, self.n_draws), shrink_first
+        self.weights, self.n_samples = weights, problem.n_sequences
+        self.lam = problem.regularizer.mean_scale(self.n_samples)[1]
+        self.unit, self.shrink_first = min(batch_size, self.n_samples), shrink_first
         self.space, self.residuals = make_workspace(self.blocks), make_residuals(self.blocks, self.unit)
         self.settled = self.part.take(weights)  # weights of the features that samples can move
         self.vector = make_scaled(self.blocks.layout, self.part.features, self.settled)
@@ -118,8 +118,8 @@ class ScaledDescent:
         self.lanes = (0,) * self.blocks.layout.width
         self.updates: Updates = self.gradient_updates
 
-    def n_updates(self, n_draws: int) -> int:
-        return -(-n_draws // self.unit)
+    def n_updates(self, n_samples: int) -> int:
+        return -(-n_samples // self.unit)
 
     def n_sequences(self, order: np.ndarray) -> int:
         return len(order)

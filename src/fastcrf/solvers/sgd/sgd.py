@@ -81,7 +81,7 @@ class SGD(StochasticDescent):
         return ScaledDescent(problem, start_of(weights, state), self.batch_size, False, probabilities)
 
     def rates(self, descent: Descent, eta: float) -> Schedule:
-        updates = descent.n_updates(descent.n_draws)
+        updates = descent.n_updates(descent.n_samples)
         return make_schedule(self.schedule, eta, descent.lam, updates, self.offset, self.decay)
 
 

@@ -15,7 +15,7 @@ from reference.random_corpora import learnable_corpus, random_corpus, random_fea
 
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize(("step", "project"), [("search", True), ("search", False), ("theory", True)])
-def test_emgd_equals_its_dense_twin_for_the_same_draws(c2, step, project):
+def test_emgd_equals_its_dense_reference_for_the_same_samples(c2, step, project):
     given = step == "theory"
     corpus = random_corpus(3, lengths=(3, 1, 4, 2, 3, 2), values=given, weights=given)
     problem = Problem(corpus, random_features(3), c2=c2)
@@ -44,7 +44,7 @@ def weights_by_period(problem, uniforms, lipschitz, **options):
 
 
 @pytest.mark.parametrize("step", ["search", "theory"])
-def test_emgd_equals_its_dense_twin_where_draws_end_on_the_sphere(step):
+def test_emgd_equals_its_dense_reference_where_draws_end_on_the_sphere(step):
     problem = Problem(random_corpus(3, lengths=(3, 1, 4, 2, 3, 2)), random_features(3), c2=0.3)
     uniforms = [epoch_uniforms(7, period, 24) for period in range(1, 5)]
     known = lipschitz_bounds(problem.corpus, problem.features).max() if step == "theory" else None

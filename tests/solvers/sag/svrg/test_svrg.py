@@ -19,7 +19,7 @@ TWINS = {"uniform": dense_svrg.svrg, "nus": dense_svrg.svrg_nus}
 @pytest.mark.parametrize("sampling", TWINS)
 @pytest.mark.parametrize("c2", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize(("inner_passes", "given"), [(2.0, False), (0.5, True)])
-def test_svrg_equals_its_dense_twin_for_the_same_draws(sampling, c2, inner_passes, given):
+def test_svrg_equals_its_dense_reference_for_the_same_samples(sampling, c2, inner_passes, given):
     corpus = random_corpus(3, lengths=(3, 1, 4, 2, 3, 2), values=given, weights=given)
     problem = Problem(corpus, random_features(3), c2=c2)
     n, passes = problem.n_sequences, 0.0

@@ -34,7 +34,7 @@ def small(weighted=False):
 
 
 @pytest.mark.parametrize("update", [*PAPERS, "u4.p", "u6.g1"])
-def test_an_epoch_is_that_of_the_dense_twin(update):
+def test_an_epoch_is_that_of_the_dense_reference(update):
     assert_equal_epochs(small(), update, "sequence", p=2.5, epsilon=0.2)
 
 
@@ -60,7 +60,7 @@ def called(generic, data, *others):
 
 @pytest.mark.parametrize("update", ["u2.g1", "u6.g1"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_an_epoch_by_position_too(update, weighted):
+def test_an_epoch_by_position_as_well(update, weighted):
     assert_equal_epochs(small(weighted), update, "position")
 
 

@@ -60,8 +60,8 @@ def given_probabilities(probabilities: Floats, lipschitz: float, searching: bool
     )
 
 
-@scheme.draw.register(GivenProbabilities)
-def draw_as_given(given, u, lam):
+@scheme.sample.register(GivenProbabilities)
+def sample_as_given(given, u, lam):
     i = find_leaf(u * given.sums[1], given.sums)
     return i, given.sums[len(given.sums) // 2 + i] / given.sums[1]
 

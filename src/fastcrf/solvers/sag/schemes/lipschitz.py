@@ -4,7 +4,7 @@ There is one constant for all (Schmidt et al. 2015, Algorithm 1) or one for each
 number of estimates: with a single one, largest and mean are equal and the step size below is Algorithm 1's 1 / (L +
 lambda).
 
-    draw           with probability `share` uniformly, else in proportion to L_i (the share is 1 for a single L)
+    sample         with probability `share` uniformly, else in proportion to L_i (the share is 1 for a single L)
     first visit    L_i = first * mean L (the very first: as it starts)
     later visits   L_i = again * L_i, then the search of lipschitz_search.py
     every step     L_i = keep * L_i for the single L
@@ -23,7 +23,7 @@ from fastcrf.core.solver_state import StateField
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.solvers.sag.schemes import scheme
 from fastcrf.solvers.sag.schemes.scheme import ESTIMATES, SEEN
-from fastcrf.stochastic.sampling import build_trees, draw_mixture, leaves_of, mixture_probability, set_leaf
+from fastcrf.stochastic.sampling import build_trees, leaves_of, mixture_probability, sample_mixture, set_leaf
 
 LONGEST_REST = 40  # of the exponent of 2: more than any number of visits
 STATE_FIELDS = {
@@ -108,10 +108,10 @@ def place_of(constants, i):
     return i if len(constants.estimates) > 1 else 0
 
 
-@scheme.draw.register(Constants)
-def draw_by_constants(constants, u, lam):
+@scheme.sample.register(Constants)
+def sample_by_constants(constants, u, lam):
     n, share = len(constants.seen), constants.share
-    i = draw_mixture(u, share, n, constants.sums)
+    i = sample_mixture(u, share, n, constants.sums)
     return i, mixture_probability(i, share, n, constants.sums)
 
 

@@ -1,6 +1,6 @@
 """The scheme of SAGA with two samples (Schmidt et al. 2015, Proposition 1b): samples in proportion to L_i + lambda.
 
-    draw           in proportion to L_i + lambda: uniformly with probability lambda / (mean L + lambda), else in
+    sample         in proportion to L_i + lambda: uniformly with probability lambda / (mean L + lambda), else in
                    proportion to L_i
     step size      1 / (4 (mean L + lambda))
     visits         where the L_i are searched: as in NUS* (lipschitz.py), the first time down from a bound
@@ -25,7 +25,7 @@ from fastcrf.solvers.sag.schemes.lipschitz import (
     mean_estimate,
     set_estimate,
 )
-from fastcrf.stochastic.sampling import draw_mixture, mixture_probability
+from fastcrf.stochastic.sampling import mixture_probability, sample_mixture
 
 STATE_FIELDS = lipschitz.STATE_FIELDS | {"searched": StateField("sequences", "uint8", low=0, high=1)}
 
@@ -57,12 +57,12 @@ def proportional(bounds: Floats, searching: bool) -> Proportional:
     return Proportional(constants, np.zeros(len(bounds), np.uint8), searching)
 
 
-@scheme.draw.register(Proportional)
-def draw_in_proportion(proportional, u, lam):
+@scheme.sample.register(Proportional)
+def sample_in_proportion(proportional, u, lam):
     constants = proportional.constants
     n, mean = len(constants.seen), mean_estimate(constants)
     share = lam / (mean + lam) if mean > 0.0 else 1.0  # of uniform samples
-    i = draw_mixture(u, share, n, constants.sums)
+    i = sample_mixture(u, share, n, constants.sums)
     return i, mixture_probability(i, share, n, constants.sums)
 
 

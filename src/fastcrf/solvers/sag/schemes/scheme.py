@@ -35,7 +35,7 @@ class Scheme(Protocol):
 
 
 @generic
-def draw(scheme, u, lam):  # type: ignore[no-untyped-def]
+def sample(scheme, u, lam):  # type: ignore[no-untyped-def]
     """Return (the block that the uniform u chooses, the probability of that choice).
 
     Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
@@ -78,6 +78,6 @@ def fade(scheme, i):  # type: ignore[no-untyped-def]
 
 def restore(scheme: Scheme, state: Mapping[str, Any], take: Any) -> None:
     """Restore the arrays of a scheme from a state by take(name, state, array). Writes: scheme."""
-    for name, room in scheme.state().items():
-        take(name, state, room)
+    for name, array in scheme.state().items():
+        take(name, state, array)
     scheme.rebuild()

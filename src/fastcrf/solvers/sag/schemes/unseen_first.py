@@ -2,7 +2,7 @@
 
 Schmidt, Le Roux & Bach (2013), section 5.5. With m of n blocks seen and mean L over those:
 
-    draw           with probability (n - m) / n the next unseen one of a random order, else a seen one in proportion to
+    sample         with probability (n - m) / n the next unseen one of a random order, else a seen one in proportion to
                    L_i + mean L + 2 lambda
     first visit    L_i as it starts;   later visits   L_i = L_i / 2, then the search of lipschitz_search.py
     largest        max L = max(max L, L_i), and after every step max L = 2^(-1/n) max L
@@ -23,7 +23,7 @@ from fastcrf.core.solver_state import StateField
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.solvers.sag.schemes import scheme
 from fastcrf.solvers.sag.schemes.scheme import ESTIMATES, SEEN
-from fastcrf.stochastic.sampling import build_sums, draw_unseen_first, leaves_of, set_sum, unseen_first_probability
+from fastcrf.stochastic.sampling import build_sums, leaves_of, sample_unseen_first, set_sum, unseen_first_probability
 
 STATE_FIELDS = {"estimates": ESTIMATES, "seen": SEEN, "largest": StateField(low=0.0, n_axes=1)}
 
@@ -68,11 +68,11 @@ def mean_of_seen(unseen):
     return unseen.sums[1] / max(1, unseen.n_seen[0])
 
 
-@scheme.draw.register(UnseenFirst)
-def draw_an_unseen_one_first(unseen, u, lam):
+@scheme.sample.register(UnseenFirst)
+def sample_an_unseen_one_first(unseen, u, lam):
     mean, n_seen = mean_of_seen(unseen), unseen.n_seen[0]
     share = 0.5 * (mean + 2.0 * lam) / (mean + lam) if mean > 0.0 else 1.0  # of uniform samples among those seen
-    i = draw_unseen_first(u, unseen.order, n_seen, share, unseen.sums)
+    i = sample_unseen_first(u, unseen.order, n_seen, share, unseen.sums)
     return i, unseen_first_probability(i, unseen.order, n_seen, unseen.seen[i], share, unseen.sums)
 
 

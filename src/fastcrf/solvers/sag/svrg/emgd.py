@@ -45,13 +45,13 @@ from fastcrf.objective.lipschitz_bounds import bounds_of_blocks
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_choice, check_truth, seed_of
 from fastcrf.solvers.sag import run
-from fastcrf.solvers.sag.options import STORED_OR_NOT, check_drawing
+from fastcrf.solvers.sag.options import STORED_OR_NOT, check_sampling
 from fastcrf.solvers.sag.run import Run
 from fastcrf.solvers.sag.schemes import lipschitz
 from fastcrf.solvers.sag.schemes.lipschitz import Constants, known_constant, one_constant
 from fastcrf.solvers.sag.svrg import ball_weights
 from fastcrf.solvers.sag.svrg.ball_weights import BallWeights
-from fastcrf.solvers.sag.svrg.periods import advance_period, draws_of_a_period, in_periods
+from fastcrf.solvers.sag.svrg.periods import advance_period, in_periods, samples_of_a_period
 
 
 @solver
@@ -102,7 +102,7 @@ class EMGD:
     def __post_init__(self) -> None:
         check_choice(self.name, "step", self.step, ("search", "theory"))
         check_truth(self.name, "project", self.project)
-        check_drawing(self, STORED_OR_NOT)
+        check_sampling(self, STORED_OR_NOT)
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
@@ -131,4 +131,4 @@ class EMGD:
         if self.step == "search":
             return one_constant(n, self.first_lipschitz)
         largest = bounds_of_blocks(problem.corpus, problem.features, n, seed_of(self)).max() or 1.0
-        return known_constant(n, largest, step_divisor=np.sqrt(draws_of_a_period(self.inner_passes, n)))
+        return known_constant(n, largest, step_divisor=np.sqrt(samples_of_a_period(self.inner_passes, n)))

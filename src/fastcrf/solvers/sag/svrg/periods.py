@@ -19,7 +19,7 @@ from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_choice, seed_of
 from fastcrf.solvers.sag import run
-from fastcrf.solvers.sag.options import STORED_OR_NOT, check_drawing
+from fastcrf.solvers.sag.options import STORED_OR_NOT, check_sampling
 from fastcrf.solvers.sag.run import Method, Run
 from fastcrf.solvers.sag.schemes import lipschitz
 from fastcrf.solvers.sag.schemes.lipschitz import Constants, one_constant, own_constants
@@ -71,7 +71,7 @@ class VarianceReduced:
 
     def __post_init__(self) -> None:
         check_choice(self.name, "sampling", self.sampling, ("uniform", "nus"))
-        check_drawing(self, STORED_OR_NOT)
+        check_sampling(self, STORED_OR_NOT)
 
     @abstractmethod
     def vector(self, problem: SequenceProblem, n: int) -> Make:
@@ -111,12 +111,12 @@ def in_periods(solver: Any, scheme: Scheme, lazy: Callable[..., MovedWeights]) -
         precision=solver.precision,
         growth=0.0,
         correction=1.0,
-        n_draws=draws_of_a_period(solver.inner_passes, len(scheme.seen)),
+        n_samples=samples_of_a_period(solver.inner_passes, len(scheme.seen)),
         steps=solver.steps_per_epoch,
     )
 
 
-def draws_of_a_period(inner_passes: float, n: int) -> int:
+def samples_of_a_period(inner_passes: float, n: int) -> int:
     return max(1, round(inner_passes * n))
 
 
@@ -129,8 +129,8 @@ def advance_period(
 ) -> None:
     """Advance to the next Step: the remaining samples, and the snapshot after them. A run begins with a snapshot."""
     if run.filled.finished:
-        run.draw()
-        if not run.draws.finished:
+        run.sample()
+        if not run.slices.finished:
             return
         run.filled.start_again()
         before_snapshot()

@@ -61,7 +61,7 @@ def natural_updates(blocks, order, steps, factors, transform, vector, space, lan
     """
     update, by_position, observed = transform
     local, support, bounds = blocks.local, blocks.support, blocks.chains.bounds
-    K, H, lattice, loss = blocks.layout.n_labels, blocks.layout.n_histories, space.lattice, 0.0
+    K, H, lattice, loss = blocks.layout.n_labels, blocks.layout.n_contexts, space.lattice, 0.0
     wrong = 0
     for k in range(len(steps)):
         i = order[k]

@@ -1,4 +1,4 @@
-"""What is done a stretch of the corpus at a time gives what it gives at once."""
+"""What is done a part of the corpus at a time gives what it gives at once."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ def equal(one, other):
 
 
 @pytest.fixture
-def in_stretches(monkeypatch):
-    """A function in stretches of a few occurrences."""
-    whole = Corpus.stretches
+def in_slices(monkeypatch):
+    """A function in slices of a few occurrences."""
+    whole = Corpus.slices
 
     def run(function, *args):
         with monkeypatch.context() as patch:
-            patch.setattr(Corpus, "stretches", lambda corpus: whole(corpus, 4))
-            assert len(list(CORPUS.stretches())) > 3
+            patch.setattr(Corpus, "slices", lambda corpus: whole(corpus, 4))
+            assert len(list(CORPUS.slices())) > 3
             return function(*args)
 
     return run
 
 
-def test_attributes_are_renumbered(in_stretches):
+def test_attributes_are_renumbered(in_slices):
     kept = np.array([True, False, True, True, False, True])
     args = CORPUS, kept, np.arange(6)[::-1].copy()
-    equal(in_stretches(with_attributes, *args), with_attributes(*args))
+    equal(in_slices(with_attributes, *args), with_attributes(*args))
 
 
-def test_features_are_counted(in_stretches):
-    equal(in_stretches(build_feature_map, CORPUS, 6, 3), build_feature_map(CORPUS, 6, 3))
+def test_features_are_counted(in_slices):
+    equal(in_slices(build_feature_map, CORPUS, 6, 3), build_feature_map(CORPUS, 6, 3))
 
 
 def test_sequences_are_reordered(monkeypatch):
@@ -49,4 +49,4 @@ def test_sequences_are_reordered(monkeypatch):
     monkeypatch.setattr(reordering, "AT_ONCE", 2)
     equal(reordering.reorder(CORPUS, order), at_once)
     for i, source in enumerate(order.tolist()):
-        equal(at_once.stretch(i, i + 1), CORPUS.stretch(source, source + 1))
+        equal(at_once.slice_of(i, i + 1), CORPUS.slice_of(source, source + 1))

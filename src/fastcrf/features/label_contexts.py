@@ -58,60 +58,60 @@ def check_order(order: Any) -> int:
 
 def check_labels(n_labels: int, order: int) -> None:
     """Raise `ValueError` if there are too many labels to number their contexts."""
-    if n_histories(n_labels, order) > LARGEST_NUMBER:
-        most = next(fewer for fewer in range(order, 0, -1) if n_histories(n_labels, fewer) <= LARGEST_NUMBER)
+    if n_contexts(n_labels, order) > LARGEST_NUMBER:
+        most = next(fewer for fewer in range(order, 0, -1) if n_contexts(n_labels, fewer) <= LARGEST_NUMBER)
         raise ValueError(
             f"A chain of order {order} with {n_labels:,} labels has more label contexts than can be numbered; "
             f"use order={most} or less, or fewer labels."
         )
 
 
-def n_histories(n_labels: int, longest: int) -> int:
+def n_contexts(n_labels: int, longest: int) -> int:
     """Return the number of contexts of up to `longest` labels."""
     return sum(n_labels**length for length in range(1, longest + 1))
 
 
-def lengths_of(histories: np.ndarray, n_labels: int) -> Longs:
+def lengths_of(contexts: np.ndarray, n_labels: int) -> Longs:
     """Return the number of labels of each context."""
-    firsts = [min(n_histories(n_labels, length), LARGEST_NUMBER + 1) for length in range(1, HIGHEST)]
-    return 1 + np.searchsorted(firsts, histories, side="right").astype(np.int64)
+    firsts = [min(n_contexts(n_labels, length), LARGEST_NUMBER + 1) for length in range(1, HIGHEST)]
+    return 1 + np.searchsorted(firsts, contexts, side="right").astype(np.int64)
 
 
-def labels_of(histories: np.ndarray, n_labels: int) -> Longs:
+def labels_of(contexts: np.ndarray, n_labels: int) -> Longs:
     """Return the labels of each context, [n, longest]: the nearest in the last column, -1 before the farthest."""
-    numbers, lengths = np.asarray(histories, np.int64), lengths_of(histories, n_labels)
+    numbers, lengths = np.asarray(contexts, np.int64), lengths_of(contexts, n_labels)
     longest = int(lengths.max(initial=1))
     labels = np.full((len(numbers), longest), -1)
     for length in range(1, longest + 1):
         held = lengths == length
-        value = numbers[held] - n_histories(n_labels, length - 1)
+        value = numbers[held] - n_contexts(n_labels, length - 1)
         for back in range(length, 0, -1):  # the farthest is the last digit
             value, labels[held, longest - back] = np.divmod(value, n_labels)
     return labels
 
 
-def history_of(labels: np.ndarray, n_labels: int) -> Longs:
+def context_of(labels: np.ndarray, n_labels: int) -> Longs:
     """Return the numbers of contexts [n, longest] as `labels_of` gives them."""
     numbers, lengths = np.zeros(len(labels), np.int64), (labels >= 0).sum(axis=1)
     for back in range(1, labels.shape[1] + 1):
         held = labels[:, -back] >= 0
         numbers[held] = numbers[held] * n_labels + labels[held, -back]
-    return numbers + np.array([n_histories(n_labels, length - 1) for length in range(labels.shape[1] + 1)])[lengths]
+    return numbers + np.array([n_contexts(n_labels, length - 1) for length in range(labels.shape[1] + 1)])[lengths]
 
 
-def renumbered(histories: np.ndarray, label_ids: np.ndarray, n_labels: int) -> Longs:
+def renumbered(contexts: np.ndarray, label_ids: np.ndarray, n_labels: int) -> Longs:
     """Renumber contexts after label k becomes label_ids[k] of n_labels; -1 if a label is gone (its id is -1)."""
-    labels = labels_of(histories, max(len(label_ids), 1))
+    labels = labels_of(contexts, max(len(label_ids), 1))
     moved = np.where(labels < 0, -1, np.append(label_ids, -1)[labels])
-    return np.where(((labels >= 0) & (moved < 0)).any(axis=1), -1, history_of(moved, n_labels))
+    return np.where(((labels >= 0) & (moved < 0)).any(axis=1), -1, context_of(moved, n_labels))
 
 
-def known_histories(features: FeatureMap) -> Longs:
+def known_contexts(features: FeatureMap) -> Longs:
     """Return the numbers of the contexts that the transition weights distinguish, ascending."""
     K = features.n_labels
     numbers = np.arange(K) if features.order == 1 else np.union1d(np.arange(K), features.sources)
     for length in range(features.order, 1, -1):
-        own, first = numbers[lengths_of(numbers, K) == length] - n_histories(K, length - 1), n_histories(K, length - 2)
+        own, first = numbers[lengths_of(numbers, K) == length] - n_contexts(K, length - 1), n_contexts(K, length - 2)
         numbers = np.union1d(numbers, np.concatenate((first + own // K, first + own % K ** (length - 1))))
     return numbers
 
@@ -123,12 +123,12 @@ def make_tree(numbers: Longs, n_labels: int) -> Tree:
     following, above = (np.tile(np.arange(K), (len(numbers), 1)) for _ in range(2))
     for length in range(1, int(lengths.max()) + 1):
         held = np.flatnonzero(lengths == length)
-        value = numbers[held] - n_histories(K, length - 1)
+        value = numbers[held] - n_contexts(K, length - 1)
         if length > 1:
             last[held] = value // K ** (length - 1)
-            shorter[held] = np.searchsorted(numbers, n_histories(K, length - 2) + value // K)
+            shorter[held] = np.searchsorted(numbers, n_contexts(K, length - 2) + value // K)
             above[held] = following[shorter[held]]
-        longer = n_histories(K, length) + np.arange(K) * K**length + value[:, None]
+        longer = n_contexts(K, length) + np.arange(K) * K**length + value[:, None]
         place = np.minimum(np.searchsorted(numbers, longer), len(numbers) - 1)
         following[held] = np.where(numbers[place] == longer, place, above[held])
     before, labels = np.nonzero(following != above)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.decoding.scores import score_positions
-from fastcrf.higher_order.viterbi import best_path_of_histories
+from fastcrf.higher_order.viterbi import best_path_of_contexts
 from fastcrf.jit.kernel import kernel
 
 
 @kernel
-def best_labels_of_histories(corpus, features, weights, edges, lattice):
+def best_labels_of_contexts(corpus, features, weights, edges, lattice):
     """Return the best label of each position of each sequence, [P]. Writes: lattice."""
     K, starts = features.n_labels, corpus.starts
     labels = np.empty(starts[-1], np.int32)
@@ -19,5 +19,5 @@ def best_labels_of_histories(corpus, features, weights, edges, lattice):
         if first < last:
             lattice.scores[: last - first] = 0.0
             score_positions(corpus, features, weights, first, last, lattice.scores)
-            best_path_of_histories(edges, lattice, K, labels[first:last])
+            best_path_of_contexts(edges, lattice, K, labels[first:last])
     return labels

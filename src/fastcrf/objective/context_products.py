@@ -6,27 +6,27 @@ import numpy as np
 
 from fastcrf.core.types import Corpus, Floats, Longs
 from fastcrf.decoding.plain_decoder import Steps, backward, forward, make_steps, near_zero, position_scores
-from fastcrf.features.histories import and_for_shorter, make_tree
+from fastcrf.features.label_contexts import and_for_shorter, make_tree
 from fastcrf.features.layout import expand_weights
 from fastcrf.features.transitions import transition_matrix
 from fastcrf.higher_order.tangents import (
-    HistoryBench,
-    make_history_change,
-    make_history_direction,
+    ContextBench,
+    make_context_change,
+    make_context_direction,
     multiply_sequences,
 )
 from fastcrf.objective.likelihood import Likelihood, split
 from fastcrf.simd.widths import aligned_zeros
 
 
-class HistoryProducts:
+class ContextProducts:
     """Hessian-vector products at any point."""
 
     def __init__(self, likelihood: Likelihood) -> None:
         self.likelihood, layout, n_jobs = likelihood, likelihood.layout, likelihood.n_jobs
-        self.tree = make_tree(layout.histories, layout.n_labels)
+        self.tree = make_tree(layout.contexts, layout.n_labels)
         longest = len(likelihood.lattices[0].scores)
-        self.changes = [make_history_change(longest, self.tree, layout.padded) for _ in range(n_jobs)]
+        self.changes = [make_context_change(longest, self.tree, layout.padded) for _ in range(n_jobs)]
         self.at_point = np.zeros((n_jobs, *layout.edge_shape))
         self.flat = aligned_zeros(1, layout.table_size)[0]
         self.nothing = np.zeros(likelihood.features.n_weights)
@@ -38,27 +38,27 @@ class HistoryProducts:
 
     def product_of_some(self, weights: Floats, direction: Floats, chosen: Longs, ridge: float = 0.0) -> Floats:
         """Return the product for the loss of some sequences, in any order and with repetitions."""
-        this, room, absolute = self.likelihood, self.likelihood.room(), self.likelihood.absolute(weights)
+        this, workspace, absolute = self.likelihood, self.likelihood.workspace(), self.likelihood.absolute(weights)
         wide, n = np.zeros(this.corpus.n_sequences, np.bool_), len(chosen)
 
         def prepare(k: int) -> None:
-            room.clear(k)
+            workspace.clear(k)
             self.at_point[k] = 0.0
             expand_weights(absolute, this.layout.place, *this.weight_range(k), this.flat)
             expand_weights(direction, this.layout.place, *this.weight_range(k), self.flat)
 
         def multiply(k: int) -> None:
             share = chosen, n * k // this.n_jobs, n * (k + 1) // this.n_jobs
-            bench = HistoryBench(this.lattices[k], self.changes[k], self.at_point[k], room.expected[k], wide)
+            bench = ContextBench(this.lattices[k], self.changes[k], self.at_point[k], workspace.expected[k], wide)
             multiply_sequences(sequences, *share, along, bench, this.layout.n_labels, this.lanes)
 
         this.on_threads(prepare)
         edges = this.edges(absolute)
         sequences = this.sequences(edges)
         table, scores = split(this.layout, self.flat), transition_matrix(this.features, direction)
-        along = make_history_direction(table, scores, edges, self.tree)
+        along = make_context_direction(table, scores, edges, self.tree)
         this.on_threads(multiply)
-        changed = room.edge_sums[:, 0].sum(axis=0) * edges.forward
+        changed = workspace.edge_sums[:, 0].sum(axis=0) * edges.forward
         changed += along.forward * self.at_point.sum(axis=0)
         product = this.collect(and_for_shorter(changed, self.tree), self.nothing, direction, ridge)[0]
         for i in chosen[wide[chosen]].tolist():
@@ -67,7 +67,7 @@ class HistoryProducts:
 
     def wide_product(self, weights: Floats, direction: Floats, i: int) -> Floats:
         """Return the product for one sequence with a large score range."""
-        this, corpus = self.likelihood, self.likelihood.corpus.stretch(i, i + 1)
+        this, corpus = self.likelihood, self.likelihood.corpus.slice_of(i, i + 1)
         features = this.features
         of_point, of_direction = (
             (position_scores(corpus, features, w), make_steps(features, w)) for w in (weights, direction)
