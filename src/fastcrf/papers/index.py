@@ -19,6 +19,7 @@ is printed beside ours.
 - **confirmed**: every comparison that could be made holds, or our mean is near the printed figure;
 - **refuted**: none holds; **undecided**: some hold and some do not, and the page says which;
 - **(partly run)**: some of the comparisons could not be made yet, because sets or curves have not run;
+- **(reduced)**: decided on the first sequences of a set, or of several; the page says how many;
 - **not comparable**: it depends on hardware, data or settings that we do not have; **not run**: no rows yet.
 
 Verdicts are computed from rows by thresholds that stand in `src/fastcrf/papers/experiments`, one file for each paper.
