@@ -132,17 +132,29 @@ def sets_table(paper: Paper, rows: Path) -> str:
 
 
 def runs_table(paper: Paper, rows: Path) -> str:
-    """What ran: runs, CPU time, seeds, machine, and whether the code has changed since."""
-    lines = ["## Runs", "| study | runs | CPU minutes | by older sources | machine |", "|---|--:|--:|--:|---|"]
+    """What ran: runs, CPU time, seeds, machine, date, and whether the code has changed since."""
+    head = "| study | runs | most seeds | CPU minutes | by older sources | dates | machine |"
+    lines = ["## Runs", head, "|---|--:|--:|--:|--:|---|---|"]
     for study in studies_of_paper(paper):
         own = Book(rows, study.name).records
-        minutes = sum(record["rows"][-1].get("cpu_seconds", 0.0) for record in own if record["rows"]) / 60.0
-        older = sum(is_older(record) for record in own)
+        seeds = len({record["seed"] for record in own if record["seed"] is not None})
+        numbers = f"{len(own) or NOT_RUN} | {seeds or '-'} | {60.0 * cpu_hours(own):.1f} | {sum(map(is_older, own))}"
+        dates = sorted({record["date"] for record in own if "date" in record})
+        shown = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "-"
         machines = sorted({record["machine"]["processor"] for record in own if record.get("machine")})
-        shown = f"{minutes:.1f} | {older}" if own else "0 | 0"
-        lines.append(f"| `{study.name}` | {len(own) or NOT_RUN} | {shown} | {', '.join(machines)} |")
+        lines.append(f"| `{study.name}` | {numbers} | {shown} | {', '.join(machines)} |")
+    every = records_of(paper, rows)
+    total = (
+        f"{len(every)} runs, {cpu_hours(every):.2f} hours of CPU time in solvers; measuring and scoring come on top. "
+        "The machine was shared: its CPU seconds are robust against that, its wall seconds are not."
+    )
     chosen = chosen_options(paper, rows)
-    return lines[0] + "\n\n" + "\n".join(lines[1:]) + (f"\n\n{chosen}" if chosen else "")
+    return "\n\n".join(part for part in (lines[0], "\n".join(lines[1:]), total if every else "", chosen) if part)
+
+
+def cpu_hours(records: Iterable[Record]) -> float:
+    """What solvers spent, without measuring."""
+    return sum(record["rows"][-1].get("cpu_seconds", 0.0) for record in records if record["rows"]) / 3600.0
 
 
 def chosen_options(paper: Paper, rows: Path) -> str:

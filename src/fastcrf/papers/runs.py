@@ -142,6 +142,7 @@ class Session:
             "version": code_version(solver),
             "limits": limits._asdict(),
             "marks": list(own.marks),
+            "date": today(),
             **told,
             "rows": short_rows(rows, own.scores),
         }
@@ -165,7 +166,7 @@ class Session:
                 facts = {"c1": 0.0, "c2": 0.0, "curve": PROBE, "solver": PROBE, "options": {}, "seed": None}
                 book.add(
                     {**described(study, name, dataset), **facts, "key": dataset.fingerprint, "version": None,
-                     "status": "finished", "machine": machine_facts(), "rows": [study.probe(dataset)]}
+                     "status": "finished", "machine": machine_facts(), "date": today(), "rows": [study.probe(dataset)]}
                 )  # fmt: skip
 
     def load(self, part: str) -> Dataset | None:
@@ -191,6 +192,10 @@ class Session:
 def first_seed(curve: Curve) -> int | None:
     """0, or None for a solver that is not stochastic."""
     return 0 if SEED in options_of(curve.solver) else None
+
+
+def today() -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime())
 
 
 def described(study: Study, name: str, dataset: Dataset) -> Record:
