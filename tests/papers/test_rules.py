@@ -124,6 +124,8 @@ def test_distances_are_taken_from_the_lowest_objective_and_medians_over_seeds():
     assert view.spent("ocr", "A", 0.1) == [1.0, 2.0, 1.0]
     assert view.spent("ocr", "A", 0.001) == [2.0, math.inf, math.inf]
     assert view.values("ocr", "A", "excess", at=1.0) == pytest.approx([0.1, 0.5, 0.01])
+    assert view.values("ocr", "A", "excess", at=0.996) == pytest.approx([0.1, 0.5, 0.01])  # a mark that was met late
+    assert view.values("ocr", "A", "excess", at=0.9) == pytest.approx([1.0, 1.0, 1.0])
 
 
 def test_a_claim_is_confirmed_refuted_undecided_or_not_run():

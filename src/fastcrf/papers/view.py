@@ -12,7 +12,7 @@ from fastcrf.papers.experiment import OPTIMUM, Curve, Row, Study
 from fastcrf.papers.records import Book, Record, whole_of
 from fastcrf.papers.runs import PROBE, first_seed
 
-SLACK = 1e-9
+SLACK = 0.005  # of a mark: a Step within an epoch ends after a whole number of sequences, a little beyond it
 
 
 class View:
@@ -115,7 +115,7 @@ class View:
         """A column of each run at its end, or at the last row that has spent no more than `at` passes."""
         found = []
         for record in self.runs(name, label, c, rank):
-            rows = [row for row in record["rows"] if at is None or row["passes"] <= at + SLACK]
+            rows = [row for row in record["rows"] if at is None or row["passes"] <= at * (1.0 + SLACK)]
             if rows and (y in rows[-1] or y in DERIVED):
                 found.append(self.value(name, rows[-1], y, record, c))
         return found
