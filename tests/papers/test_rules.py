@@ -13,6 +13,7 @@ from fastcrf.papers.choose import Choice
 from fastcrf.papers.claims import compared, decide, ends, spends
 from fastcrf.papers.experiment import Curve, Study
 from fastcrf.papers.item import Quantity
+from fastcrf.papers.page import judged_claim
 from fastcrf.papers.records import Book, key_of
 from fastcrf.papers.runs import Session, first_seed
 from fastcrf.papers.substitutes import SETS, few_letters, substrings
@@ -189,6 +190,14 @@ def test_the_first_sequences_of_a_set_are_a_set_of_their_own_until_the_whole_has
     assert view.reduced() == {}
     assert view.values("ocr", "A", "objective") == [12.0]
     assert Quantity("L/N", -1.6, lambda view: [], near=0.01).judge([-1.6], reduced=True).word == "not comparable"
+
+
+def test_only_claims_on_a_reduced_set_say_so():
+    part = record("A", [20.0, 10.0]) | {"set": "ocr[:50]"}
+    view = view_of(part, record("B", [20.0, 11.0]) | {"set": "ocr[:50]"})
+    own = judged_claim(ends("", "A", "B", ("ocr",), "objective"), view)
+    assert str(own) == "confirmed (reduced)"
+    assert not judged_claim(ends("", "A", "B", ("dutch",), "objective"), view).reduced
 
 
 def test_a_reduced_run_trains_on_the_first_sequences(tmp_path, monkeypatch):
