@@ -1,7 +1,8 @@
 """Many penalties on the same data, from the strongest to the weakest, each from where the one before has ended.
 
 A warm start carries the weights. With `Auto` it also carries what the solver knows of scales and curvature: of an L2
-penalty both change by known terms, so that nothing is evaluated again (`Auto.carried`).
+penalty both change by known terms, so that nothing is evaluated again (`Auto.carried`). Solvers with stored gradients
+of the loss alone, such as SAG, resume from their state (Schmidt et al. 2015, footnote 1).
 """
 
 from __future__ import annotations
@@ -169,4 +170,6 @@ def start_at(
         return {}
     if isinstance(solver, Auto):
         return {"state": solver.carried(result.state, before, now)}
+    if getattr(solver, "resumes_with_other_c2", False) and now.c1 == before.c1:
+        return {"state": result.state}
     return {"weights": result.weights}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from fastcrf.lab.experiment import Penalty
 from fastcrf.papers.choose import Choice
 from fastcrf.papers.experiment import OPTIMUM, Curve, Row, Study
-from fastcrf.papers.records import Book, Record
+from fastcrf.papers.records import Book, Record, whole_of
 from fastcrf.papers.runs import PROBE, first_seed
 
 SLACK = 1e-9
@@ -20,6 +20,20 @@ class View:
 
     def __init__(self, studies: Sequence[Study], books: dict[str, Book]) -> None:
         self.studies, self.books = studies, books
+        self.parts = {name: self.part(name) for study in studies for name in study.sets}
+
+    def part(self, name: str) -> str:
+        """What is shown of a set: the part of it on which most curves were run, the whole set if there are several."""
+        curves: dict[str, set[str]] = {name: set()}
+        for record in self.records():
+            if whole_of(record["set"])[0] == name:
+                curves.setdefault(record["set"], set()).add(record["curve"])
+        return max(curves, key=lambda part: (len(curves[part]), part == name))
+
+    def reduced(self) -> dict[str, int]:
+        """The sets of which only the first sequences are shown, with their numbers."""
+        numbers = {name: whole_of(part)[1] for name, part in self.parts.items()}
+        return {name: number for name, number in numbers.items() if number is not None}
 
     def curves(self, name: str) -> list[Curve]:
         """The curves of a set, in the order of the studies."""
@@ -44,7 +58,8 @@ class View:
                 continue
             for penalty in study.penalties:
                 asked = c in (None, sum(penalty))
-                found = self.runs_of(study, curve, name, curve.penalty or penalty, rank) if asked else []
+                part, own = self.parts[name], curve.penalty or penalty
+                found = self.runs_of(study, curve, part, own, rank) if asked else []
                 if found:
                     return found
         return []
@@ -114,7 +129,8 @@ class View:
 
     def trials(self, name: str, label: str) -> set[str]:
         """The options that ran on a set."""
-        return {str(each["options"]) for each in self.records() if (each["set"], each["curve"]) == (name, label)}
+        asked = self.parts[name], label
+        return {str(each["options"]) for each in self.records() if (each["set"], each["curve"]) == asked}
 
     def value(self, name: str, row: Row, y: str, record: Record, c: float | None = None) -> float:
         """A column of a row, or what is derived of it."""

@@ -83,6 +83,8 @@ def objective_item(letter: str, name: str) -> Item:
         STUDIES,
         claims=(
             spends("NCG(c=ALL) is ahead of LBFGS(m=50).", "NCG(c=ALL)", "LBFGS(m=50)", (name,), **fine),  # type: ignore[arg-type]
+            *(spends(f"It is ahead of LBFGS(m={m}).", "NCG(c=ALL)", f"LBFGS(m={m})", (name,), **fine)  # type: ignore[arg-type]
+              for m in (5, 10)),
             spends("NCG(c=ALL) is 2 to 3 times as fast as NCG(c=0) (1.5 to 4).", "NCG(c=0)", "NCG(c=ALL)", (name,),
                    least=1.5, most=4.0, **fine),  # type: ignore[arg-type]
             spends("NCG(c=0) is ahead of LBFGS(m=50).", "NCG(c=0)", "LBFGS(m=50)", (name,), **fine),  # type: ignore[arg-type]
