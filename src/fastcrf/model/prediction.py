@@ -111,7 +111,7 @@ class Prediction:
         decode: str = VITERBI,
         max_segments: int | Mapping[Any, int] | None = None,
     ) -> list[list[Span]]:
-        """Predict segments, such as the names in a sentence, with the probability of each.
+        """Predict segments, such as names, with the probability of each.
 
         Parameters
         ----------
