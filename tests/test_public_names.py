@@ -15,6 +15,7 @@ import fastcrf
 PUBLIC = [
     "CRF",
     "CRFCV",
+    "Constraints",
     "Model",
     "__version__",
     "displays",

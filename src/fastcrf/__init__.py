@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import os
 
     from fastcrf import displays, exceptions, metrics, scorers, solvers, stopping
+    from fastcrf.constraints.constraints import Constraints
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimators.crf import CRF
     from fastcrf.estimators.cross_validation import CRFCV
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CRF",
     "CRFCV",
+    "Constraints",
     "Model",
     "__version__",
     "displays",
@@ -49,6 +51,7 @@ sys.meta_path.append(MovedModules)  # type: ignore[arg-type]  # asked last: it n
 _HOMES = {
     "CRF": "fastcrf.estimators.crf",
     "CRFCV": "fastcrf.estimators.cross_validation",
+    "Constraints": "fastcrf.constraints.constraints",
     "Model": "fastcrf.model.model",
     "regularization_path": "fastcrf.estimators.regularization",
 }

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.decoding.decoder_choice import viterbi
-from fastcrf.model.decoder import Decoder, split
+from fastcrf.model.decoder import OWN, Decoder, split
 from fastcrf.model.model import Model
 
 
@@ -20,12 +19,13 @@ class Scored(NamedTuple):
     marginals: list[dict[Any, float]]  # of each label at each position
 
 
-def scored(model: Model, X: Iterable[Iterable[Any]]) -> list[Scored]:
+def scored(model: Model, X: Iterable[Iterable[Any]], constraints: Any = OWN, given: Any = None) -> list[Scored]:
     """Return the best labels of each sequence with their probabilities."""
     decoder: Decoder = model._decoder
     corpus = decoder.encode(X)
-    best = viterbi(corpus, decoder.features, decoder.weights)
-    posterior, log_z = decoder.infer(corpus)
-    chances = np.exp(decoder.log_chances(corpus, best, log_z))
+    allowed = decoder.allowed(corpus, constraints, given)
+    best = decoder.best(corpus, allowed)
+    posterior, log_z = decoder.infer(corpus, allowed)
+    chances = np.exp(decoder.log_chances(corpus, best, log_z, allowed))
     labels, marginals = split(corpus, decoder.names(best)), split(corpus, decoder.rows(posterior))
     return [Scored(*each) for each in zip(labels, chances.tolist(), marginals, strict=True)]

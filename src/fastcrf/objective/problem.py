@@ -58,12 +58,15 @@ class Problem(Penalized):
             check_prior(c1, c2)
             check_weights(prior, features)
         self.prior = prior
-        self.likelihood = Likelihood(corpus, features, n_jobs, prior)
         self.corpus = corpus
         self.features = features
+        self.likelihood = self.make_likelihood(n_jobs)
         self._sum_groups: SumGroups | None = None
         self._parts: dict[tuple[bool, tuple[int, int] | None], MovablePart] = {}
         self.asked_to_stop: Callable[[], bool] = lambda: False  # set by the caller of the solver; long epochs check it
+
+    def make_likelihood(self, n_jobs: int) -> Likelihood:
+        return Likelihood(self.corpus, self.features, n_jobs, self.prior)
 
     @property
     def n_sequences(self) -> int:

@@ -29,7 +29,7 @@ class Substitute(NamedTuple):
     """A set of an experiment, and how it differs from the paper's."""
 
     title: str
-    load: Callable[[], Dataset]
+    load: Callable[..., Dataset]  # first=N: train with the first N sequences
     differs: str = ""
     letters: bool = False  # its toy is images of digits, not sentences
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.constraints.constraints import Constraints
+from fastcrf.constraints.saved import restored_constraints, saved_constraints
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.model_file.attribute_content import pack_attributes, unpack_attributes
@@ -31,6 +33,7 @@ class ModelContent(NamedTuple):
     weights: Floats
     options: dict[str, Any]
     input: dict[str, Any]
+    constraints: Constraints | None = None
 
 
 def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -54,6 +57,8 @@ def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]
     }
     if features.order > 1:  # files of order 1 are as they have always been
         header["order"] = features.order
+    if content.constraints is not None:
+        header["constraints"] = saved_constraints(content.constraints, saved_label)
     return arrays, header
 
 
@@ -79,7 +84,8 @@ def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> Mod
     for name in ("options", "input"):
         require(isinstance(header.get(name), dict), f"no {name}")
     check_input(header["input"])
-    return ModelContent(labels, attributes, features, weights, header["options"], header["input"])
+    constraints = restored_constraints(header.get("constraints"), labels)
+    return ModelContent(labels, attributes, features, weights, header["options"], header["input"], constraints)
 
 
 def check_input(kind_of_input: Mapping[str, Any]) -> None:
