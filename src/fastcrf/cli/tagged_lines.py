@@ -19,6 +19,7 @@ from fastcrf.data.files.text_lines import name_of, read_lines
 
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import DataFiles, Unit
+    from fastcrf.data.files.text_lines import ShareRead
     from fastcrf.model.model import Model
     from fastcrf.model.scored import Scored
 
@@ -36,11 +37,15 @@ class TagFormat(NamedTuple):
     separator: str | None = None
 
 
-def result_lines(model: Model, files: DataFiles, path: str, tag_format: TagFormat) -> Iterator[str]:
+def result_lines(
+    model: Model, files: DataFiles, path: str, tag_format: TagFormat, progress: ShareRead | None = None
+) -> Iterator[str]:
     """Return the lines that are written of a file. A file without sequences gets a note on standard error."""
+    name = name_of(path)
+    lines = read_lines(path, name, progress)
     if tag_format.as_json:
-        return json_lines(model, files, path, tag_format.marginals)
-    return tagged_lines(model, files, path, tag_format.scores, tag_format.marginals)
+        return json_lines(model, files, lines, name, tag_format.marginals)
+    return tagged_lines(model, files, lines, name, tag_format.scores, tag_format.marginals)
 
 
 def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:
@@ -53,15 +58,14 @@ def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:
 
 
 def tagged_lines(
-    model: Model, files: DataFiles, path: str, scores: bool = False, marginals: bool = False
+    model: Model, files: DataFiles, read: Iterator[str], name: str, scores: bool = False, marginals: bool = False
 ) -> Iterator[str]:
-    """Return the lines of a file, each with its label and the requested columns; blank lines and comments stay.
+    """Return lines of a file, each with its label and the requested columns; blank lines and comments stay.
 
     With `scores` a line with the probability of the labels comes before each sequence, and each line has the
     probability of its label; `marginals` are the probabilities of all labels.
     """
-    name = name_of(path)
-    lines = Counted(read_lines(path, name))
+    lines = Counted(read)
     units, done = noted(files.units(lines, name), name), 0
     while batch := list(islice(units, AT_ONCE)):
         for unit, found in zip(batch, answers(model, batch, scores or marginals), strict=True):
@@ -114,15 +118,16 @@ class Counted:
         return (self.marked.get(number, "") for number in range(done, end))
 
 
-def json_lines(model: Model, files: DataFiles, path: str, marginals: bool = False) -> Iterator[str]:
+def json_lines(
+    model: Model, files: DataFiles, lines: Iterator[str], name: str, marginals: bool = False
+) -> Iterator[str]:
     """Return a line for each sequence of a file; with `marginals` it has the probabilities of all labels."""
     import json
 
     from fastcrf.metrics import marks_are_bare, segments
     from fastcrf.model.scored import scored
 
-    name = name_of(path)
-    units = noted(files.units(read_lines(path, name), name), name)
+    units = noted(files.units(lines, name), name)
     bare = marks_are_bare(model.classes_)
     while batch := list(islice(units, AT_ONCE)):
         sequences = [unit.sequence for unit in batch]
