@@ -37,8 +37,8 @@ from fastcrf.model.model import Model
 from fastcrf.solvers.contract import Policy, Solver
 from fastcrf.stopping import Rule
 from fastcrf.system.threads import usable_jobs
-from fastcrf.training.usual_display import usual_display
 from fastcrf.training.trace import Row
+from fastcrf.training.usual_display import usual_display
 
 NOT_FITTED = "This CRF is not fitted: call fit, or load a model with CRF.load."
 OUTCOME = ("history_", "n_iter_", "converged_", "stop_reason_", "certificate_")  # not in model files
