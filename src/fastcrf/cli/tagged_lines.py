@@ -136,7 +136,9 @@ class Counted:
         return (self.marked.get(number, "") for number in range(done, end))
 
 
-def scored_units(model: Model, files: DataFiles, path: str, choice: LabelChoice) -> Iterator[tuple[Unit, Scored]]:
+def scored_units(
+    model: Model, files: DataFiles, read: Iterator[str], name: str, choice: LabelChoice
+) -> Iterator[tuple[Unit, Scored]]:
     """Return the sequences of a file with their labels, probabilities and spans."""
     units = noted(files.units(read, name), name)
     while batch := list(islice(units, AT_ONCE)):
@@ -145,7 +147,7 @@ def scored_units(model: Model, files: DataFiles, path: str, choice: LabelChoice)
 
 def span_lines(model: Model, files: DataFiles, read: Iterator[str], name: str, tag_format: TagFormat) -> Iterator[str]:
     """Return a line for each segment of a file."""
-    for unit, found in scored_units(model, files, path, tag_format.choice):
+    for unit, found in scored_units(model, files, read, name, tag_format.choice):
         for start, end, kind, probability in found.spans:
             text = " ".join(columns[0] for columns in unit.columns[start:end] if columns)
             yield "\t".join(map(str, (unit.line + start, start, end, kind, f"{probability:.6f}", text)))
@@ -155,7 +157,7 @@ def json_lines(model: Model, files: DataFiles, read: Iterator[str], name: str, t
     """Return a line for each sequence of a file; with `marginals` it has the probabilities of all labels."""
     import json
 
-    for unit, each in scored_units(model, files, path, tag_format.choice):
+    for unit, each in scored_units(model, files, read, name, tag_format.choice):
         result = whole(unit, each)
         result["spans"] = [span_object(result["tokens"], span) for span in each.spans]
         if tag_format.marginals:
