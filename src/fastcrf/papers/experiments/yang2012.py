@@ -86,8 +86,8 @@ def settled_objective(view: View) -> Iterator[Outcome]:
 SECONDS = {CHUNKING: (1953.7, 1945.8, 1954.5), ENTITIES: (1930.4, 1852.7, 1927.3)}
 OURS = (
     "sigma is not printed; ours is 1. The size of mini-batches is not printed either: ours is 5, one of the two that "
-    "Figure 5 finds best, with 1 beside it. The features of chunking are the paper's 7,448,606; those of NLPBA are ours. "
-    "The paper's Base NP counts are those of the whole chunking task."
+    "Figure 5 finds best, with 1 beside it. The features of chunking are the paper's 7,448,606; those of NLPBA are "
+    "ours. The paper's Base NP counts are those of the whole chunking task."
 )
 ITEMS = (
     Item("yang2012/figure-1", "Figure 1: F on the training set",
