@@ -28,7 +28,7 @@ from fastcrf.data.datasets.known_sets import KNOWN_SETS
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.data.encoding.reader_loading import load as load_reader
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.warm_up import warm_up
