@@ -150,9 +150,7 @@ class Given:
     def add(self, items: Items, rows: Rows) -> None:
         every = [*self.function(rows)]
         if len(every) != len(rows):
-            raise DataError(
-                f"{self.what}: it returned {len(every)} items for {len(rows)} tokens; return one each."
-            )
+            raise DataError(f"{self.what}: it returned {len(every)} items for {len(rows)} tokens; return one each.")
         for item, own in zip(items, every, strict=True):
             item.extend(own)
 
@@ -160,9 +158,9 @@ class Given:
 class Features:
     """Make attributes of tokens: what the functions of `fastcrf.features` return, and what ``+`` puts together.
 
-    Call it on a single list of tokens, or use `transform` for many sentences. A sentence is a list of tokens (strings), or of rows of
-    columns whose first is the token. The result is a list of strings for each token, which `CRF` takes. Nothing is
-    learned, so `fit` changes nothing; it is there for scikit-learn's pipelines.
+    Call it on a single list of tokens, or use `transform` for many sentences. A sentence is a list of tokens
+    (strings), or of rows of columns whose first is the token. The result is a list of strings for each token, which
+    `CRF` takes. Nothing is learned, so `fit` changes nothing; it is there for scikit-learn's pipelines.
 
     Parameters
     ----------
