@@ -18,17 +18,13 @@ from fastcrf.exceptions import ModelFileError
 from fastcrf.model.decoder import OWN, Decoder, split
 from fastcrf.model.formats import bytes_as, bytes_for, content_of
 from fastcrf.model.label_sequences import LabelSequences
+from fastcrf.model.uncertainty import Uncertainty
 
 MADE: WeakKeyDictionary[Decoder, dict[str, Any]] = WeakKeyDictionary()  # no part of a pickle, and gone with its model
 
 
-class Predictor:
+class Predictor(Uncertainty):
     """A trained model, or an estimator that has one."""
-
-    @property
-    @abstractmethod
-    def _decoder(self) -> Decoder:
-        """The decoder of the trained model; an estimator without a model raises NotFittedError."""
 
     @classmethod
     @abstractmethod
