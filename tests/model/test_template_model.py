@@ -66,7 +66,7 @@ def test_scores_are_those_of_enumeration():
     found = scored(MODEL, UNSEEN)
     assert [each.labels for each in found] == MODEL.predict(UNSEEN)
     assert [each.marginals for each in found] == MODEL.predict_marginals(UNSEEN)
-    assert found[1] == ([], 1.0, [])
+    assert found[1] == ([], 1.0, [], [])
     for i in (0, 2):
         scores = brute_force.label_scores(corpus, MODEL.features, MODEL.weights, i)
         path = [MODEL.labels.index(label) for label in found[i].labels]

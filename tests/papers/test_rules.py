@@ -13,6 +13,7 @@ from fastcrf.papers.choose import Choice
 from fastcrf.papers.claims import compared, decide, ends, spends
 from fastcrf.papers.experiment import Curve, Study
 from fastcrf.papers.item import Quantity
+from fastcrf.papers.page import judged_claim
 from fastcrf.papers.records import Book, key_of
 from fastcrf.papers.runs import Session, first_seed
 from fastcrf.papers.substitutes import SETS, few_letters, substrings
@@ -124,6 +125,8 @@ def test_distances_are_taken_from_the_lowest_objective_and_medians_over_seeds():
     assert view.spent("ocr", "A", 0.1) == [1.0, 2.0, 1.0]
     assert view.spent("ocr", "A", 0.001) == [2.0, math.inf, math.inf]
     assert view.values("ocr", "A", "excess", at=1.0) == pytest.approx([0.1, 0.5, 0.01])
+    assert view.values("ocr", "A", "excess", at=0.996) == pytest.approx([0.1, 0.5, 0.01])  # a mark that was met late
+    assert view.values("ocr", "A", "excess", at=0.9) == pytest.approx([1.0, 1.0, 1.0])
 
 
 def test_a_claim_is_confirmed_refuted_undecided_or_not_run():
@@ -187,6 +190,14 @@ def test_the_first_sequences_of_a_set_are_a_set_of_their_own_until_the_whole_has
     assert view.reduced() == {}
     assert view.values("ocr", "A", "objective") == [12.0]
     assert Quantity("L/N", -1.6, lambda view: [], near=0.01).judge([-1.6], reduced=True).word == "not comparable"
+
+
+def test_only_claims_on_a_reduced_set_say_so():
+    part = record("A", [20.0, 10.0]) | {"set": "ocr[:50]"}
+    view = view_of(part, record("B", [20.0, 11.0]) | {"set": "ocr[:50]"})
+    own = judged_claim(ends("", "A", "B", ("ocr",), "objective"), view)
+    assert str(own) == "confirmed (reduced)"
+    assert not judged_claim(ends("", "A", "B", ("dutch",), "objective"), view).reduced
 
 
 def test_a_reduced_run_trains_on_the_first_sequences(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -62,14 +62,16 @@ class Constraints:
         if self.scheme is not None:
             one_of("scheme", self.scheme, (*SCHEMES, AUTO))
         for name in ("allow", "forbid", "first", "last"):
-            check_collection(name, getattr(self, name))
+            object.__setattr__(self, name, checked_collection(name, getattr(self, name)))
         whole("dictionary_min_count", self.dictionary_min_count, 1)
         if not isinstance(self.dictionary, Mapping | str | None):
             raise ValueError(
                 f"dictionary must map names of attributes to labels; got a {type(self.dictionary).__name__}."
             )
-        for name, labels in self.dictionary.items() if isinstance(self.dictionary, Mapping) else ():
-            check_collection(f"dictionary[{name!r}]", labels)
+        if isinstance(self.dictionary, Mapping):
+            items = self.dictionary.items()
+            entries = {name: checked_collection(f"dictionary[{name!r}]", labels) or () for name, labels in items}
+            object.__setattr__(self, "dictionary", entries)
 
     @classmethod
     def from_labels(cls, y: Iterable[Iterable[Label]]) -> Self:
@@ -97,10 +99,11 @@ class Constraints:
         return cls(scheme_of_data(list(known), flat, starts))
 
 
-def check_collection(name: str, given: Any) -> None:
-    """Raise ValueError unless this is None or a collection other than a string."""
+def checked_collection(name: str, given: Any) -> tuple[Any, ...] | None:
+    """Return a collection as a tuple, sets in a fixed order; raise ValueError for anything else but None."""
     if given is not None and (isinstance(given, str) or not isinstance(given, Collection)):
         raise ValueError(f"{name} must be a collection of labels, such as [{given!r}]; got {given!r}.")
+    return None if given is None else tuple(sorted(given, key=str) if isinstance(given, Set) else given)
 
 
 def pairs_and_labels(given: Collection[Any]) -> tuple[Sequence[tuple[Label, Label]], Sequence[Label]]:

@@ -33,12 +33,23 @@ def restored_constraints(header: Any, labels: Sequence[Label]) -> Constraints | 
     if header is None:
         return None
     try:
-        parts: dict[str, Any] = {name: [entry_of(each) for each in header[name]] for name in PARTS if name in header}
-        constraints = Constraints(scheme=header.get("scheme"), dictionary=header.get("dictionary"), **parts)
+        constraints = constraints_from(header)
         rules_of(constraints, labels, ())
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ModelFileError(f"the model is damaged: its constraints cannot be used ({error})") from None
     return constraints
+
+
+def constraints_from(header: Mapping[str, Any]) -> Constraints:
+    """Return the constraints that JSON describes: the parameters of `Constraints`, with pairs as lists of two."""
+    unknown = header.keys() - {"scheme", "dictionary", "dictionary_min_count", *PARTS}
+    if unknown:
+        raise ValueError(f"{min(unknown)!r} is no parameter of Constraints")
+    parts: dict[str, Any] = dict(header)
+    for name in PARTS:
+        if parts.get(name) is not None:
+            parts[name] = [entry_of(each) for each in parts[name]]
+    return Constraints(**parts)
 
 
 def entry_of(entry: Any) -> Any:

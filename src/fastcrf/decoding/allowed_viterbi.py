@@ -48,6 +48,21 @@ def best_allowed_labels(corpus, features, weights, allowed):
     return labels
 
 
+@kernel
+def best_allowed_of_scores(starts, scores, allowed):
+    """Return the labels with the highest sum of scores [P, K] among those that are allowed, [P]. Writes: scores."""
+    K = scores.shape[1]
+    transitions = np.where(allowed.transitions, 0.0, MASKED)
+    labels, best = np.empty(starts[-1], np.int32), np.empty(K)
+    for i in range(len(starts) - 1):
+        first, last = starts[i], starts[i + 1]
+        if first < last:
+            came_from = np.zeros((last - first, K), np.int32)
+            best_allowed_path(scores[first:last], transitions, 0.0, allowed, first, best, came_from, labels[first:last])
+            mark_if_not_allowed(allowed, first, labels[first:last])
+    return labels
+
+
 @strict_kernel
 def best_allowed_path(scores, transitions, widest, allowed, first, best, came_from, labels):
     """Find the best labels of one scored sequence, whose first position is `first`.

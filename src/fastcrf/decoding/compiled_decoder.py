@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.constraints.allowed import Allowed
-from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints
+from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
 from fastcrf.decoding import plain_decoder as plain_decoder
 from fastcrf.decoding.input_checks import require_memory_for, require_memory_for_states
 from fastcrf.decoding.scores import fill_transitions, score_positions
@@ -73,6 +73,13 @@ def infer_corpus(
     lanes = (0,) * choose_width(features.n_labels)[0]
     fill_posteriors(corpus, features, weights, edges, lattice, live, Posteriors(probabilities, log_z), lanes)
     return probabilities, log_z
+
+
+def best_of_scores(scores: Floats, starts: Longs, allowed: Allowed) -> Ints:
+    """Return the allowed labels with the highest sum of scores [P, K], [P]. Writes: scores."""
+    from fastcrf.decoding.allowed_viterbi import best_allowed_of_scores
+
+    return best_allowed_of_scores(starts, scores, allowed)
 
 
 class Posteriors(NamedTuple):

@@ -48,6 +48,11 @@ def infer_corpus(
     return decoder(INFERENCE, corpus, features).infer_corpus(corpus, features, weights, allowed)
 
 
+def best_of_scores(scores: Floats, corpus: Corpus, features: FeatureMap, allowed: Allowed) -> Ints:
+    """Return the allowed labels with the highest sum of scores [P, K], [P]. Writes: scores."""
+    return decoder(VITERBI, corpus, features).best_of_scores(scores, corpus.starts, allowed)
+
+
 def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
     """Compute the score of each sequence with these labels (ids of each position), [N]."""
     return decoder(0.0, corpus, features).path_scores(corpus, features, weights, labels)

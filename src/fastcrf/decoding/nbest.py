@@ -55,7 +55,7 @@ class Scores(NamedTuple):
 @kernel
 def best_of_corpus(corpus, features, weights, chain, mask, n, best):
     """Find the n best label sequences of each sequence, or all if there are fewer. Writes: best."""
-    longest, widest, n_states = 0, 0, len(chain.last) - 1
+    longest, widest, n_states = np.int64(0), np.int64(0), len(chain.last) - 1
     for i in range(len(corpus.starts) - 1):
         longest = max(longest, corpus.starts[i + 1] - corpus.starts[i])
     for h in range(n_states):

@@ -102,10 +102,16 @@ def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats, allowed: Allo
     """
     require_memory_for(features.n_labels, corpus.n_positions, squares=3, rows=4)
     require_memory_for_states(corpus, features, rows=6, columns=2)
-    return best_of_scores(*scores_and_steps(corpus, features, weights, allowed), corpus.starts, allowed)
+    return best_of_steps(*scores_and_steps(corpus, features, weights, allowed), corpus.starts, allowed)
 
 
-def best_of_scores(scores: Floats, steps: Steps, starts: Longs, allowed: Allowed | None) -> Ints:
+def best_of_scores(scores: Floats, starts: Longs, allowed: Allowed) -> Ints:
+    """Return the allowed labels with the highest sum of scores [P, K], [P]."""
+    steps = Steps(np.where(allowed.transitions, 0.0, MASKED), None, 0.0)
+    return best_of_steps(np.where(allowed.mask(), scores, MASKED), steps, starts, allowed)
+
+
+def best_of_steps(scores: Floats, steps: Steps, starts: Longs, allowed: Allowed | None) -> Ints:
     """Return the best label id of each scored position, [P]."""
     labels, best = np.empty(len(scores), np.int32), best_path if steps.tree is None else best_states
     for first, last in pairwise(starts.tolist()):

@@ -35,7 +35,7 @@ class Filter(NamedTuple):
 @kernel
 def make_filter(starts, chain, n_labels):
     """Allocate arrays for the longest sequence. The largest step is subtracted from all (make_filtered_chain)."""
-    longest, S = 0, len(chain.last) - 1
+    longest, S = np.int64(0), len(chain.last) - 1
     for i in range(len(starts) - 1):
         longest = max(longest, starts[i + 1] - starts[i])
     return Filter(

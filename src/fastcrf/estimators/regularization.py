@@ -59,6 +59,8 @@ class RegularizationPath:
         Certified relative gap to the optimum of each model.
     n_nonzero : ndarray of int
         Number of weights that are not 0.
+    norm : ndarray of float
+        Euclidean norm of the weights of each model.
     passes, seconds : ndarrays of float
         Passes over the data, and seconds in the solver, that each model took from the one before.
     scores : dict of ndarrays of float
@@ -76,6 +78,7 @@ class RegularizationPath:
         self.c1, self.c2 = floats(points, "c1"), floats(points, "c2")
         self.objective, self.relative_gap = floats(points, "objective"), floats(points, "relative_gap")
         self.n_nonzero = np.array([point.n_nonzero for point in points], np.int64)
+        self.norm = np.array([np.linalg.norm(point.weights) for point in points])
         self.passes, self.seconds = floats(points, "passes"), floats(points, "seconds")
         known = points[0].scores if points else {}
         self.scores = {name: np.array([point.scores[name] for point in points]) for name in known}

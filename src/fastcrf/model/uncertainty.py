@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
@@ -15,15 +14,11 @@ from fastcrf.core.types import Corpus, Floats
 from fastcrf.decoding import alternatives
 from fastcrf.decoding.alternatives import NoSequence, Weighted
 from fastcrf.model.decoder import OWN, Decoder
+from fastcrf.model.prediction import Prediction
 
 
-class Uncertainty:
-    """Methods of a trained model, or of an estimator that has one."""
-
-    @property
-    @abstractmethod
-    def _decoder(self) -> Decoder:
-        """The decoder of the trained model; an estimator without a model raises NotFittedError."""
+class Uncertainty(Prediction):
+    """Predictions, and how sure a model is of them."""
 
     def predict_nbest(
         self,

@@ -8,7 +8,7 @@ from statistics import mean
 
 from fastcrf.papers.experiment import OPTIMUM, Study
 from fastcrf.papers.figure import draw
-from fastcrf.papers.item import NOT_RUN, WORDS, Item, Paper, Verdict
+from fastcrf.papers.item import NOT_RUN, WORDS, Claim, Item, Paper, Quantity, Verdict
 from fastcrf.papers.records import Book, Record, whole_of
 from fastcrf.papers.runs import PROBE, is_older
 from fastcrf.papers.substitutes import SETS
@@ -24,10 +24,21 @@ def view_of(item: Item, rows: Path) -> View:
 
 def verdicts_of(item: Item, view: View) -> list[tuple[str, Verdict]]:
     """What is judged, in the order of the page: quantities, then claims."""
-    reduced = bool(view.reduced())
-    quantities = [(each.label, each.judge(known(each.measure(view)), reduced)) for each in item.quantities]
-    claims = [(each.sentence, each.judge(view)._replace(reduced=reduced)) for each in item.claims]
-    return [*quantities, *claims]
+    quantities = [(quantity.label, judged_quantity(quantity, view)[1]) for quantity in item.quantities]
+    return [*quantities, *((claim.sentence, judged_claim(claim, view)) for claim in item.claims)]
+
+
+def judged_quantity(quantity: Quantity, view: View) -> tuple[list[float], Verdict]:
+    """Ours, and the verdict, which knows whether the sets that it looked at were reduced."""
+    view.touched.clear()
+    found = known(quantity.measure(view))
+    return found, quantity.judge(found, bool(view.touched & view.reduced().keys()))
+
+
+def judged_claim(claim: Claim, view: View) -> Verdict:
+    view.touched.clear()
+    verdict = claim.judge(view)
+    return verdict._replace(reduced=bool(view.touched & view.reduced().keys()))
 
 
 def known(values: Iterable[float]) -> list[float]:
@@ -90,12 +101,9 @@ def section(item: Item, view: View, image: str | None) -> str:
 def quantity_table(item: Item, view: View) -> str:
     lines = ["| quantity | paper | ours (mean, range, seeds) | verdict |", "|---|--:|--:|---|"]
     for quantity in item.quantities:
-        found = known(quantity.measure(view))
+        found, verdict = judged_quantity(quantity, view)
         printed = "not printed" if quantity.printed is None else format(quantity.printed, quantity.form)
-        lines.append(
-            f"| {quantity.label} | {printed} | {in_short(found, quantity.form)} | "
-            f"{quantity.judge(found, bool(view.reduced())).word} |"
-        )
+        lines.append(f"| {quantity.label} | {printed} | {in_short(found, quantity.form)} | {verdict.word} |")
     return "\n".join(lines)
 
 
@@ -111,7 +119,7 @@ def in_short(values: list[float], form: str) -> str:
 def claim_table(item: Item, view: View) -> str:
     lines = ["| claim | verdict | why |", "|---|---|---|"]
     for claim in item.claims:
-        verdict = claim.judge(view)._replace(reduced=bool(view.reduced()))
+        verdict = judged_claim(claim, view)
         why = verdict.why if len(verdict.why) <= SHORTEST else f"{verdict.why[: int(SHORTEST)]} ..."
         lines.append(f"| {claim.sentence} | {verdict} | {why.replace('|', '/')} |")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from fastcrf.papers.experiment import OPTIMUM, Curve, Row, Study
 from fastcrf.papers.records import Book, Record, whole_of
 from fastcrf.papers.runs import PROBE, first_seed
 
-SLACK = 1e-9
+SLACK = 0.005  # of a mark: a Step within an epoch ends after a whole number of sequences, a little beyond it
 
 
 class View:
@@ -21,6 +21,7 @@ class View:
     def __init__(self, studies: Sequence[Study], books: dict[str, Book]) -> None:
         self.studies, self.books = studies, books
         self.parts = {name: self.part(name) for study in studies for name in study.sets}
+        self.touched: set[str] = set()  # sets of which something was asked
 
     def part(self, name: str) -> str:
         """What is shown of a set: the part of it on which most curves were run, the whole set if there are several."""
@@ -52,6 +53,7 @@ class View:
 
         c: c1 + c2 of the penalty, where a study has several.
         """
+        self.touched.add(name)
         for study in self.studies:
             curve = next((each for each in study.to_run(name) if each.label == label), None)
             if curve is None or name not in study.sets:
@@ -115,7 +117,7 @@ class View:
         """A column of each run at its end, or at the last row that has spent no more than `at` passes."""
         found = []
         for record in self.runs(name, label, c, rank):
-            rows = [row for row in record["rows"] if at is None or row["passes"] <= at + SLACK]
+            rows = [row for row in record["rows"] if at is None or row["passes"] <= at * (1.0 + SLACK)]
             if rows and (y in rows[-1] or y in DERIVED):
                 found.append(self.value(name, rows[-1], y, record, c))
         return found
