@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fastcrf.cli.data_files import files_of
-from fastcrf.cli.tagged_lines import tagged_lines
+from fastcrf.cli.tagging.tagged_lines import tagged_lines
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.model.model import Model
 
@@ -38,7 +38,7 @@ def test_the_column_of_labels_may_be_missing(run, corpus, model, tmp_path):
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(lines=LINES, end=st.sampled_from(["", "\n"]))
 def test_line_n_of_the_output_belongs_to_line_n_of_the_input(model, tmp_path, monkeypatch, lines, end):
-    monkeypatch.setattr("fastcrf.cli.tagged_lines.AT_ONCE", 2)
+    monkeypatch.setattr("fastcrf.cli.tagging.tagged_lines.AT_ONCE", 2)
     (tmp_path / "new.txt").write_text("\n".join(lines) + end)
     trained = Model.load(model)
     tagged = list(tagged_lines(trained, files_of(trained, False, "space"), str(tmp_path / "new.txt")))

@@ -161,8 +161,8 @@ def test_the_vocabulary_of_a_model_needs_neither_scikit_learn_nor_numba(fitted, 
 import sys, fastcrf
 model, X, y = fastcrf.load({str(tmp_path / "model.crf")!r}), {X[:2]!r}, {Y[:2]!r}
 model.predict(X), model.predict_single(X[0]), model.predict_marginals(X), model.predict_proba(X), model.log_proba(X, y)
-model.span_proba(X, y, [[(0, 1)], []]), model.predict_nbest(X, 3), model.sample(X), model.pair_proba(X), model.entropy(X)
-model.state_features_, model.ngram_features_, model.classes_, model.to_bytes()
+model.span_proba(X, y, [[(0, 1)], []]), model.predict_nbest(X, 3), model.sample(X), model.pair_proba(X)
+model.entropy(X), model.state_features_, model.ngram_features_, model.classes_, model.to_bytes()
 sys.exit(str({{"numba", "sklearn", "scipy"}} & set(sys.modules)) if {{"numba", "sklearn"}} & set(sys.modules) else 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

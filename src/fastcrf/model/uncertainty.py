@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.alternatives import of_corpus
+from fastcrf.alternatives.of_corpus import NoSequence, Weighted
 from fastcrf.constraints.constraints import Constraints
 from fastcrf.core.checks import whole
 from fastcrf.core.types import Corpus, Floats
-from fastcrf.decoding import alternatives
-from fastcrf.decoding.alternatives import NoSequence, Weighted
 from fastcrf.model.decoder import OWN, Decoder
 from fastcrf.model.prediction import Prediction
 
@@ -53,8 +53,8 @@ class Uncertainty(Prediction):
             weighted_by(decoder, corpus, constraints, given),
             np.array([None, *decoder.labels], object)[1:],
         )
-        found = asked(decoder, corpus, weighted, alternatives.best_paths, n)
-        logs = alternatives.log_chances_of_paths(corpus, weighted, found)
+        found = asked(decoder, corpus, weighted, of_corpus.best_paths, n)
+        logs = of_corpus.log_chances_of_paths(corpus, weighted, found)
         return [
             list(zip(names[paths.labels].tolist(), np.exp(own).tolist(), strict=True))
             for paths, own in zip(found, logs, strict=True)
@@ -95,7 +95,7 @@ class Uncertainty(Prediction):
             weighted_by(decoder, corpus, constraints, given),
             np.array([None, *decoder.labels], object)[1:],
         )
-        labels = asked(decoder, corpus, weighted, alternatives.sample_paths, n, random)
+        labels = asked(decoder, corpus, weighted, of_corpus.sample_paths, n, random)
         return [names[labels[:, first:last]].tolist() for first, last in pairwise(corpus.starts.tolist())]
 
     def pair_proba(
@@ -125,7 +125,7 @@ class Uncertainty(Prediction):
         decoder = self._decoder
         corpus = decoder.encode(X)
         weighted = weighted_by(decoder, corpus, constraints, given)
-        pairs = asked(decoder, corpus, weighted, alternatives.pair_probabilities)
+        pairs = asked(decoder, corpus, weighted, of_corpus.pair_probabilities)
         return [pairs[first : max(last - 1, first)] for first, last in pairwise(corpus.starts.tolist())]
 
     def entropy(
@@ -153,7 +153,7 @@ class Uncertainty(Prediction):
         """
         decoder = self._decoder
         corpus = decoder.encode(X)
-        return asked(decoder, corpus, weighted_by(decoder, corpus, constraints, given), alternatives.entropies)
+        return asked(decoder, corpus, weighted_by(decoder, corpus, constraints, given), of_corpus.entropies)
 
 
 def weighted_by(decoder: Decoder, corpus: Corpus, constraints: Any, given: Any) -> Weighted:

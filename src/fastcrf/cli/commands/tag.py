@@ -9,8 +9,8 @@ from fastcrf.cli.command_errors import refuse, tell
 if TYPE_CHECKING:
     import typer  # main.py reads the declarations with it; a plain command line is read without it (quick.py)
 
-    from fastcrf.cli.label_choice import LabelChoice
-    from fastcrf.cli.tagged_lines import TagFormat
+    from fastcrf.cli.tagging.label_choice import LabelChoice
+    from fastcrf.cli.tagging.tagged_lines import TagFormat
 
 
 def tag(
@@ -132,9 +132,10 @@ def tag(
     echo "12 Oak Street, Springfield IL 62704" | tr ' ' '\\n' | fastcrf tag - -m model.crf
     """
     from fastcrf.cli.data_files import files_of
-    from fastcrf.cli.label_choice import LabelChoice, read_constraints
     from fastcrf.cli.output_file import whole_output
-    from fastcrf.cli.tagged_lines import TagFormat, result_lines
+    from fastcrf.cli.tagging.label_choice import LabelChoice, read_constraints
+    from fastcrf.cli.tagging.result_lines import result_lines
+    from fastcrf.cli.tagging.tagged_lines import TagFormat
     from fastcrf.data.files.destinations import check_apart
     from fastcrf.jit.compile_notice import announce_compilation
     from fastcrf.model.model import Model
@@ -166,7 +167,7 @@ def tag(
 
 def check_nbest(nbest: int | None, form: str, choice: LabelChoice, others: bool) -> None:
     """Report options that --nbest cannot be combined with, and wrong values of it and of --nbest-form."""
-    from fastcrf.cli.nbest_lines import FORMS
+    from fastcrf.cli.tagging.nbest_lines import FORMS
 
     if form not in FORMS:
         refuse("--nbest-form", f"must be {' or '.join(FORMS)}; got {form!r}.")
@@ -191,7 +192,7 @@ def tag_into(
     engine: str | None,
 ) -> None:
     """Tag many files, each into a file of a folder."""
-    from fastcrf.cli.tag_files import tag_all, tasks_of
+    from fastcrf.cli.tagging.tag_files import tag_all, tasks_of
     from fastcrf.core.checks import whole
 
     if output != "-":

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf.decoding import alternatives
-from fastcrf.decoding.alternatives import NoSequence, Weighted
+from fastcrf.alternatives import of_corpus
+from fastcrf.alternatives.of_corpus import NoSequence, Weighted
 from reference import brute_force
 from reference.constrained_problems import constrained, of_sequences
 from reference.enumerated_constraints import distribution
@@ -22,7 +22,7 @@ MODES = [True, False]  # compiled, in NumPy
 
 def ask(compiled, function, problem, *more):
     corpus, features, weights, allowed = problem
-    with mock.patch.object(alternatives, "is_compiled", return_value=compiled):
+    with mock.patch.object(of_corpus, "is_compiled", return_value=compiled):
         return function(corpus, Weighted(features, weights, allowed), *more)
 
 
@@ -60,11 +60,11 @@ def test_the_n_best_are_the_first_of_all_label_sequences(problem, n):
     for compiled in MODES:
         if (impossible := first_impossible(problem)) is not None:
             with pytest.raises(NoSequence) as error:
-                ask(compiled, alternatives.best_paths, problem, n)
+                ask(compiled, of_corpus.best_paths, problem, n)
             assert error.value.sequence == impossible
             continue
-        found = ask(compiled, alternatives.best_paths, problem, n)
-        logs = ask(compiled, alternatives.log_chances_of_paths, problem, found)
+        found = ask(compiled, of_corpus.best_paths, problem, n)
+        logs = ask(compiled, of_corpus.log_chances_of_paths, problem, found)
         for i, _, scores, transitions, paths in enumerated(problem):
             own = [tuple(path) for path in found[i].labels.tolist()]
             totals = {path: brute_force.path_score(scores, transitions, path) for path in paths}
@@ -84,7 +84,7 @@ def test_equally_good_label_sequences_are_in_the_order_of_their_last_labels(prob
     if first_impossible(problem) is not None:
         return
     for compiled in MODES:
-        found = ask(compiled, alternatives.best_paths, problem, n)
+        found = ask(compiled, of_corpus.best_paths, problem, n)
         for i, _, scores, transitions, paths in enumerated(problem):
             if len(corpus.values):
                 continue  # sums of other numbers are equal but for rounding
@@ -99,13 +99,13 @@ def test_pair_probabilities_and_entropies_equal_enumeration(problem):
     size = max(1.0, np.abs(problem[2]).max(initial=0.0))
     for compiled in MODES:
         if (impossible := first_impossible(problem)) is not None:
-            for function in (alternatives.pair_probabilities, alternatives.entropies):
+            for function in (of_corpus.pair_probabilities, of_corpus.entropies):
                 with pytest.raises(NoSequence) as error:
                     ask(compiled, function, problem)
                 assert error.value.sequence == impossible
             continue
         pairs, entropies = (
-            ask(compiled, function, problem) for function in (alternatives.pair_probabilities, alternatives.entropies)
+            ask(compiled, function, problem) for function in (of_corpus.pair_probabilities, of_corpus.entropies)
         )
         for i, held, scores, transitions, paths in enumerated(problem):
             chances, _ = distribution(scores, transitions, paths)
@@ -124,9 +124,9 @@ def test_samples_are_allowed_and_the_same_compiled_and_in_numpy(problem, seed):
     if first_impossible(problem) is not None:
         for compiled in MODES:
             with pytest.raises(NoSequence):
-                ask(compiled, alternatives.sample_paths, problem, 3, np.random.default_rng(seed))
+                ask(compiled, of_corpus.sample_paths, problem, 3, np.random.default_rng(seed))
         return
-    samples = [ask(c, alternatives.sample_paths, problem, 5, np.random.default_rng(seed)) for c in MODES]
+    samples = [ask(c, of_corpus.sample_paths, problem, 5, np.random.default_rng(seed)) for c in MODES]
     np.testing.assert_array_equal(*samples)
     for _, held, scores, transitions, paths in enumerated(problem):
         chances, _ = distribution(scores, transitions, paths)
@@ -140,7 +140,7 @@ def test_samples_are_as_frequent_as_they_are_probable(order, compiled):
     n, features = 20_000, random_features(4, order=order)
     weights = np.random.default_rng(4).normal(size=features.n_weights)
     problem = random_corpus(4, lengths=(4,)), features, weights, None
-    samples = ask(compiled, alternatives.sample_paths, problem, n, np.random.default_rng(0))
+    samples = ask(compiled, of_corpus.sample_paths, problem, n, np.random.default_rng(0))
     counts = Counter(map(tuple, samples.tolist()))
     [(_, _, scores, transitions, paths)] = enumerated(problem)
     for path, chance in distribution(scores, transitions, paths)[0].items():
@@ -151,9 +151,9 @@ def test_ten_thousand_label_sequences_of_a_long_sentence_are_in_order_and_differ
     features = random_features(6, n_labels=9, n_attributes=30)
     weights = np.random.default_rng(6).normal(size=features.n_weights)
     corpus = random_corpus(6, lengths=(60, 2), n_labels=9, n_attributes=30)
-    found = ask(True, alternatives.best_paths, (corpus, features, weights, None), 10_000)
+    found = ask(True, of_corpus.best_paths, (corpus, features, weights, None), 10_000)
     assert [len(paths.labels) for paths in found] == [10_000, 81]
     assert len(np.unique(found[0].labels, axis=0)) == 10_000
     assert (np.diff(found[0].scores) <= 1e-12).all()
-    first = ask(False, alternatives.best_paths, (corpus, features, weights, None), 100)
+    first = ask(False, of_corpus.best_paths, (corpus, features, weights, None), 100)
     np.testing.assert_array_equal(first[0].labels, found[0].labels[:100])

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from fastcrf.cli.label_choice import arguments_of, at_line
-from fastcrf.cli.tagged_lines import AT_ONCE, TagFormat, noted
+from fastcrf.cli.tagging.label_choice import arguments_of, at_line
+from fastcrf.cli.tagging.tagged_lines import AT_ONCE, TagFormat, noted
 from fastcrf.data.files.text_lines import name_of, read_lines
 from fastcrf.exceptions import ConstraintError
 

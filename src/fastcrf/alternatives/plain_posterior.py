@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from fastcrf.alternatives.chain_states import Chain
 from fastcrf.core.types import Floats, Ints, Longs
-from fastcrf.decoding.chain_states import Chain
 
 
 @np.errstate(divide="ignore", invalid="ignore")

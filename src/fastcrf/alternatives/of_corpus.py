@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastcrf.alternatives.chain_states import Chain, make_chain, mask_of
 from fastcrf.constraints.allowed import Allowed
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints
-from fastcrf.decoding.chain_states import Chain, make_chain, mask_of
 from fastcrf.decoding.decoder_choice import INFERENCE, infer_corpus, is_compiled
 from fastcrf.decoding.input_checks import require_memory_for, require_memory_for_states
 from fastcrf.inference.score_range import DENSE
@@ -78,7 +78,7 @@ def best_paths(corpus: Corpus, weighted: Weighted, n: int) -> list[Paths]:
     features, chain = weighted.features, weighted.chain()
     if not is_compiled(n * INFERENCE, corpus, features):
         return [paths_of(scores, chain, n, i) for i, scores in enumerate(weighted.scores(corpus))]
-    from fastcrf.decoding.nbest import Best, best_of_corpus
+    from fastcrf.alternatives.nbest import Best, best_of_corpus
 
     N, labels = corpus.n_sequences, np.empty(n * corpus.n_positions, np.int32)
     best = Best(labels, np.empty((N, n)), np.empty(N, np.int64))
@@ -94,7 +94,7 @@ def best_paths(corpus: Corpus, weighted: Weighted, n: int) -> list[Paths]:
 
 def paths_of(scores: Floats, chain: Chain, n: int, i: int) -> Paths:
     """Return the same for scored sequence i, in NumPy."""
-    from fastcrf.decoding.plain_nbest import best_of_sequence
+    from fastcrf.alternatives.plain_nbest import best_of_sequence
 
     labels, totals = best_of_sequence(scores, chain, n)
     if not labels:
@@ -121,11 +121,11 @@ def sample_paths(corpus: Corpus, weighted: Weighted, n: int, random: np.random.G
     chain, uniform = weighted.relative_chain(), random.random((corpus.n_positions, n))
     labels = np.empty((n, corpus.n_positions), np.int32)
     if is_compiled(INFERENCE, corpus, weighted.features):
-        from fastcrf.decoding.posterior import sample_corpus
+        from fastcrf.alternatives.posterior import sample_corpus
 
         check(sample_corpus(corpus, *weighted[:2], chain, weighted.mask(), uniform, labels))
         return labels
-    from fastcrf.decoding.plain_posterior import sample
+    from fastcrf.alternatives.plain_posterior import sample
 
     for i, (scores, (first, last)) in enumerate(zip(weighted.scores(corpus), pairwise(corpus.starts), strict=True)):
         labels[:, first:last] = possible(sample(scores, chain, uniform[first:last]), i)
@@ -138,11 +138,11 @@ def pair_probabilities(corpus: Corpus, weighted: Weighted) -> Floats:
     weighted.check_memory(corpus, corpus.n_positions * K * K, f"The probabilities of {K * K:,} pairs of labels")
     chain, found = weighted.relative_chain(), np.zeros((corpus.n_positions, K, K))
     if is_compiled(INFERENCE, corpus, weighted.features):
-        from fastcrf.decoding.posterior import pairs_of_corpus
+        from fastcrf.alternatives.posterior import pairs_of_corpus
 
         check(pairs_of_corpus(corpus, *weighted[:2], chain, weighted.mask(), found))
         return found
-    from fastcrf.decoding.plain_posterior import pairs
+    from fastcrf.alternatives.plain_posterior import pairs
 
     for i, (scores, (first, last)) in enumerate(zip(weighted.scores(corpus), pairwise(corpus.starts), strict=True)):
         found[first:last] = possible(pairs(scores, chain), i)
@@ -154,11 +154,11 @@ def entropies(corpus: Corpus, weighted: Weighted) -> Floats:
     weighted.check_memory(corpus, 0, "Entropies")
     chain, found = weighted.relative_chain(), np.zeros(corpus.n_sequences)
     if is_compiled(INFERENCE, corpus, weighted.features):
-        from fastcrf.decoding.posterior import entropies_of_corpus
+        from fastcrf.alternatives.posterior import entropies_of_corpus
 
         check(entropies_of_corpus(corpus, *weighted[:2], chain, weighted.mask(), found))
         return found
-    from fastcrf.decoding.plain_posterior import entropy
+    from fastcrf.alternatives.plain_posterior import entropy
 
     found[:] = [possible(entropy(scores, chain), i) for i, scores in enumerate(weighted.scores(corpus))]
     return found

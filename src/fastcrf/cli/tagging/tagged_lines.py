@@ -16,7 +16,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastcrf.cli.command_errors import tell
-from fastcrf.cli.label_choice import LabelChoice, arguments_of, at_line
+from fastcrf.cli.tagging.label_choice import LabelChoice, arguments_of, at_line
 from fastcrf.data.files.text_lines import name_of, read_lines
 from fastcrf.exceptions import ConstraintError
 
@@ -45,19 +45,6 @@ class TagFormat(NamedTuple):
 
 
 PLAIN = TagFormat()
-
-
-def result_lines(model: Model, files: DataFiles, path: str, tag_format: TagFormat) -> Iterator[str]:
-    """Return the lines that are written of a file. A file without sequences gets a note on standard error."""
-    if tag_format.nbest is not None:
-        from fastcrf.cli.nbest_lines import nbest_lines
-
-        return nbest_lines(model, files, path, tag_format)
-    if tag_format.as_json:
-        return json_lines(model, files, path, tag_format)
-    if tag_format.spans:
-        return span_lines(model, files, path, tag_format)
-    return tagged_lines(model, files, path, tag_format)
 
 
 def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:

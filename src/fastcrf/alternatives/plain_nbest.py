@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.alternatives.chain_states import Chain
 from fastcrf.core.types import Floats, Ints
-from fastcrf.decoding.chain_states import Chain
 from fastcrf.inference.score_range import DENSE
 
 
