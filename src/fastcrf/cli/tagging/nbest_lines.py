@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from fastcrf.cli.tagging.label_choice import arguments_of, at_line
 from fastcrf.cli.tagging.tagged_lines import AT_ONCE, TagFormat, noted
-from fastcrf.data.files.text_lines import name_of, read_lines
 from fastcrf.exceptions import ConstraintError
 
 if TYPE_CHECKING:
@@ -25,10 +24,9 @@ Ranked = list[tuple[list[Any], float]]
 AT_MOST = 200_000  # label sequences that are held at once
 
 
-def nbest_lines(model: Model, files: DataFiles, path: str, tag_format: TagFormat) -> Iterator[str]:
+def nbest_lines(model: Model, files: DataFiles, read: Iterator[str], name: str, tag_format: TagFormat) -> Iterator[str]:
     """Return the lines of a file, each with a label, once for each of the best label sequences."""
-    name = name_of(path)
-    units = noted(files.units(read_lines(path, name), name), name)
+    units = noted(files.units(read, name), name)
     while batch := list(islice(units, max(1, min(AT_ONCE, AT_MOST // (tag_format.nbest or 1))))):
         for unit, ranked, marginals in zip(batch, *best_of_batch(model, batch, name, tag_format), strict=True):
             if tag_format.as_json:
