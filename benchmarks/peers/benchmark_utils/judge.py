@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmark_utils.tables import Labels, Rows, as_items
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.model.model import Model
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import make
