@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from fastcrf.constraints.allowed import Allowed
 from fastcrf.core.types import FeatureMap, Floats, Longs
-from fastcrf.features.label_contexts import known_contexts, make_tree, with_shorter
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.label_contexts import known_contexts, make_tree, with_shorter
+from fastcrf.feature_space.transitions import transition_matrix
 
 
 class Chain(NamedTuple):
