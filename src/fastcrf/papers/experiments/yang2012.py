@@ -164,4 +164,8 @@ PAPER = Paper(
     "Staggered Aitken acceleration of the step sizes brings online training to the optimum in a single pass.",
     ITEMS,
     {"conll2000-crfpp": 7_448_606, "jnlpba": 4_583_414},
+    "Whether one pass is enough depends on the size of mini-batches. With 1 the step size all but vanishes: 49 more "
+    "passes change F on the training set by 0.2 points, and the objective stays at 2.18 per sentence. With 5 it falls "
+    "from 1.80 to 1.24, and F on the test set rises from 92.75 to 93.55. PSA, with a step size for each weight, is "
+    "ahead of both after one pass (1.60 and 93.02), and plain SGD ends lowest (0.87) and highest (93.77).",
 )
