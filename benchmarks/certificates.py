@@ -75,13 +75,14 @@ def main() -> None:
 def rows_of(objective: Objective, store: Store) -> Rows:
     """A row a step: objective, true gap, certified gaps, and what certifying cost. Stored ones, or of a run now."""
     problem = objective.problem(n_jobs=1)
-    planned = PlannedRun(objective, "certificates", make(quasi_newton(problem.c1)))
+    solver = make(quasi_newton(problem.c1))
+    planned = PlannedRun(objective, "certificates", solver)
     optimum = optimum_of(objective, store)
     rows = store.rows(f"{planned.key}.certificates")
     if not rows:
         recorder = Recorder(optimum.value)
         with timed_certifier() as spent:
-            result = minimize(problem, planned.solver, stop=[recorder, MaxIterations(MAX_STEPS)])
+            result = minimize(problem, solver, stop=[recorder, MaxIterations(MAX_STEPS)])
         whole = {"certifying": spent[0], "seconds": result.trace[-1]["seconds"], "reason": result.reason}
         rows = [row | whole for row in recorder.rows]
         store.keep(f"{planned.key}.certificates", rows, result.weights)

@@ -1,20 +1,20 @@
-"""Second-order solvers: the cost of a product with the Hessian, newton-cg beside lbfgs, newton-l1 beside CRFsuite.
+"""Second-order solvers: the cost of a product with the Hessian, newton-l1 beside CRFsuite.
 
-    python benchmarks/second_order.py [--data DIR] [--only products,newton,l1] [--sets conll2000,conll2002-esp]
+    python benchmarks/second_order.py [--data DIR] [--only products,l1] [--sets conll2000,conll2002-esp]
                                       [--penalties 1:0,0.1:0.1] [--share 1.0] [--seconds 300] [--passes 1000]
                                       [--jobs 2] [--iterations 600] [--solvers newton-cg lbfgs:pairs=50]
                                       [--curves FOLDER]
 
 products: seconds of a product over those of a gradient, the least of several that took turns; from what gradients leave
           of all sequences, of 4,000, of none, and by forward-mode differentiation.
-newton:   to |g|_inf <= 0.05 (tsuboi2011) and |g|_inf <= 1e-7 n, at c2 = 0.5.
 l1:       seconds and passes to relative gaps, for each c1:c2, CRFsuite (one thread) included; and how many zeros differ
           from those of the run that came lowest. The optimum is the lowest objective of all the runs.
 
 --solvers are those to run, others than the usual ones; "crfsuite" is one of them. --curves is where runs are kept.
 Later commands find them again while the solver's sources stay the same, so that a campaign may be spread over several
 commands, the last of which has all the rows. --share takes so much of the sentences, from the first on. Run it on an
-otherwise idle machine: passes do not depend on the load, seconds do.
+otherwise idle machine: passes do not depend on the load, seconds do. newton-cg beside lbfgs is
+`fastcrf papers run tsuboi2011`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import corpora
 import numpy as np
@@ -35,7 +35,7 @@ from fastcrf.core.types import Corpus, FeatureMap
 from fastcrf.data.datasets.known_sets import KNOWN_SETS
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
@@ -45,18 +45,7 @@ from fastcrf.training.driver import minimize
 from fastcrf.training.warm_up import warm_up
 
 GAPS = (1e-2, 1e-3, 1e-4, 1e-8)
-PAPER, FINE = 0.05, 1e-7  # |g|_inf: of the sum, and of the mean
 REPEATS = 7
-NEWTON = (
-    "newton-cg",
-    "newton-cg:cache=4000",
-    "newton-cg:cache=0",
-    "newton-cg:hessian=ad",
-    "newton-cg:preconditioner=True",
-    "lbfgs:pairs=5",
-    "lbfgs:pairs=10",
-    "lbfgs:pairs=50",
-)
 SPARSE = ("newton-l1", "prox-lbfgs", "auto", "owlqn", "crfsuite")
 
 
@@ -70,37 +59,23 @@ class Case(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """A run: a row of SECONDS, PASSES, VALUE, SLOPE for each step, and where it ended (empty: elsewhere)."""
+    """A run: a row of SECONDS, PASSES, VALUE for each step, and where it ended (empty: elsewhere)."""
 
     rows: np.ndarray
     weights: np.ndarray
 
 
-SECONDS, PASSES, VALUE, SLOPE = range(4)
+SECONDS, PASSES, VALUE = range(3)
 
 
-class SlopeLog:
-    """A rule that notes the largest slope of every step, and ends a run where it is at most `goal`."""
-
-    status: ClassVar[str] = "converged"
-    exact: ClassVar[bool] = True
-
-    def __init__(self, goal: float) -> None:
-        self.goal, self.slopes = goal, list[float]()
-
-    def reason(self, point: Any, history: Any) -> str | None:
-        self.slopes.append(point.largest_slope)
-        return "steep no more" if point.largest_slope <= self.goal else None
-
-
-def curve_of(case: Case, label: str, goal: float) -> Curve:
+def curve_of(case: Case, label: str) -> Curve:
     """The run of `label` (a name, and options behind a colon), from its file if there is one."""
     penalty, code = f"{case.problem.c1:g}-{case.problem.c2:g}", code_of(label)
     file = Path(case.arguments.curves or "/nowhere") / f"{case.name}_{penalty}_{case.arguments.jobs}_{label}_{code}.npz"
     if file.is_file():
         with np.load(file) as kept:
             return Curve(kept["rows"], kept["weights"])
-    curve = crfsuite(case) if label == "crfsuite" else run(case, label, goal)
+    curve = crfsuite(case) if label == "crfsuite" else run(case, label)
     if case.arguments.curves:
         file.parent.mkdir(parents=True, exist_ok=True)
         np.savez(file, **curve._asdict())
@@ -118,14 +93,11 @@ def solver_of(label: str) -> Solver:
     return make(name, **{option: literal(value) for option, value in options.items()})
 
 
-def run(case: Case, label: str, goal: float) -> Curve:
+def run(case: Case, label: str) -> Curve:
     solver = solver_of(label)
     warm_up(case.problem, solver)
-    log = SlopeLog(goal)
-    result = minimize(case.problem, solver, stop=[log, *limits(case.arguments)])
-    rows = [
-        (row["seconds"], row["passes"], row["objective"], s) for row, s in zip(result.trace, log.slopes, strict=False)
-    ]
+    result = minimize(case.problem, solver, stop=limits(case.arguments))
+    rows = [(row["seconds"], row["passes"], row["objective"]) for row in result.trace]
     return Curve(np.array(rows), result.weights)
 
 
@@ -145,9 +117,7 @@ def crfsuite(case: Case) -> Curve:
     X, y = case.items
     penalty: dict[str, Any] = {"c1": case.problem.c1, "c2": case.problem.c2}
     found = peer.train(X, y, **penalty, max_iterations=case.arguments.iterations, epsilon=1e-7, delta=1e-7)
-    rows = np.array(
-        [(float(row["time"]), float(row["linesearch_trials"]), float(row["loss"]), np.nan) for row in found]
-    )
+    rows = np.array([(float(row["time"]), float(row["linesearch_trials"]), float(row["loss"])) for row in found])
     rows[:, [SECONDS, PASSES]] = np.cumsum(rows[:, [SECONDS, PASSES]], axis=0)
     return Curve(rows, np.empty(0))
 
@@ -156,8 +126,8 @@ def limits(arguments: argparse.Namespace) -> list[Rule]:
     return [MaxSeconds(arguments.seconds), MaxPasses(arguments.passes)]
 
 
-def reached(curve: Curve, column: int, goal: float) -> str:
-    there = np.flatnonzero(curve.rows[:, column] <= goal)
+def reached(curve: Curve, goal: float) -> str:
+    there = np.flatnonzero(curve.rows[:, VALUE] <= goal)
     if not len(there):
         return "not reached"
     seconds, passes = curve.rows[there[0], [SECONDS, PASSES]]
@@ -193,23 +163,14 @@ def products(case: Case) -> Iterator[str]:
         yield f"{name:28}{1e3 * spent:9.1f} ms{spent / seconds['gradient']:7.2f} gradients"
 
 
-def newton(case: Case) -> Iterator[str]:
-    fine = FINE * case.problem.n_sequences
-    for label in case.arguments.solvers or NEWTON:
-        curve = curve_of(case, label, fine)
-        words = f"0.05: {reached(curve, SLOPE, PAPER)}; 1e-7 n: {reached(curve, SLOPE, fine)}"
-        end = f"|g|_inf {curve.rows[-1, SLOPE]:.2g} after {curve.rows[-1, PASSES]:.0f} passes"
-        yield f"{label:32}{words}; F {curve.rows[-1, VALUE]:.4f}, {end}"
-
-
 def sparse(case: Case) -> Iterator[str]:
-    curves = {label: curve_of(case, label, 0.0) for label in case.arguments.solvers or SPARSE}
+    curves = {label: curve_of(case, label) for label in case.arguments.solvers or SPARSE}
     ends = {label: curve.rows[:, VALUE].min() for label, curve in curves.items()}
     lowest, first = min((end, label) for label, end in ends.items())
     best = min((label for label in ends if len(curves[label].weights)), key=ends.__getitem__, default=first)
     yield f"c1={case.problem.c1:g}, c2={case.problem.c2:g}: lowest objective {lowest:.6f}, of {first}"
     for label, curve in curves.items():
-        words = "; ".join(f"{gap:g}: {reached(curve, VALUE, lowest * (1.0 + gap))}" for gap in GAPS)
+        words = "; ".join(f"{gap:g}: {reached(curve, lowest * (1.0 + gap))}" for gap in GAPS)
         end = f"ended {ends[label] / lowest - 1.0:.1e} above after {curve.rows[-1, PASSES]:.0f} passes"
         differing = (
             ""
@@ -219,7 +180,7 @@ def sparse(case: Case) -> Iterator[str]:
         yield f"  {label:12} {words}; {end}{differing}"
 
 
-PARTS: dict[str, Callable[[Case], Iterator[str]]] = {"products": products, "newton": newton, "l1": sparse}
+PARTS: dict[str, Callable[[Case], Iterator[str]]] = {"products": products, "l1": sparse}
 
 
 def penalties_of(part: str, arguments: argparse.Namespace) -> list[tuple[float, float]]:

@@ -8,8 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from fastcrf import CRF
-from fastcrf.displays import ConvergenceDisplay, TopFeaturesDisplay, TransitionMatrixDisplay
+from fastcrf import CRF, regularization_path
+from fastcrf.displays import ConvergenceDisplay, RegularizationPathDisplay, TopFeaturesDisplay, TransitionMatrixDisplay
+from fastcrf.solvers.colors import color_of
 from reference.lab_rows import lab_rows
 from reference.toy_sequences import toy_sequences
 
@@ -43,7 +44,8 @@ def test_the_history_of_an_estimator_is_its_curve(crf, ax):
 def test_rows_give_a_curve_per_run_and_a_color_per_solver(ax):
     rows = [row for row in lab_rows() if row["dataset"] == "one"]
     display = ConvergenceDisplay.from_rows(rows, x="seconds", ax=ax)
-    assert [line.get_color() for line in display.lines_] == ["C0", "C0", "C1"]
+    quick, steady = color_of("quick"), color_of("steady")
+    assert [line.get_color() for line in display.lines_] == [quick, quick, steady]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["quick", "steady"]
     np.testing.assert_allclose(
         display.lines_[2].get_ydata()[-1], 1e-7
@@ -97,6 +99,33 @@ def test_top_features_of_one_label(crf, ax):
     assert {label for _, label in display.features} == {"B"}
     with pytest.raises(ValueError, match="no label 'Z'; its labels are"):
         TopFeaturesDisplay.from_estimator(crf, label="Z", ax=ax)
+
+
+def test_a_path_along_c2_without_held_out_data_shows_the_norm_of_the_weights(ax):
+    path = regularization_path(*toy_sequences(20), c2_values=[10.0, 1.0, 0.1])
+    display = RegularizationPathDisplay.from_path(path, ax=ax)
+    (line,) = display.lines_
+    assert (np.diff(line.get_ydata()) > 0.0).all()  # a weaker penalty, longer weights
+    np.testing.assert_allclose(line.get_ydata()[0], np.linalg.norm(path._weights[0]))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("penalty c2", "norm of the weights")
+
+
+def test_a_path_with_several_scores_names_them_in_a_legend(ax):
+    RegularizationPathDisplay([1.0, 0.1], {"accuracy": [0.8, 0.9], "segment_f1": [0.5, 0.6]}).plot(ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["accuracy", "segment_f1"]
+    assert ax.get_ylabel() == "held-out score"
+
+
+def test_long_names_are_inside_the_figure():
+    from matplotlib import pyplot
+
+    display = TopFeaturesDisplay(
+        [(f"{'a long attribute ' * 3}{k}", "B") for k in range(4)], [2.0, 1.0, -1.0, -2.0]
+    ).plot()
+    display.figure_.canvas.draw()
+    lefts = [tick.get_window_extent().x0 for tick in display.ax_.get_yticklabels()]
+    pyplot.close(display.figure_)
+    assert min(lefts) >= 0.0
 
 
 def test_without_axes_a_new_figure_is_made(crf):

@@ -15,10 +15,12 @@ import fastcrf
 PUBLIC = [
     "CRF",
     "CRFCV",
+    "Constraints",
     "Model",
     "__version__",
     "displays",
     "exceptions",
+    "features",
     "load",
     "metrics",
     "open_corpus",

@@ -20,7 +20,8 @@ from fastcrf.system.moved_modules import MovedModules
 if TYPE_CHECKING:
     import os
 
-    from fastcrf import displays, exceptions, metrics, scorers, solvers, stopping
+    from fastcrf import displays, exceptions, features, metrics, scorers, solvers, stopping
+    from fastcrf.constraints.constraints import Constraints
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimators.crf import CRF
     from fastcrf.estimators.cross_validation import CRFCV
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
 __all__ = [
     "CRF",
     "CRFCV",
+    "Constraints",
     "Model",
     "__version__",
     "displays",
     "exceptions",
+    "features",
     "load",
     "metrics",
     "open_corpus",
@@ -49,6 +52,7 @@ sys.meta_path.append(MovedModules)  # type: ignore[arg-type]  # asked last: it n
 _HOMES = {
     "CRF": "fastcrf.estimators.crf",
     "CRFCV": "fastcrf.estimators.cross_validation",
+    "Constraints": "fastcrf.constraints.constraints",
     "Model": "fastcrf.model.model",
     "regularization_path": "fastcrf.estimators.regularization",
 }

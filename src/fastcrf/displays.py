@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastcrf.solvers.colors import color_of, repeats
+
 if TYPE_CHECKING:
     from fastcrf.training.trace import Row
 
@@ -21,12 +23,13 @@ Curve = tuple[Sequence[float], Sequence[float]]  # x and y of each step
 
 AXES = {"passes": "effective passes over the data", "seconds": "seconds in the solver", "step": "steps"}
 VALUES = {
-    "suboptimality": "relative distance to the best known optimum",
+    "suboptimality": "relative gap to the best known optimum",
     "relative_gap": "certified relative gap to the optimum",
     "error": "held-out token error",
     "objective": "objective",
     "active": "non-zero weights",
 }
+LINESTYLES = ("-", "--", ":", "-.")  # of solvers that share a color: the same solver with other options
 LOGARITHMIC = ("suboptimality", "relative_gap")
 SMALLEST = 1e-12  # what a logarithmic axis shows of a gap that is zero
 
@@ -139,11 +142,12 @@ class ConvergenceDisplay:
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = []
-        for k, (name, curves) in enumerate(self.curves.items()):
+        names = list(self.curves)
+        for name, curves, dashes in zip(names, self.curves.values(), repeats(names), strict=True):
             for seed, (spent, measured) in enumerate(curves):
                 style = {
-                    "color": f"C{k % 10}",
-                    "linestyle": "-" if k < 10 else "--",
+                    "color": color_of(name),
+                    "linestyle": LINESTYLES[dashes % len(LINESTYLES)],
                     "label": name if not seed else None,
                 }
                 self.lines_ += self.ax_.plot(spent, self._shown(measured), **{**style, **line})
@@ -341,7 +345,9 @@ class RegularizationPathDisplay:
 
     @classmethod
     def from_path(cls, path: Any, *, ax: Any = None, **line: Any) -> RegularizationPathDisplay:
-        """Draw a regularization path: held-out scores, or the number of nonzero weights without held-out data.
+        """Draw a regularization path: held-out scores if it has any.
+
+        Without held-out data, the number of nonzero weights along c1, and the norm of the weights along c2.
 
         Parameters
         ----------
@@ -357,8 +363,9 @@ class RegularizationPathDisplay:
         RegularizationPathDisplay
             The display, drawn.
         """
-        curves = path.scores or {VALUES["active"]: path.n_nonzero}
-        return cls(*varied(path.c1, path.c2, curves)).plot(ax, **line)
+        along_c1 = np.ptp(path.c1) > 0.0
+        size = {"non-zero weights": path.n_nonzero} if along_c1 else {"norm of the weights": path.norm}
+        return cls(*varied(path.c1, path.c2, path.scores or size)).plot(ax, **line)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **line: Any) -> RegularizationPathDisplay:
@@ -403,8 +410,10 @@ class RegularizationPathDisplay:
             self.lines_ += self.ax_.plot(self.penalty, values, **{"marker": "o", "label": name, **line})
         if min(self.penalty, default=0.0) > 0.0:
             self.ax_.set_xscale("log")
-        self.ax_.set(xlabel=self.name)
-        self.ax_.legend()
+        names = list(self.curves)
+        self.ax_.set(xlabel=f"penalty {self.name}", ylabel=names[0] if len(names) == 1 else "held-out score")
+        if len(names) > 1:
+            self.ax_.legend()
         return self
 
 
@@ -422,10 +431,10 @@ def curve_of(rows: Sequence[Row], x: str, y: str) -> Curve:
 
 
 def axes_for(ax: Any) -> Any:
-    """The given axes, or those of a new figure."""
+    """The given axes, or those of a new figure that has room for long names."""
     if ax is not None:
         return ax
-    return import_pyplot().subplots()[1]
+    return import_pyplot().subplots(layout="constrained")[1]
 
 
 def import_pyplot() -> Any:

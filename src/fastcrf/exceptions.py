@@ -4,11 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CheckpointError", "DataError", "ModelFileError", "OptionError", "PenaltyError"]
+__all__ = ["CheckpointError", "ConstraintError", "DataError", "ModelFileError", "OptionError", "PenaltyError"]
 
 
 class DataError(ValueError):
     """Raise for input data that cannot be used; the message says where the fault is."""
+
+
+class ConstraintError(DataError):
+    """Raise for constraints that no label sequence, or not the given one, satisfies.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    sequence : int
+        Index of the sequence in X.
+    position : int
+        Position of the token, counted from 0.
+    """
+
+    def __init__(self, message: str, sequence: int, position: int) -> None:
+        super().__init__(message, sequence, position)
+        self.sequence, self.position = sequence, position
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class ModelFileError(ValueError):

@@ -48,7 +48,9 @@ def test_a_program_and_a_pickle_of_theirs_run_unchanged(tmp_path):
 def test_a_module_can_be_run_and_a_wrong_command_says_what_is_right(tmp_path):
     (tmp_path / "some.py").write_text("import pycrfsuite, sys; print(pycrfsuite.__name__, sys.argv[1:])")
     assert run("-m", "fastcrf.compat", "-m", "some", "x", folder=tmp_path).stdout == "fastcrf.compat.pycrfsuite ['x']\n"
-    assert run("-m", "fastcrf.compat", folder=tmp_path).stderr.startswith("usage: python -m fastcrf.compat program.py")
+    assert run("-m", "fastcrf.compat", folder=tmp_path).stderr.startswith(
+        "usage: python -m fastcrf.compat [option ...] program.py"
+    )
     assert "there is no program none.py" in run("-m", "fastcrf.compat", "none.py", folder=tmp_path).stderr
 
 

@@ -17,11 +17,12 @@ from fastcrf.data.datasets.addresses import make_addresses
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.displays import RegularizationPathDisplay
 from fastcrf.exceptions import DataError, PenaltyError
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.plan import make_plan
-from fastcrf.fitting.regularization_path import follow_path, known_part, largest_useful_c1, problem_of_path
+from fastcrf.fitting.regularization_path import follow_path, known_part, largest_useful_c1, problem_of_path, start_at
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.auto.auto import Auto
+from fastcrf.solvers.registry import make
 from fastcrf.stopping import CertifiedGap, EarlyStopping, MaxIterations
 from fastcrf.training.driver import minimize
 from reference.random_corpora import learnable_corpus, random_features
@@ -195,7 +196,7 @@ def test_displays_of_a_path_and_of_a_search():
     pytest.importorskip("matplotlib").use("Agg")
     path = regularization_path(X[:20], LABELS[:20], estimator=CRF(c2=0.1), c1_values=[1.0, 0.1])
     display = RegularizationPathDisplay.from_path(path)
-    assert display.ax_.get_xlabel() == "c1"
+    assert display.ax_.get_xlabel() == "penalty c1"
     assert display.lines_[0].get_ydata().tolist() == path.n_nonzero.tolist()
     search = CRFCV(c2_values=[1.0, 0.1], cv=2).fit(X[:20], LABELS[:20])
     display = RegularizationPathDisplay.from_estimator(search)
@@ -237,6 +238,29 @@ def test_the_algorithm_and_the_limits_of_the_estimator_apply_to_each_penalty():
         regularization_path(X, LABELS, estimator=CRF("owlqn"), c2_values=[1.0])
     with pytest.raises(ValueError, match=r"remove EarlyStopping\(.*\) from stopping"):
         regularization_path(X, LABELS, estimator=CRF(stopping=[EarlyStopping(2)]))
+
+
+@pytest.mark.parametrize("algorithm", ["sag", "sag-nus-star", "saga", "prox-saga"])
+def test_stored_gradients_are_carried_along_c2(algorithm):
+    """Footnote 1 of Schmidt et al. (2015): the next penalty begins with g_i, d and m, without a pass."""
+    problem, solver = small_problem(), make(algorithm, seed=0)
+    before = minimize(problem, solver, stop=[MaxIterations(5)])
+    now = problem.with_penalty(0.0, 0.1)
+    warm = minimize(now, solver, **start_at(before, solver, problem, now), stop=[MaxIterations(1)])
+    assert warm.trace[0]["passes"] == 0.0
+    weights_only = minimize(now, solver, before.weights, stop=[MaxIterations(1)])
+    assert weights_only.trace[0]["passes"] == 1.0  # fills its stored gradients first
+    end = minimize(now, solver, **start_at(before, solver, problem, now), stop=[CertifiedGap(1e-6), MaxIterations(900)])
+    cold = minimize(now, Auto(), stop=[CertifiedGap(1e-8), MaxIterations(1000)])
+    assert end.certificate.objective == pytest.approx(cold.certificate.objective, rel=2e-6)
+
+
+def test_a_path_by_sag_takes_fewer_passes_with_its_stored_gradients():
+    given = {"estimator": CRF("sag-nus-star", tol=1e-4, max_iterations=500), "c2_values": [5.0, 1.0, 0.2]}
+    path = regularization_path(X, LABELS, **given)
+    cold = [CRF("sag-nus-star", c2=c2, tol=1e-4, max_iterations=500).fit(X, LABELS) for c2 in given["c2_values"]]
+    assert sum(path.passes) < sum(crf.history_[-1]["passes"] for crf in cold)
+    assert path.objective == pytest.approx([crf.history_[-1]["objective"] for crf in cold], rel=2e-4)
 
 
 def test_a_dual_solver_starts_each_penalty_at_its_own_start():

@@ -19,12 +19,13 @@ from reference.toy_sequences import toy_sequences
 
 X, Y = toy_sequences(30)
 VOCABULARY = [
-    "attributes_", "classes_", "from_bytes", "load", "log_proba", "ngram_features_", "predict", "predict_marginals",
-    "predict_marginals_single", "predict_proba", "predict_single", "save", "span_proba", "state_features_", "to_bytes",
-    "transition_features_",
+    "attributes_", "classes_", "constraint_proba", "from_bytes", "load", "log_proba", "ngram_features_", "predict",
+    "predict_marginals", "predict_marginals_single", "predict_proba", "predict_single", "predict_spans", "save",
+    "span_proba", "state_features_", "to_bytes", "transition_features_",
 ]  # fmt: skip
 OF_ESTIMATORS = {"fit", "score", "model_", "get_params", "set_params", "get_metadata_routing", "set_fit_request"}
-OF_MODELS = {"labels", "attributes", "features", "weights", "options", "input"}
+OF_ESTIMATORS |= {"set_predict_request", "set_predict_proba_request"}
+OF_MODELS = {"labels", "attributes", "features", "weights", "options", "input", "constraints"}
 OF_STREAMS = {"partial_fit", "save_stream", "load_stream", "set_partial_fit_request"}
 CLASSES = [Model, CRF, CRFCV]
 

@@ -39,7 +39,26 @@ def test_only_the_steps_at_marks_are_shown_and_no_pass_is_lost(objective):
     assert np.cumsum([passes for passes, _, _ in shown]) == pytest.approx([0.0, *MARKS])
     every = steps_of(make("sgd", eta=0.1, seed=0, steps_per_epoch=10), problem, 31)
     for mark, (_, weights, _) in zip(MARKS, shown[1:], strict=True):
-        assert np.array_equal(weights, every[round(10 * mark)][1])
+        np.testing.assert_allclose(weights, every[round(10 * mark)][1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["asg", "adagrad", "psa", "staggered-aitken", "sag-nus-star", "oeg"])
+def test_fewer_steps_an_epoch_where_marks_are_rare_change_nothing_but_rounding(name, objective):
+    problem, marks = objective.problem(1), (0.2, 1.0, 2.0, 5.0)
+    shown = steps_of(Observed(make(name, seed=0), marks), problem, 5)
+    every = steps_of(make(name, seed=0, steps_per_epoch=5), problem, 60)
+    spent = np.cumsum([passes for passes, _, _ in every])
+    for passes, (_, weights, _) in zip(np.cumsum([each[0] for each in shown]), shown, strict=True):
+        near = int(np.argmin(abs(spent - passes)))
+        assert spent[near] == pytest.approx(passes)
+        same = every[near][1]
+        np.testing.assert_allclose(weights, same, rtol=1e-8, atol=1e-10)
+
+
+def test_an_epoch_is_one_step_once_all_marks_ahead_are_whole():
+    assert [with_steps(make("sag"), MARKS, passes).steps_per_epoch for passes in (0.0, 0.1, 0.5, 1.0, 9.0)] == [
+        10, 10, 1, 1, 1
+    ]  # fmt: skip
 
 
 def test_a_run_continues_between_the_same_marks(objective):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from fastcrf.lab.summary import as_json, compare
-from fastcrf.lab.tables import in_words
+from fastcrf.lab.tables import in_words, verdict
 from reference.lab_rows import lab_rows, run, skipped
 
 
@@ -49,7 +49,7 @@ def test_a_gap_that_half_of_the_seeds_miss_is_not_reached():
 
 def test_the_table_names_every_solver_and_why_one_was_skipped():
     text = in_words(compare(lab_rows())[0])
-    assert "optimum 10.000000 (certified to 1e-07)" in text
+    assert "optimum 10.000000 (certified to 1e-7)" in text
     assert "picky skipped: picky </script> ended." in text
     lines = {line.split()[0]: line for line in text.splitlines() if line}
     assert lines["quick"].split() == ["quick", "0.20", "(2.0)", "0.30", "(3.0)", "0.30", "(3.0)", "-", "-", "-"]
@@ -59,8 +59,19 @@ def test_the_table_names_every_solver_and_why_one_was_skipped():
 def test_a_run_that_waited_for_a_core_is_reported():
     rows = [*run("one", "starved", 0, [1.0, 0.5], cpu_share=0.3), *run("one", "fed", 0, [1.0, 0.5], cpu_share=1.8)]
     text = in_words(compare(rows)[0])
-    assert "starved got a core for 30% of its time" in text
-    assert "fed got" not in text
+    assert "rely on passes, not on seconds. Share of a core: 30%, for starved." in text
+
+
+def test_the_verdict_names_the_first_the_next_and_the_slowest():
+    gaps = [1.0, 0.5, 9e-4]
+    costs = {"fast": 0.1, "slow": 0.8, "next": 0.2}
+    rows = [row for name, cost in costs.items() for row in run("one", name, None, gaps, cost)]
+    (sentence,) = verdict(compare([*rows, *run("one", "stuck", None, [1.0, 0.5])])[0])
+    assert sentence == (
+        "fast reaches a relative gap of 1e-3 in 0.2 s, 2 times sooner than next, 8 times sooner than slow. "
+        "stuck did not reach it."
+    )
+    assert verdict(compare(run("one", "stuck", None, [1.0, 0.5]))[0]) == []
 
 
 def test_a_table_of_skipped_runs_alone_has_no_race():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fastcrf.lazy_vectors.ball_vector import D_D, RADIUS, SMALLEST, make_ball
-from fastcrf.lazy_vectors.lazy_vector import advance, collect_values, flush, gather, settle, turn
+from fastcrf.lazy_vectors.lazy_vector import advance, collect_values, flush, settle, turn
+from fastcrf.lazy_vectors.reading import gather
 from reference.lazy_ground import Ground
 
 RIDGE = 0.7

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastcrf.lazy_vectors.lazy_vector import advance, read_cells, read_rows, settle
+from fastcrf.lazy_vectors.lazy_vector import advance, settle
 from fastcrf.lazy_vectors.proximal_vector import ProximalVector, make_proximal
+from fastcrf.lazy_vectors.reading import read_cells, read_rows
 from reference.lazy_ground import Ground, Pair
 from reference.plain_proximal import repeated_steps
 

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from fastcrf.lazy_vectors import scaled_vector
+from fastcrf.lazy_vectors.reading import gather
 from fastcrf.lazy_vectors.scaled_vector import (
-    descend_edges_scaled,
-    descend_scaled,
-    gather_scaled,
     load_scaled,
     make_scaled,
     settle_scaled,
     shrink_scaled,
     square_scaled,
 )
+from fastcrf.lazy_vectors.turning import turn_attributes, turn_edges
 from reference.lazy_ground import Ground
 
 
@@ -39,9 +38,10 @@ class Pair:
         self.dense = factor * self.dense - step * g
         table, edges = ground.spread(i, g)
         shrink_scaled(self.lazy, factor)
-        descend_scaled(self.lazy, ground.blocks.support, i, step, table, ground.lanes)
+        of_v = step / self.lazy.factor[0]
+        turn_attributes(self.lazy, ground.blocks.support, i, 0.0, of_v, table, ground.lanes)
         masks, K = ground.blocks.support.masks, ground.layout.n_labels
-        descend_edges_scaled(self.lazy, masks, step, edges, K, ground.lanes)
+        turn_edges(self.lazy, masks, 0.0, of_v, edges, K, ground.lanes)
 
     def settled(self):
         weights = np.empty(self.ground.n_weights)
@@ -82,8 +82,8 @@ def test_a_sequence_sees_the_weights_of_its_attributes_and_the_transitions(groun
     for k in range(20):
         pair.move(0.3, 0.5)
         i, space = k % ground.n_sequences, ground.space
-        support, K = ground.blocks.support, ground.layout.n_labels
-        gather_scaled(pair.lazy, support, i, space.weights, space.edges.scores, K, ground.lanes)
+        support = ground.blocks.support
+        gather(pair.lazy, support, i, space.weights, space.edges.scores, ground.lanes)
         np.testing.assert_allclose(ground.gathered(i), pair.dense * ground.touched(i), rtol=1e-12, atol=1e-14)
 
 

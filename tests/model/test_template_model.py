@@ -16,7 +16,7 @@ from fastcrf.data.model_file import container, content
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
 from fastcrf.exceptions import ModelFileError
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.fit import fit_model
 from fastcrf.fitting.plan import make_plan
 from fastcrf.model.model import Model
@@ -66,7 +66,7 @@ def test_scores_are_those_of_enumeration():
     found = scored(MODEL, UNSEEN)
     assert [each.labels for each in found] == MODEL.predict(UNSEEN)
     assert [each.marginals for each in found] == MODEL.predict_marginals(UNSEEN)
-    assert found[1] == ([], 1.0, [])
+    assert found[1] == ([], 1.0, [], [])
     for i in (0, 2):
         scores = brute_force.label_scores(corpus, MODEL.features, MODEL.weights, i)
         path = [MODEL.labels.index(label) for label in found[i].labels]

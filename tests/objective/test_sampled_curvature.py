@@ -9,10 +9,10 @@ import pytest
 
 from fastcrf.core.types import Corpus
 from fastcrf.data.corpus.reordering import reorder
-from fastcrf.objective import sampled_curvature
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.merging import merge_equal
 from fastcrf.objective.problem import Problem
+from fastcrf.objective.sampled import sampled_curvature
 from fastcrf.system import mapped_arrays as mapped
 from reference.enumerated_loss import EnumeratedLoss
 from reference.random_corpora import random_corpus, random_features

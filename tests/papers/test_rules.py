@@ -13,9 +13,10 @@ from fastcrf.papers.choose import Choice
 from fastcrf.papers.claims import compared, decide, ends, spends
 from fastcrf.papers.experiment import Curve, Study
 from fastcrf.papers.item import Quantity
+from fastcrf.papers.page import judged_claim
 from fastcrf.papers.records import Book, key_of
 from fastcrf.papers.runs import Session, first_seed
-from fastcrf.papers.substitutes import SETS, substrings
+from fastcrf.papers.substitutes import SETS, few_letters, substrings
 from fastcrf.papers.view import View
 from fastcrf.solvers.registry import make
 
@@ -62,6 +63,15 @@ def test_a_run_that_diverged_is_never_the_best():
     newest = {key_of(made): made for made in (record("SG", [9.0, 1.0], {"eta": 1.0}, status="diverged"),
                                               record("SG", [9.0, 5.0], {"eta": 0.1}))}  # fmt: skip
     assert Choice(Curve("SG", "sg", {}, POWERS), "ocr", C2, 0).ranked(newest)[0] == {"eta": 0.1}
+
+
+def test_runs_of_a_curve_that_was_declared_anew_do_not_count():
+    old = record("SG", [9.0, 1.0], {"batch_size": 1, "eta": 0.1})
+    newest = {key_of(old): old}
+    assert Choice(Curve("SG", "sg", {"batch_size": 5}, POWERS), "ocr", C2, 0).ranked(newest) == []
+    assert Choice(Curve("SG", "sg", {}, POWERS), "ocr", C2, 0).ranked(newest) == []
+    own = Choice(Curve("SG", "sg", {"batch_size": 1}, POWERS), "ocr", C2, 0)
+    assert own.ranked(newest) == [old["options"]]
 
 
 def test_curves_without_a_step_size_are_run_as_they_are():
@@ -124,6 +134,8 @@ def test_distances_are_taken_from_the_lowest_objective_and_medians_over_seeds():
     assert view.spent("ocr", "A", 0.1) == [1.0, 2.0, 1.0]
     assert view.spent("ocr", "A", 0.001) == [2.0, math.inf, math.inf]
     assert view.values("ocr", "A", "excess", at=1.0) == pytest.approx([0.1, 0.5, 0.01])
+    assert view.values("ocr", "A", "excess", at=0.996) == pytest.approx([0.1, 0.5, 0.01])  # a mark that was met late
+    assert view.values("ocr", "A", "excess", at=0.9) == pytest.approx([1.0, 1.0, 1.0])
 
 
 def test_a_claim_is_confirmed_refuted_undecided_or_not_run():
@@ -174,3 +186,32 @@ def test_labels_are_unique_within_an_item():
 def test_substrings_are_all_those_shorter_than_ten():
     assert substrings("IL-2") == {"I", "L", "-", "2", "IL", "L-", "-2", "IL-", "L-2", "IL-2"}
     assert max(map(len, substrings("a" * 20))) == 9
+
+
+def test_the_first_sequences_of_a_set_are_a_set_of_their_own_until_the_whole_has_as_many_curves():
+    part = record("A", [20.0, 11.0]) | {"set": "ocr[:50]"}
+    other = record("B", [20.0, 10.0]) | {"set": "ocr[:50]"}
+    view = view_of(part, other, record("A", [30.0, 12.0]))
+    assert view.reduced() == {"ocr": 50}
+    assert view.values("ocr", "A", "objective") == [11.0]
+    assert view.optimum("ocr") == 10.0
+    view = view_of(part, record("A", [30.0, 12.0]))
+    assert view.reduced() == {}
+    assert view.values("ocr", "A", "objective") == [12.0]
+    assert Quantity("L/N", -1.6, lambda view: [], near=0.01).judge([-1.6], reduced=True).word == "not comparable"
+
+
+def test_only_claims_on_a_reduced_set_say_so():
+    part = record("A", [20.0, 10.0]) | {"set": "ocr[:50]"}
+    view = view_of(part, record("B", [20.0, 11.0]) | {"set": "ocr[:50]"})
+    own = judged_claim(ends("", "A", "B", ("ocr",), "objective"), view)
+    assert str(own) == "confirmed (reduced)"
+    assert not judged_claim(ends("", "A", "B", ("dutch",), "objective"), view).reduced
+
+
+def test_a_reduced_run_trains_on_the_first_sequences(tmp_path, monkeypatch):
+    monkeypatch.setitem(SETS, "ocr", SETS["ocr"]._replace(load=lambda first=None: few_letters().sample()))
+    study = Study("s", ("ocr",), (Curve("SAG", "sag"),), (C2,), seeds=1).toy()
+    Session(tmp_path, tmp_path / "state", first=8).run(study)
+    (made,) = Book(tmp_path, "s").records
+    assert (made["set"], made["facts"]["sequences"]) == ("ocr[:8]", 8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.integrate import quad
 
 from reference import brute_force
 
@@ -32,6 +33,8 @@ def nearest(u, points):
 
 def direction(update, expected, observed, constants):
     kind, name = update.split(".")
+    if kind.startswith("b"):
+        return natural_gradient(kind, name, expected, observed, constants)
     points = constants.get("points", 0)
     slope = lambda u: FUNCTIONS[name]["slope"](nearest(u, points), constants)  # noqa: E731
     curve = lambda u: FUNCTIONS[name]["curve"](nearest(u, points), constants)  # noqa: E731
@@ -43,6 +46,23 @@ def direction(update, expected, observed, constants):
         "u5": lambda E, o: slope(E - o) - slope(0.0),
         "u6": lambda E, o: slope(E) - slope(o),
     }[kind](expected, observed)
+
+
+def natural_gradient(loss, name, expected, observed, constants, step=1e-5):
+    """The derivative in E of B_G(P, Q), section 3.1 and footnote 1, by central differences; G is the integral of G'."""
+    slope, c = FUNCTIONS[name]["slope"], constants.get("gamma", 1.0)
+    factor = 1 / math.sqrt(constants["epsilon"]) if name == "g1" else 1.0  # which the updates leave to the step size
+    g = lambda u, constants: factor * slope(u, constants)  # noqa: E731
+
+    def B(E):
+        o, rho = observed, 1 - c
+        a, b, c2, d = constants.get("coefficients", (1.0, 0.0, 0.0, -1.0))
+        P, Q = {"b1": (c * E, o - rho * E), "b2": (o - rho * E, c * E), "b3": (rho * o, E - c * o),
+                "b4": (E - c * o, rho * o), "b": (a * E - b * o, c2 * E - d * o)}[loss]  # fmt: skip
+        area = quad(lambda u: g(u, constants), Q, P, epsabs=1e-13, epsrel=1e-13, points=[0.0] if P * Q < 0 else None)
+        return area[0] - g(Q, constants) * (P - Q)
+
+    return (B(expected + step) - B(expected - step)) / (2 * step)
 
 
 def by_sequence(loss, corpus, features, i, w, update, constants):
@@ -75,3 +95,16 @@ def ngd(loss, corpus, features, w, order, eta, lam, update, granularity="sequenc
         a = eta / (1 + eta * lam * t)
         w = (1 - a * lam) * w - a * loss.weights[i] * psi(loss, corpus, features, i, w, update, constants)
         yield w
+
+
+def batch(loss, w, eta, lam, update, **constants):
+    """Yield the start and w after each update of section 3.2, from the means over all sequences."""
+    constants, t = CONSTANTS | constants, 0
+    n = len(loss.gold)
+    while True:
+        yield w
+        expected = sum(loss.weights[i] * (loss.probabilities(i, w) @ loss.counts[i]) for i in range(n)) / n
+        observed = sum(loss.weights[i] * loss.gold[i] for i in range(n)) / n
+        psi = np.array([direction(update, E, o, constants) for E, o in zip(expected, observed, strict=True)])
+        a = eta / (1 + eta * lam * t)
+        w, t = (1 - a * lam) * w - a * psi, t + 1

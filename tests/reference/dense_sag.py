@@ -165,6 +165,18 @@ def sag_nus_star(corpus, features, lam, uniforms, skipping=True, first_lipschitz
         yield w, d, own.L, evaluations
 
 
+def sg_nus(corpus, features, lam, uniforms, eta, skipping=True, blocks=None):
+    """Footnote 10: the draws of section 5, unbiased steps of size eta. Yields (w, the L_i, evaluations so far)."""
+    loss = SequenceLoss(corpus, features, blocks)
+    w, own, evaluations = np.zeros(features.n_weights), OwnConstants(loss, 1.0, skipping), 0
+    for u in uniforms:
+        i, p = own.draw(u)
+        f, g = loss.value(i, w), loss.gradient(i, w)
+        evaluations += loss.sizes[i] * (1 + own.visit(i, w, f, g))
+        w = (1 - eta * lam) * w - eta * loss.sizes[i] * g / (loss.sizes.sum() * p)
+        yield w, own.L, evaluations
+
+
 def sag_nus(corpus, features, lam, uniforms, order, first_lipschitz=1.0, blocks=None, saga=False):
     """schmidt2013, section 5.5, or SAGA with its draws. Yields (w, d, the L_i, evaluations so far) after each draw."""
     loss = SequenceLoss(corpus, features, blocks)

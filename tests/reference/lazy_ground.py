@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastcrf.features import layout as layout_module
+from fastcrf.feature_space import layout as layout_module
 from fastcrf.lazy_vectors.drifting_vector import make_drifting
-from fastcrf.lazy_vectors.lazy_vector import advance, gather, settle, turn
+from fastcrf.lazy_vectors.lazy_vector import advance, settle, turn
+from fastcrf.lazy_vectors.reading import gather
 from fastcrf.objective.blocks import make_blocks, make_workspace
 from reference.plain_proximal import soft
 from reference.random_corpora import random_corpus, random_features

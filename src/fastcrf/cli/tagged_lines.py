@@ -4,8 +4,9 @@
      "probabilities": [0.99, 0.95, 0.94], "spans": [{"type": "STREET", "start": 0, "end": 3, "text": "12 Oak St",
      "probability": 0.93}]}
 
-`probability` is that of all labels together, `probabilities` are those of each label, and that of a span is of all its
-labels together, whatever the labels around it. Item files have no tokens, and their spans no text.
+`probability` is that of all labels together, `probabilities` are those of each label, and that of a span is of exactly
+this segment, whatever else the sequence has. Item files have no tokens, and their spans no text. With --spans each
+segment is a line: the line of its first token, first token, last token + 1, type, probability, text.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastcrf.cli.command_errors import tell
+from fastcrf.cli.label_choice import LabelChoice, arguments_of, at_line
 from fastcrf.data.files.text_lines import name_of, read_lines
+from fastcrf.exceptions import ConstraintError
 
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import DataFiles, Unit
+    from fastcrf.data.files.text_lines import ShareRead
     from fastcrf.model.model import Model
     from fastcrf.model.scored import Scored
+    from fastcrf.model.spans import Span
 
 
 AT_ONCE = 1000  # sequences that are tagged together
@@ -34,13 +39,24 @@ class TagFormat(NamedTuple):
     as_json: bool = False
     items: bool = False
     separator: str | None = None
+    spans: bool = False
+    choice: LabelChoice = LabelChoice()
 
 
-def result_lines(model: Model, files: DataFiles, path: str, tag_format: TagFormat) -> Iterator[str]:
+PLAIN = TagFormat()
+
+
+def result_lines(
+    model: Model, files: DataFiles, path: str, tag_format: TagFormat, progress: ShareRead | None = None
+) -> Iterator[str]:
     """Return the lines that are written of a file. A file without sequences gets a note on standard error."""
+    name = name_of(path)
+    read = read_lines(path, name, progress)
     if tag_format.as_json:
-        return json_lines(model, files, path, tag_format.marginals)
-    return tagged_lines(model, files, path, tag_format.scores, tag_format.marginals)
+        return json_lines(model, files, read, name, tag_format)
+    if tag_format.spans:
+        return span_lines(model, files, read, name, tag_format)
+    return tagged_lines(model, files, read, name, tag_format)
 
 
 def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:
@@ -53,18 +69,19 @@ def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:
 
 
 def tagged_lines(
-    model: Model, files: DataFiles, path: str, scores: bool = False, marginals: bool = False
+    model: Model, files: DataFiles, read: Iterator[str], name: str, tag_format: TagFormat = PLAIN
 ) -> Iterator[str]:
     """Return the lines of a file, each with its label and the requested columns; blank lines and comments stay.
 
     With `scores` a line with the probability of the labels comes before each sequence, and each line has the
     probability of its label; `marginals` are the probabilities of all labels.
     """
-    name = name_of(path)
-    lines = Counted(read_lines(path, name))
+    scores, marginals = tag_format.scores, tag_format.marginals
+    lines = Counted(read)
     units, done = noted(files.units(lines, name), name), 0
     while batch := list(islice(units, AT_ONCE)):
-        for unit, found in zip(batch, answers(model, batch, scores or marginals), strict=True):
+        found_of_all = answers(model, batch, name, tag_format.choice, scores or marginals)
+        for unit, found in zip(batch, found_of_all, strict=True):
             yield from lines.between(done, unit.line - 1)
             if scores:
                 yield f"# {found.probability:.6f}"
@@ -74,14 +91,19 @@ def tagged_lines(
     yield from lines.between(done, lines.count)
 
 
-def answers(model: Model, batch: list[Unit], with_probabilities: bool) -> list[Scored]:
-    """Return the labels of each sequence, with probabilities if they are needed."""
+def answers(
+    model: Model, batch: list[Unit], name: str, choice: LabelChoice, with_probabilities: bool = True
+) -> list[Scored]:
+    """Return the labels of each sequence of a file, with probabilities if they are needed."""
     from fastcrf.model.scored import Scored, scored
 
-    sequences = [unit.sequence for unit in batch]
-    if with_probabilities:
-        return scored(model, sequences)
-    return [Scored(labels, 1.0, []) for labels in model.predict(sequences)]
+    sequences, how = [unit.sequence for unit in batch], arguments_of(choice, model, batch, name)
+    try:
+        if with_probabilities:
+            return scored(model, sequences, **how)
+        return [Scored(labels) for labels in model.predict(sequences, **how)]
+    except ConstraintError as error:
+        raise at_line(error, batch, name) from None
 
 
 def answer(found: Scored, t: int, scores: bool, marginals: bool) -> list[str]:
@@ -114,28 +136,33 @@ class Counted:
         return (self.marked.get(number, "") for number in range(done, end))
 
 
-def json_lines(model: Model, files: DataFiles, path: str, marginals: bool = False) -> Iterator[str]:
+def scored_units(
+    model: Model, files: DataFiles, read: Iterator[str], name: str, choice: LabelChoice
+) -> Iterator[tuple[Unit, Scored]]:
+    """Return the sequences of a file with their labels, probabilities and spans."""
+    units = noted(files.units(read, name), name)
+    while batch := list(islice(units, AT_ONCE)):
+        yield from zip(batch, answers(model, batch, name, choice), strict=True)
+
+
+def span_lines(model: Model, files: DataFiles, read: Iterator[str], name: str, tag_format: TagFormat) -> Iterator[str]:
+    """Return a line for each segment of a file."""
+    for unit, found in scored_units(model, files, read, name, tag_format.choice):
+        for start, end, kind, probability in found.spans:
+            text = " ".join(columns[0] for columns in unit.columns[start:end] if columns)
+            yield "\t".join(map(str, (unit.line + start, start, end, kind, f"{probability:.6f}", text)))
+
+
+def json_lines(model: Model, files: DataFiles, read: Iterator[str], name: str, tag_format: TagFormat) -> Iterator[str]:
     """Return a line for each sequence of a file; with `marginals` it has the probabilities of all labels."""
     import json
 
-    from fastcrf.metrics import marks_are_bare, segments
-    from fastcrf.model.scored import scored
-
-    name = name_of(path)
-    units = noted(files.units(read_lines(path, name), name), name)
-    bare = marks_are_bare(model.classes_)
-    while batch := list(islice(units, AT_ONCE)):
-        sequences = [unit.sequence for unit in batch]
-        found = scored(model, sequences)
-        marked = [segments(each.labels, bare) for each in found]
-        bounds = [[(first, last) for _, first, last in each] for each in marked]
-        chances = model.span_proba(sequences, [each.labels for each in found], bounds)
-        for unit, each, spans, chance in zip(batch, found, marked, chances, strict=True):
-            result = whole(unit, each)
-            result["spans"] = [span(result["tokens"], segment, p) for segment, p in zip(spans, chance, strict=True)]
-            if marginals:
-                result["marginals"] = [{str(label): rounded(p) for label, p in row.items()} for row in each.marginals]
-            yield json.dumps(result, ensure_ascii=False)
+    for unit, each in scored_units(model, files, read, name, tag_format.choice):
+        result = whole(unit, each)
+        result["spans"] = [span_object(result["tokens"], span) for span in each.spans]
+        if tag_format.marginals:
+            result["marginals"] = [{str(label): rounded(p) for label, p in row.items()} for row in each.marginals]
+        yield json.dumps(result, ensure_ascii=False)
 
 
 def whole(unit: Unit, found: Scored) -> dict[str, Any]:
@@ -150,10 +177,11 @@ def whole(unit: Unit, found: Scored) -> dict[str, Any]:
     }
 
 
-def span(tokens: list[str], segment: tuple[Any, int, int], probability: float) -> dict[str, Any]:
-    kind, first, last = segment
-    text = {"text": " ".join(tokens[first:last])} if tokens else {}
-    return {"type": kind, "start": first, "end": last, **text, "probability": rounded(probability)}
+def span_object(tokens: list[str], span: Span) -> dict[str, Any]:
+    """Return the properties of a segment."""
+    start, end, kind, probability = span
+    text = {"text": " ".join(tokens[start:end])} if tokens else {}
+    return {"type": kind, "start": start, "end": end, **text, "probability": rounded(probability)}
 
 
 def rounded(probability: float) -> float:

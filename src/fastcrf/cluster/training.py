@@ -62,6 +62,11 @@ def check_before(engine: str, plan: Plan, how: Mapping[str, Any]) -> None:
     except ValueError as error:
         remedy = "use lbfgs, owlqn or another batch solver, or train in one process"
         raise ValueError(f"{str(error).rstrip('.')} on a cluster; {remedy}.") from None
+    constraints = how.get("constraints")
+    if how.get("constrained_training"):
+        raise ValueError("constrained_training=True is for data in one process; on a cluster, set it to False.")
+    if constraints is not None and isinstance(constraints.dictionary, str):
+        raise ValueError("On a cluster, dictionary must map names of attributes to labels; give a mapping.")
     if how.get("prior") is not None:
         raise ValueError("A prior is for data in one process; on a cluster, train without it.")
     check_held_out(plan, how.get("dev") is not None)
@@ -78,6 +83,7 @@ def fit_on_cluster(
     min_count: int = 1,
     features: Mapping[str, Any] = NOTHING,
     prior: Model | None = None,
+    constrained_training: bool = False,
     **how: Any,
 ) -> Fit:
     """Train on shards that `place` puts on the workers of an engine.
@@ -87,7 +93,7 @@ def fit_on_cluster(
     dev:      held-out files that workers read; features: options of `choose_features`;
     how:      what `fit_problem` takes besides.
     """
-    check_before(engine, plan, {"dev": dev, "prior": prior})
+    check_before(engine, plan, {**how, "dev": dev, "prior": prior, "constrained_training": constrained_training})
     if whole("min_count", min_count, 1) > 1:
         raise ValueError(f"min_count={min_count} is for data in one process; on a cluster, use min_freq.")
     with connected(engine) as client:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
+
+from fastcrf.compat.limits import Current, Limits
 
 ORIGINALS = ("pycrfsuite", "sklearn_crfsuite")
 HOME = "fastcrf.compat."
@@ -46,8 +48,20 @@ class Finder(MetaPathFinder):
 FINDER = Finder()
 
 
-def install() -> None:
-    """Make `import pycrfsuite` and `import sklearn_crfsuite` import fastcrf's modules. A second call does nothing."""
+def install(*, max_segments: int | Mapping[str, int] | None = None, unless: Collection[str] = ()) -> None:
+    """Make `import pycrfsuite` and `import sklearn_crfsuite` import fastcrf's modules.
+
+    A second call only changes the limits.
+
+    Parameters
+    ----------
+    max_segments : int or mapping, default=None
+        The most segments of each type that `Tagger.tag` predicts, or of some types by name. With 1, usaddress raises no
+        RepeatedLabelError.
+    unless : collection of str, default=()
+        Sequences whose most probable labels include one of these have no limit, such as "IntersectionSeparator" of
+        usaddress, after which street names may come again.
+    """
     for name in ORIGINALS:
         loaded = sys.modules.get(name)
         if loaded is not None and not loaded.__name__.startswith(HOME):
@@ -55,12 +69,14 @@ def install() -> None:
                 f"{name} has been imported already, so that parts of the program hold the original; call "
                 "fastcrf.compat.install() before that, or run the program by python -m fastcrf.compat."
             )
+    Current.limits = Limits(max_segments, unless)
     if FINDER not in sys.meta_path:
         sys.meta_path.insert(0, FINDER)
 
 
 def uninstall() -> None:
     """Give the names back. Whoever holds a module of ours keeps it."""
+    Current.limits = Limits()
     if FINDER in sys.meta_path:
         sys.meta_path.remove(FINDER)
     for name in [name for name in sys.modules if name.partition(".")[0] in ORIGINALS]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.constraints.allowed import Allowed
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints
 from fastcrf.inference.score_range import DENSE
 
@@ -29,14 +30,27 @@ class Spent:
     seconds = 0.0
 
 
-def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
-    """Return the best label id of each position, [P]; ties go to the lowest id."""
-    return decoder(VITERBI, corpus, features).viterbi(corpus, features, weights)
+def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats, allowed: Allowed | None = None) -> Ints:
+    """Return the best label id of each position, [P]; ties go to the lowest id.
+
+    Where no label sequence is allowed, the first label of the sequence is -1.
+    """
+    return decoder(VITERBI, corpus, features).viterbi(corpus, features, weights, allowed)
 
 
-def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
-    """Compute p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
-    return decoder(INFERENCE, corpus, features).infer_corpus(corpus, features, weights)
+def infer_corpus(
+    corpus: Corpus, features: FeatureMap, weights: Floats, allowed: Allowed | None = None
+) -> tuple[Floats, Floats]:
+    """Compute p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty).
+
+    With `allowed` they are those of the allowed label sequences; where there is none, probabilities are 0, log Z -inf.
+    """
+    return decoder(INFERENCE, corpus, features).infer_corpus(corpus, features, weights, allowed)
+
+
+def best_of_scores(scores: Floats, corpus: Corpus, features: FeatureMap, allowed: Allowed) -> Ints:
+    """Return the allowed labels with the highest sum of scores [P, K], [P]. Writes: scores."""
+    return decoder(VITERBI, corpus, features).best_of_scores(scores, corpus.starts, allowed)
 
 
 def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
@@ -44,11 +58,16 @@ def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: I
     return decoder(0.0, corpus, features).path_scores(corpus, features, weights, labels)
 
 
-def log_chances(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, log_z: Floats) -> Floats:
-    """Compute the log of the probability of each sequence's labels, [N], given its log Z."""
+def log_chances(
+    corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, log_z: Floats, allowed: Allowed | None = None
+) -> Floats:
+    """Compute the log of the probability of each sequence's labels, [N], given its log Z.
+
+    With `allowed`, log Z is that of the allowed label sequences, and the labels must be allowed where it is finite.
+    """
     chances = np.minimum(path_scores(corpus, features, weights, labels) - log_z, 0.0)
-    for i in np.flatnonzero(np.abs(log_z) > DENSE).tolist():
-        chances[i] = min(import_module(PLAIN).log_chance(corpus, features, weights, labels, i), 0.0)
+    for i in np.flatnonzero((np.abs(log_z) > DENSE) & np.isfinite(log_z)).tolist():
+        chances[i] = min(import_module(PLAIN).log_chance(corpus, features, weights, labels, i, allowed), 0.0)
     return chances
 
 

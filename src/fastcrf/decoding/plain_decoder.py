@@ -18,11 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastcrf.constraints.allowed import Allowed
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
 from fastcrf.decoding.input_checks import require_memory_for, require_memory_for_states
-from fastcrf.features.label_contexts import Tree, known_contexts, make_tree, states_of, with_shorter
-from fastcrf.features.transitions import transition_matrix
-from fastcrf.inference.score_range import DENSE
+from fastcrf.feature_space.label_contexts import Tree, known_contexts, make_tree, states_of, with_shorter
+from fastcrf.feature_space.transitions import transition_matrix
+from fastcrf.inference.score_range import DENSE, IMPOSSIBLE, MASKED
 
 
 class Steps(NamedTuple):
@@ -65,6 +66,7 @@ class Steps(NamedTuple):
 
 
 LOWEST = -1e308  # finite, for impossible label sequences
+NONE = -1  # a label of a sequence that no label sequence is allowed for
 
 
 def make_steps(features: FeatureMap, weights: Floats) -> Steps:
@@ -75,6 +77,17 @@ def make_steps(features: FeatureMap, weights: Floats) -> Steps:
     return Steps(with_shorter(scores, tree), tree, 0.0)
 
 
+def scores_and_steps(
+    corpus: Corpus, features: FeatureMap, weights: Floats, allowed: Allowed | None
+) -> tuple[Floats, Steps]:
+    """Return the scores of labels at each position, [P, K], and of steps; what is not allowed scores MASKED."""
+    scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
+    if allowed is not None:
+        scores[~allowed.mask()] = MASKED
+        steps.scores[~allowed.transitions[labels_of_states(steps)]] = MASKED
+    return scores, steps
+
+
 def near_zero(scores: Floats, steps: Steps) -> tuple[Floats, Floats, Steps]:
     """Return scores less the largest of each position, those, and steps less the largest."""
     tops, top = scores.max(axis=1), float(steps.scores.max())
@@ -82,22 +95,38 @@ def near_zero(scores: Floats, steps: Steps) -> tuple[Floats, Floats, Steps]:
 
 
 @np.errstate(all="ignore")
-def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats) -> Ints:
-    """Return the best label id of each position, [P]; ties go to the lowest id."""
+def viterbi(corpus: Corpus, features: FeatureMap, weights: Floats, allowed: Allowed | None = None) -> Ints:
+    """Return the best label id of each position, [P]; ties go to the lowest id.
+
+    Where no label sequence is allowed, the first label of the sequence is NONE.
+    """
     require_memory_for(features.n_labels, corpus.n_positions, squares=3, rows=4)
     require_memory_for_states(corpus, features, rows=6, columns=2)
-    scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
-    labels, best = np.empty(corpus.n_positions, np.int32), best_path if steps.tree is None else best_states
-    for first, last in pairwise(corpus.starts.tolist()):
+    return best_of_steps(*scores_and_steps(corpus, features, weights, allowed), corpus.starts, allowed)
+
+
+def best_of_scores(scores: Floats, starts: Longs, allowed: Allowed) -> Ints:
+    """Return the allowed labels with the highest sum of scores [P, K], [P]."""
+    steps = Steps(np.where(allowed.transitions, 0.0, MASKED), None, 0.0)
+    return best_of_steps(np.where(allowed.mask(), scores, MASKED), steps, starts, allowed)
+
+
+def best_of_steps(scores: Floats, steps: Steps, starts: Longs, allowed: Allowed | None) -> Ints:
+    """Return the best label id of each scored position, [P]."""
+    labels, best = np.empty(len(scores), np.int32), best_path if steps.tree is None else best_states
+    for first, last in pairwise(starts.tolist()):
         if first < last:
             labels[first:last] = best(scores[first:last], steps)
+    if allowed is not None:
+        wrong = np.flatnonzero(~allowed.keeps(labels, starts))
+        labels[starts[np.searchsorted(starts, wrong, "right") - 1]] = NONE
     return labels
 
 
 def best_path(scores: Floats, steps: Steps) -> list[int]:
     """Return the best labels of one scored sequence. It subtracts the same numbers as compiled code."""
     best, came_from = scores[0], []
-    widest, every = float(np.abs(steps.scores).max()), np.arange(scores.shape[1])
+    widest, every = float(np.abs(steps.scores).max(where=steps.scores > IMPOSSIBLE, initial=0.0)), np.arange(len(best))
     for row in scores[1:]:
         candidates = best[:, None] + steps.scores
         before = candidates.argmax(axis=0)  # the first of equals
@@ -151,15 +180,22 @@ def is_lower(last: Longs, came_from: list[Longs], one: int, other: int) -> bool:
 
 
 @np.errstate(all="ignore")
-def infer_corpus(corpus: Corpus, features: FeatureMap, weights: Floats) -> tuple[Floats, Floats]:
-    """Compute p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty)."""
+def infer_corpus(
+    corpus: Corpus, features: FeatureMap, weights: Floats, allowed: Allowed | None = None
+) -> tuple[Floats, Floats]:
+    """Compute p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N] (0 where it is empty).
+
+    With `allowed` they are those of the allowed label sequences; where there is none, probabilities are 0, log Z -inf.
+    """
     require_memory_for(features.n_labels, corpus.n_positions, squares=3, rows=6)
     require_memory_for_states(corpus, features, rows=6, columns=4)
-    scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
+    scores, steps = scores_and_steps(corpus, features, weights, allowed)
     log_z = np.zeros(corpus.n_sequences)
     for i, (first, last) in enumerate(pairwise(corpus.starts.tolist())):
         if first < last:
             log_z[i] = infer(scores[first:last], steps)
+            if log_z[i] < IMPOSSIBLE:
+                scores[first:last], log_z[i] = 0.0, -np.inf
     return scores, log_z
 
 
@@ -200,13 +236,14 @@ def backward(scores: Floats, steps: Steps, totals: Floats) -> list[Floats]:
 
 @np.errstate(all="ignore")
 def span_probabilities(
-    corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, spans: Sequence[Sequence[tuple[int, int]]]
-) -> list[list[float]]:
+    corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, spans: Sequence[Sequence[tuple[int, int]]],
+    allowed: Allowed | None = None,
+) -> list[list[float]]:  # fmt: skip
     """Compute the probability that all labels of a span are those in `labels` (ids of each position).
 
     The spans of each sequence are (first, last + 1), counted from its first position.
     """
-    scores, steps = position_scores(corpus, features, weights), make_steps(features, weights)
+    scores, steps = scores_and_steps(corpus, features, weights, allowed)
     found: list[list[float]] = []
     for (first, last), wanted in zip(pairwise(corpus.starts.tolist()), spans, strict=True):
         if first == last:
@@ -273,13 +310,17 @@ def position_scores(corpus: Corpus, features: FeatureMap, weights: Floats) -> Fl
     return sums.reshape(corpus.n_positions, features.n_labels)
 
 
-def log_chance(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, i: int) -> float:
+def log_chance(
+    corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints, i: int, allowed: Allowed | None = None
+) -> float:
     """Compute log p of the labels of sequence i, as differences from the path itself.
 
     It forms neither the path's score nor log Z, which may be so large that their difference is lost.
     """
-    alone, path = corpus.slice_of(i, i + 1), labels[corpus.starts[i] : corpus.starts[i + 1]]
-    scores, steps = position_scores(alone, features, weights), make_steps(features, weights)
+    first, last = corpus.starts[i : i + 2].tolist()
+    alone, path = corpus.slice_of(i, i + 1), labels[first:last]
+    own = None if allowed is None else allowed.slice_of(first, last)
+    scores, steps = scores_and_steps(alone, features, weights, own)
     states = path if steps.tree is None else states_of(path, steps.tree)
     ahead = steps.begin(scores[0] - scores[0, path[0]])
     for t in range(1, len(path)):

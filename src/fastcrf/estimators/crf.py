@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from fastcrf.constraints.constraints import Constraints, constraints_of
 from fastcrf.core.checks import finite, functions, whole
 from fastcrf.data.corpus_file.reading import EncodedCorpus
 from fastcrf.data.encoding.boundaries import without_boundaries
@@ -26,7 +27,7 @@ from fastcrf.estimators.training import (
     open_checkpoint,
     with_input,
 )
-from fastcrf.features.label_contexts import check_order
+from fastcrf.feature_space.label_contexts import check_order
 from fastcrf.fitting.fit import Fit
 from fastcrf.fitting.plan import Plan, make_plan
 from fastcrf.fitting.saved_parameters import restored, saved
@@ -36,8 +37,8 @@ from fastcrf.model.model import Model
 from fastcrf.solvers.contract import Policy, Solver
 from fastcrf.stopping import Rule
 from fastcrf.system.threads import usable_jobs
-from fastcrf.training.progress import Progress
 from fastcrf.training.trace import Row
+from fastcrf.training.usual_display import usual_display
 
 NOT_FITTED = "This CRF is not fitted: call fit, or load a model with CRF.load."
 OUTCOME = ("history_", "n_iter_", "converged_", "stop_reason_", "certificate_")  # not in model files
@@ -74,6 +75,11 @@ class CRF(WithSolverParameters, TrainedEstimator):
     template : str or path, default=None
         Template of CRF++, Wapiti or CRFsuite that makes the attributes, as a file or as text. The sequences of X then
         consist of raw rows such as ``["the", "DT"]``.
+    constraints : Constraints, scheme name or None, default=None
+        Which label sequences may be predicted, such as "BIO". They are saved with the model.
+    constrained_training : bool, default=False
+        Whether training also counts only the label sequences that `constraints` allow: the model is the distribution
+        over these. Training labels that are not allowed raise ConstraintError.
     tol : float or None, default=1e-3
         Stop at this certified relative gap to the optimum. Without a useful certificate (c2=0, or a solver that does
         not minimize the objective), training also stops when the objective or the training loss decreases by a
@@ -96,7 +102,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
         Functions called with each row of `history_`; one that returns True ends training. They never change the
         numerics.
     verbose : bool, default=False
-        Whether to show progress on standard error.
+        Whether to show progress: a bar with the time left on a terminal, the certified gap as it falls in a notebook,
+        elsewhere a line on standard error every 30 s.
 
     Attributes
     ----------
@@ -162,6 +169,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
         all_possible_states: bool = False,
         all_possible_transitions: bool = False,
         template: PathLike | None = None,
+        constraints: Constraints | str | None = None,
+        constrained_training: bool = False,
         tol: float | None = 1e-3,
         max_iterations: int | None = 1000,
         max_seconds: float | None = None,
@@ -182,6 +191,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
         self.all_possible_states = all_possible_states
         self.all_possible_transitions = all_possible_transitions
         self.template = template
+        self.constraints = constraints
+        self.constrained_training = constrained_training
         self.tol = tol
         self.max_iterations = max_iterations
         self.max_seconds = max_seconds
@@ -251,13 +262,15 @@ class CRF(WithSolverParameters, TrainedEstimator):
         how: dict[str, Any] = {
             "dev": None if X_dev is None or y_dev is None else (X_dev, y_dev),
             "features": self._feature_options(template),
+            "constraints": constraints_of(self.constraints),
+            "constrained_training": bool(self.constrained_training),
             "min_count": whole("min_count", self.min_count, 1),
             "start": model_of("init", init),
             "prior": model_of("prior", prior),
             "callbacks": functions("callbacks", self.callbacks),
             "n_jobs": usable_jobs(self.n_jobs) if self.engine is None else self.n_jobs,
             "checkpoint": open_checkpoint(checkpoint, checkpoint_every, resume, self.random_state),
-            "progress": Progress() if self.verbose else None,
+            "progress": usual_display() if self.verbose else None,
             "options": {"parameters": saved(self.get_params(deep=False))},
         }
         if isinstance(X, EncodedCorpus):
@@ -359,7 +372,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(NOT_FITTED)
         if not hasattr(self, "_model"):
-            self._model = with_input(self._stream.model({"parameters": saved(self.get_params(deep=False))}))
+            model = with_input(self._stream.model({"parameters": saved(self.get_params(deep=False))}))
+            self._model = replace(model, constraints=constraints_of(self.constraints))
         return self._model
 
     def __getattr__(self, name: str) -> Any:
@@ -384,6 +398,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
         """Return the stream before its first chunk: empty, or with the weights of a model."""
         if whole("min_count", self.min_count, 1) > 1:
             raise ValueError(f"{NO_RARE}; set min_count=1.")
+        if self.constrained_training:
+            raise ValueError("constrained_training=True requires all data at once: call fit, or set it to False.")
         plan, template = self._plan(), self._template()
         solver = plan.solver.for_streams() if isinstance(plan.solver, Policy) else plan.solver
         expected = None if total_sequences is None else whole("total_sequences", total_sequences, 1)
@@ -422,5 +438,6 @@ class CRF(WithSolverParameters, TrainedEstimator):
         attributes = without_boundaries(model.attributes)
         if isinstance(attributes, TemplateAttributes):
             estimator.template = f"{attributes.template.text}\n"  # a line end tells a text from a path
+        estimator.constraints = model.constraints
         estimator._model = model
         return estimator

@@ -9,7 +9,13 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastcrf.constrained_training.problem import ConstrainedProblem, check_gold
+from fastcrf.constraints.allowed import Allowed, allowed_labels
+from fastcrf.constraints.constraints import Constraints
+from fastcrf.constraints.learning import learned
+from fastcrf.constraints.rules import Rules, rules_of
 from fastcrf.core.checks import whole
 from fastcrf.core.types import NOTHING, Corpus, FeatureMap, Floats
 from fastcrf.data.corpus.rare_attributes import without_rare
@@ -19,7 +25,7 @@ from fastcrf.data.model_file.rescue import check_space
 from fastcrf.decoding.compiled_decoder import viterbi
 from fastcrf.decoding.held_out_counts import Counts, count, read_marks
 from fastcrf.exceptions import DataError
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.plan import SCORES, Plan, check_held_out
 from fastcrf.fitting.prior import check_numbers, check_plan, known_attributes, with_features_of
 from fastcrf.fitting.problem_choice import choose_problem
@@ -28,6 +34,8 @@ from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model
 from fastcrf.model.pruning import prune
 from fastcrf.objective.capabilities import TrainingProblem
+from fastcrf.solvers.contract import Policy
+from fastcrf.solvers.registry import check_needs
 from fastcrf.training.checkpoint import Checkpoint, digest
 from fastcrf.training.driver import Result, minimize
 from fastcrf.training.progress import Display
@@ -53,15 +61,16 @@ class Fit(NamedTuple):
 class DevSet:
     """Held-out sequences and their scores. Labels that training never saw count as wrong."""
 
-    def __init__(self, corpus: Corpus, features: FeatureMap, labels: Sequence[Any]) -> None:
+    def __init__(self, corpus: Corpus, features: FeatureMap, labels: Sequence[Any], rules: Rules | None = None) -> None:
         if not corpus.n_positions:
             raise DataError(
                 "The held-out data contain no sequence with at least one item; give some, or leave them out."
             )
         self.corpus, self.features, self.marks = corpus, features, read_marks(labels)
+        self.allowed = allowed_labels(rules, labels, corpus)
 
     def counts(self, weights: Floats) -> Counts:
-        return count(self.corpus, viterbi(self.corpus, self.features, weights), self.marks)
+        return count(self.corpus, viterbi(self.corpus, self.features, weights, self.allowed), self.marks)
 
     def fingerprint(self) -> str:
         return digest(self.corpus)
@@ -102,6 +111,8 @@ def fit_corpus(
     features: Mapping[str, Any] = NOTHING,
     prior: Model | None = None,
     n_jobs: int = 1,
+    constraints: Constraints | None = None,
+    constrained_training: bool = False,
     **how: Any,
 ) -> Fit:
     """Train on an encoded corpus, in memory or mapped, with its attributes and labels.
@@ -110,10 +121,13 @@ def fit_corpus(
     min_count: attributes that occur less often are left out, whatever their labels (the cut-off of CRF++);
     features: arguments of `build_feature_map`;
     prior:    a model whose weights are the mean of the penalty, and the starting point if there is no other;
+    constraints: which label sequences are allowed, in predictions and, with `constrained_training`, in training;
     how:      what `fit_problem` takes besides.
     """
     check_held_out(plan, dev is not None)
     with announce_compilation():
+        if constraints:
+            constraints = learned(constraints, corpus, labels, learnt.names)
         if prior:
             check_numbers(prior, learnt, labels)
         n_known = len(prior.attributes) if prior else learnt.n_fixed
@@ -121,10 +135,30 @@ def fit_corpus(
         if prior:
             feature_map = with_features_of(prior.features, feature_map)
         mean = starting_weights(prior, learnt, labels, feature_map) if prior else None
-        held_out = DevSet(Encoder(learnt).encode_labeled(*dev, labels), feature_map, labels) if dev else None
-        problem = choose_problem(plan.solver, corpus, feature_map, plan.c1, plan.c2, n_jobs, mean)
+        rules = rules_of(constraints, labels, learnt.names() if constraints.dictionary else ()) if constraints else None
+        held_out = DevSet(Encoder(learnt).encode_labeled(*dev, labels), feature_map, labels, rules) if dev else None
+        allowed = None
+        if constrained_training:
+            plan, allowed = constrained(plan, rules, corpus, labels)
+        problem = choose_problem(plan.solver, corpus, feature_map, plan.c1, plan.c2, n_jobs, mean, allowed)
         warm_up(problem, plan.solver)
-        return fit_problem(problem, learnt, labels, plan, held_out=held_out, **how)
+        return fit_problem(problem, learnt, labels, plan, held_out=held_out, constraints=constraints, **how)
+
+
+def constrained(plan: Plan, rules: Rules | None, corpus: Corpus, labels: list[Any]) -> tuple[Plan, Allowed]:
+    """Return the plan for training over allowed label sequences, and what is allowed."""
+    if rules is None:
+        raise ValueError("constrained_training=True requires constraints; pass some, such as constraints='BIO'.")
+    solver = plan.solver.for_shards(plan.c1) if isinstance(plan.solver, Policy) else plan.solver
+    try:
+        check_needs(solver, ConstrainedProblem.provides)
+    except ValueError as error:
+        remedy = "use auto, lbfgs, owlqn or another batch solver"
+        raise ValueError(f"{str(error).rstrip('.')} in constrained training; {remedy}.") from None
+    allowed = allowed_labels(rules, labels, corpus)
+    assert allowed is not None
+    check_gold(corpus, allowed, labels)
+    return plan._replace(solver=solver), allowed
 
 
 def choose_features(
@@ -177,6 +211,7 @@ def fit_problem(
     progress: Display | None = None,
     checkpoint: Checkpoint | None = None,
     options: Mapping[str, Any] = NOTHING,
+    constraints: Constraints | None = None,
     destination: str | None = None,
 ) -> Fit:
     """Solve a problem, of this process or of others, and make a model of the weights.
@@ -185,6 +220,7 @@ def fit_problem(
     start:    a model whose weights are the starting point; weights: the starting point itself, where there is no model;
     checkpoint: where the run is saved from time to time, and from where it may go on;
     options:  what the model remembers of its making, besides the outcome;
+    constraints: what the model allows; attributes of its dictionary stay in the model;
     destination: where the caller will save the model: raise OSError before training if it has too little space. (With
     an L1 penalty the size of the model is not known before.)
     """
@@ -212,9 +248,17 @@ def fit_problem(
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
     converged = has_converged(result, plan.tol or 0.0)
     unplanned = result.status in ("finished", "diverged") or (result.status == "stopped" and plan.has_goal)
-    pruned = prune(learnt, problem.model_features, problem.model_weights(result.weights))
-    model = Model(labels, *pruned, options={**options, "training": summary(result)})
+    weights = problem.model_weights(result.weights)
+    pruned = prune(learnt, problem.model_features, weights, attributes_of(constraints, learnt))
+    model = Model(labels, *pruned, options={**options, "training": summary(result)}, constraints=constraints)
     return Fit(model, result, converged, ended_early=unplanned and not converged)
+
+
+def attributes_of(constraints: Constraints | None, learnt: Attributes) -> NDArray[np.bool_] | None:
+    """Return which attributes the dictionary of constraints has entries for."""
+    if constraints is None or not constraints.dictionary:
+        return None
+    return np.array([name in constraints.dictionary for name in learnt.names()])
 
 
 def answering(callback: Callable[[Row], Any]) -> Callable[[Row], bool]:

@@ -15,7 +15,7 @@ from fastcrf.solvers import registry
 from fastcrf.solvers.contract import Solver
 
 TYPES = (str, int, float, bool, type(None))
-NEVER_SAVED = frozenset({"callbacks", "template", "engine", "stopping"})
+NEVER_SAVED = frozenset({"callbacks", "template", "engine", "stopping", "constraints"})
 OPTIONS = "algorithm_options"  # of a Solver object, beside its name
 OLDER_NAMES = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}  # in files of versions before 0.1.0
 

@@ -9,13 +9,15 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastcrf.core.types import Floats
-from fastcrf.features.label_contexts import Tree, make_tree
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.label_contexts import Tree, make_tree
+from fastcrf.feature_space.layout import Layout
 from fastcrf.inference.forward_backward import AnyEdges, AnyLattice, make_edges, make_lattice
 
 HISTORIES = "fastcrf.higher_order.expectations"
+LIVE_LABELS, LIVE_CONTEXTS = "fastcrf.inference.live_labels", "fastcrf.higher_order.live_contexts"
 
 
 def tree_of(layout: Layout) -> Tree | None:
@@ -38,6 +40,21 @@ def lattice_of(tree: Tree | None, n_positions: int, n_labels: int, padded: int) 
     if tree is None:
         return make_lattice(n_positions, n_labels, padded)
     return contexts().make_context_lattice(n_positions, tree, padded)
+
+
+def allowed_edges_from(tree: Tree | None, scores: Floats, transitions: NDArray[np.bool_], padded: int) -> AnyEdges:
+    """Build the same where only some transitions [K, K] are allowed."""
+    if tree is None:
+        return import_module(LIVE_LABELS).allowed_edges(scores, transitions, padded)
+    return import_module(LIVE_CONTEXTS).allowed_context_edges(scores, transitions, tree, padded)
+
+
+def live_lattice_of(tree: Tree | None, n_positions: int, n_labels: int, padded: int) -> AnyLattice:
+    """Allocate a lattice for scores of which some are masked."""
+    lattice = lattice_of(tree, n_positions, n_labels, padded)
+    if tree is None:
+        return import_module(LIVE_LABELS).live_lattice(lattice)
+    return import_module(LIVE_CONTEXTS).live_context_lattice(lattice)
 
 
 def contexts() -> Any:

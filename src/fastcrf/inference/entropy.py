@@ -22,7 +22,7 @@ def expected_edge_score(lattice, first, last, edges, wide_edges, n_labels, lanes
 
     Writes: wide_edges (zeros).
 
-    Implemented in entropy.py and higher_order/expectations.py.
+    Implemented in entropy.py, live_labels.py and higher_order: expectations.py, live_contexts.py.
     """
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.features.layout import Positions
+from fastcrf.feature_space.layout import Positions
 from fastcrf.inference.forward_backward import WIDEST_SPREAD, AnyEdges, Lattice, backward, forward, shift_scores
 from fastcrf.inference.log_domain import log_backward, log_forward
 from fastcrf.jit.generic import generic
@@ -58,7 +58,7 @@ def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):  # 
 
     Writes: lattice, and wide_edges if the score range is too large for the probability domain.
 
-    Implemented in expectations.py and higher_order/expectations.py.
+    Implemented in expectations.py, live_labels.py and higher_order: expectations.py, live_contexts.py.
     """
 
 
@@ -66,7 +66,7 @@ def infer(lattice, first, last, edges, weight, wide_edges, n_labels, lanes):  # 
 def log_partition(lattice, first, last, edges, n_labels, lanes):  # type: ignore[no-untyped-def]
     """Return log Z of one scored sequence: the forward half of `infer`. Writes: lattice.
 
-    Implemented in expectations.py and higher_order/expectations.py.
+    Implemented in expectations.py, live_labels.py and higher_order: expectations.py, live_contexts.py.
     """
 
 
@@ -74,7 +74,7 @@ def log_partition(lattice, first, last, edges, n_labels, lanes):  # type: ignore
 def add_edges(lattice, n_positions, edges, n_labels, sums, lanes):  # type: ignore[no-untyped-def]
     """Add the edge factors of all positions to sums, which count in units of edges.forward. Writes: sums.
 
-    Implemented in expectations.py and higher_order/expectations.py.
+    Implemented in expectations.py, live_labels.py and higher_order: expectations.py, live_contexts.py.
     """
 
 

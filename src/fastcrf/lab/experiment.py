@@ -10,16 +10,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from fastcrf.core.checks import whole
 from fastcrf.lab.dataset import Dataset
 from fastcrf.lab.limits import Limits
 from fastcrf.lab.machine import code_version
 from fastcrf.lab.scores import USUAL
+from fastcrf.lab.store import Rows
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.registry import changed, check
+from fastcrf.training.progress import Display
 
 SEED = "seed"  # the option of solvers that draw
 
@@ -46,6 +48,17 @@ class Objective:
         return self.dataset.problem(*self.penalty, n_jobs)
 
 
+@runtime_checkable
+class OtherLibrary(Protocol):
+    """Another library, which trains on an objective by itself and reports rows. `run` also returns how it ended."""
+
+    name: ClassVar[str]
+
+    def reason_to_skip(self, objective: Objective) -> str | None: ...
+
+    def run(self, objective: Objective, limits: Limits, display: Display | None) -> tuple[Rows, str, str]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class PlannedRun:
     """One run: a solver with its options and its seed on an objective. `label` is what tables and figures call it.
@@ -56,7 +69,7 @@ class PlannedRun:
 
     objective: Objective
     label: str
-    solver: Solver
+    solver: Solver | OtherLibrary
     n_jobs: int = 1
     marks: tuple[float, ...] = ()
     scores: tuple[str, ...] = USUAL
@@ -78,6 +91,8 @@ class PlannedRun:
 
     def reason_to_skip(self) -> str | None:
         """Why the solver cannot run here, as a sentence."""
+        if isinstance(self.solver, OtherLibrary):
+            return self.solver.reason_to_skip(self.objective)
         outline = SimpleNamespace(provides=Problem.provides, **self.objective.penalty._asdict())
         try:
             check(outline, self.solver)
@@ -107,7 +122,7 @@ class Experiment:
 
     datasets: Sequence[Dataset]
     penalties: Sequence[Penalty]
-    solvers: Mapping[str, Solver]
+    solvers: Mapping[str, Solver | OtherLibrary]
     seeds: Sequence[int] = (0,)
     limits: Limits = field(default_factory=Limits)
     n_jobs: int = 1
@@ -124,9 +139,9 @@ class Experiment:
                 yield PlannedRun(objective, label, seeded, self.n_jobs, self.marks, self.scores)
 
 
-def with_seeds(solver: Solver, seeds: Sequence[int]) -> list[Solver]:
+def with_seeds(solver: Solver | OtherLibrary, seeds: Sequence[int]) -> list[Solver | OtherLibrary]:
     """The solver with each seed; one that does not draw is the same every time, and so comes once."""
-    if SEED not in {option.name for option in dataclasses.fields(solver)}:  # type: ignore[arg-type]
+    if isinstance(solver, OtherLibrary) or SEED not in {option.name for option in dataclasses.fields(solver)}:  # type: ignore[arg-type]
         return [solver]
     return [changed(solver, **{SEED: whole(SEED, seed, 0)}) for seed in seeds]
 

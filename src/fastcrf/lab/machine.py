@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import platform
 import sys
@@ -15,14 +16,13 @@ from typing import Any
 from fastcrf import __version__
 from fastcrf.jit.source_closure import closure_hash
 from fastcrf.objective.problem import Problem
-from fastcrf.solvers.contract import Solver
 
 STATUS = Path("/proc/self/status")
 PEAK_RESET = Path("/proc/self/clear_refs")
 MEGABYTE = 1e6
 
 
-def code_version(solver: Solver) -> str:
+def code_version(solver: Any) -> str:
     """The version, and a hash of the sources that decide where a run of the solver goes, and how fast: its own and the
     problem's, and all that these import. Rows of edited code are never mixed up, and another solver voids none.
     """
@@ -43,6 +43,7 @@ def machine_facts() -> dict[str, Any]:
         "numpy": version("numpy"),
         "numba": version("numba"),
         "load": load(),
+        "date": datetime.date.today().isoformat(),
     }
 
 

@@ -2,7 +2,8 @@
 
 Marks are effective passes. They belong to the run and not to the options of a solver: a solver takes as many Steps an
 epoch as the closest marks need, and what lies between two marks is one Step to everybody else, who therefore evaluate
-and score nothing there.
+and score nothing there. A Step of a stochastic solver settles all weights, so once all marks ahead are whole passes the
+solver continues, from its state, with one Step an epoch.
 """
 
 from __future__ import annotations
@@ -58,8 +59,9 @@ class Observed:
 
     def iterate(self, problem: AnyProblem, weights: Floats, state: Mapping[str, Any] | None = None) -> Iterator[Step]:
         own = {name: value for name, value in state.items() if name != PASSES} if state else None
-        steps = with_steps(self.solver, self.marks).iterate(problem, weights, own)
         passes, unshown, cpu, first = float(state[PASSES]) if state else 0.0, 0.0, 0.0, True
+        solver = with_steps(self.solver, self.marks, passes)
+        steps = solver.iterate(problem, weights, own)
         while True:
             before = time.process_time()
             try:
@@ -72,6 +74,10 @@ class Observed:
                 memory = {**step.state, PASSES: passes}
                 yield step._replace(passes=unshown, info={**step.info, CPU: cpu}, state=memory)
                 unshown, cpu, first = 0.0, 0.0, False
+                calmer = with_steps(self.solver, self.marks, passes)
+                if calmer != solver:
+                    solver, steps = calmer, calmer.iterate(problem, step.weights.copy(), step.state)
+                    next(steps)  # the same Step again
 
 
 def reaches(marks: Sequence[float], before: float, now: float) -> bool:
@@ -79,13 +85,14 @@ def reaches(marks: Sequence[float], before: float, now: float) -> bool:
     return not marks or now > marks[-1] or any(before + SLACK < mark <= now + SLACK for mark in marks)
 
 
-def with_steps(solver: Solver, marks: Sequence[float]) -> Solver:
-    """The solver with as many Steps an epoch as the closest marks need, where it has the option."""
+def with_steps(solver: Solver, marks: Sequence[float], passes: float = 0.0) -> Solver:
+    """The solver with as many Steps an epoch as the closest marks need, one if all marks after `passes` are whole."""
     fields = {field.name for field in dataclasses.fields(solver)}  # type: ignore[arg-type]
     gaps = [after - before for before, after in pairwise((0.0, *marks))]
     if STEPS not in fields or not gaps:
         return solver
-    wanted = min(MOST_STEPS, math.ceil(1.0 / min(gaps) - SLACK))
+    whole = all(mark == round(mark) for mark in marks if mark > passes + SLACK)
+    wanted = 1 if whole else min(MOST_STEPS, math.ceil(1.0 / min(gaps) - SLACK))
     return changed(solver, **{STEPS: max(1, wanted)})
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from fastcrf.core.types import Floats
-from fastcrf.lab.experiment import Experiment, Objective, PlannedRun
+from fastcrf.lab.experiment import Experiment, Objective, OtherLibrary, PlannedRun
 from fastcrf.lab.limits import DIVERGED, FAILED, FINISHED, SKIPPED, Limits
 from fastcrf.lab.machine import MEGABYTE, machine_facts, measured
 from fastcrf.lab.observed import CPU, Observed, with_cumulative_cpu
@@ -26,6 +26,7 @@ from fastcrf.lab.resumable_run import minimize_resumably
 from fastcrf.lab.scores import make_scores
 from fastcrf.lab.store import Row, Rows, Store, plain
 from fastcrf.objective.problem import Problem
+from fastcrf.solvers.contract import Solver
 from fastcrf.training.progress import Display
 from fastcrf.training.warm_up import run_briefly
 
@@ -61,12 +62,20 @@ def run_objective(
     objective: Objective, planned_runs: list[PlannedRun], limits: Limits, store: Store, watcher: Watcher
 ) -> Rows:
     warm_up([planned for planned in planned_runs if is_missing(planned, limits, store)], watcher)
-    runs = [rows_of(planned, limits, store, watcher) for planned in planned_runs]
-    rows = [row for run in runs for row in run]
+    runs = [
+        rows_of(planned, limits, store, watcher, f"{k} of {len(planned_runs)}")
+        for k, planned in enumerate(planned_runs, 1)
+    ]
     n_jobs = max(planned.n_jobs for planned in planned_runs)
     tol = ACCURACY if limits.tol is None else limits.tol / 10
-    optimum = find_optimum(objective, rows, store, tol, n_jobs, watcher.say)
-    return [row | optimum.facts(row["objective"]) for row in rows]
+    own = [row for planned, run in zip(planned_runs, runs, strict=True) if not is_foreign(planned) for row in run]
+    optimum = find_optimum(objective, own, store, tol, n_jobs, watcher.say)
+    return [row | optimum.facts(row["objective"]) for run in runs for row in run]
+
+
+def is_foreign(planned: PlannedRun) -> bool:
+    """Return whether another library runs. It reports rounded objectives and no weights."""
+    return isinstance(planned.solver, OtherLibrary)
 
 
 def is_missing(planned: PlannedRun, limits: Limits, store: Store) -> bool:
@@ -75,11 +84,11 @@ def is_missing(planned: PlannedRun, limits: Limits, store: Store) -> bool:
 
 def warm_up(planned_runs: list[PlannedRun], watcher: Watcher) -> None:
     """Let every kernel that the runs need be compiled or loaded: a few steps on a few sequences, off the clock."""
-    for planned in {planned.label: planned for planned in planned_runs}.values():
+    for planned in {planned.label: planned for planned in planned_runs if not is_foreign(planned)}.values():
         sample = Objective(planned.objective.dataset.sample(), planned.objective.penalty)
         problem = sample.problem(planned.n_jobs)
         visit_log_domain(problem)
-        run_briefly(problem, planned.solver, make_scores(sample.dataset, planned.scores))
+        run_briefly(problem, cast(Solver, planned.solver), make_scores(sample.dataset, planned.scores))
     if planned_runs:
         watcher.say(f"{planned_runs[0].objective.dataset.name}: kernels are ready.")
 
@@ -93,8 +102,10 @@ def visit_log_domain(problem: Problem) -> None:
         problem.gradient(weights)
 
 
-def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher) -> Rows:
-    """The rows of a run: kept ones, or those of a run that happens now; one row with the reason if it cannot."""
+def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher, place: str) -> Rows:
+    """The rows of a run: kept ones, or those of a run that happens now; one row with the reason if it cannot.
+    `place` is its number for the watcher, such as `2 of 5`.
+    """
     reason = planned.reason_to_skip()
     if reason is not None:
         return [empty_row(planned, SKIPPED, reason)]
@@ -103,7 +114,7 @@ def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher)
         return [row | {"solver": planned.label, "dataset": planned.objective.dataset.name} for row in kept]
     seed = planned.options.get("seed")
     seeded = "" if seed is None else f" (seed {seed})"
-    watcher.say(f"{planned.objective.dataset.name}: {planned.label} runs{seeded}.")
+    watcher.say(f"{planned.objective.dataset.name}: {planned.label} runs{seeded}, {place}.")
     try:
         return carry_out(planned, limits, store, watcher.progress())
     except (ValueError, ArithmeticError, MemoryError) as error:
@@ -113,10 +124,23 @@ def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher)
 def carry_out(planned: PlannedRun, limits: Limits, store: Store, progress: Display | None) -> Rows:
     """Run, keep rows and weights, and forget the checkpoint."""
     gc.collect()  # what an earlier run left behind is not this one's memory
-    rows, weights = measure(planned, limits, store.state(planned.key), progress)
+    weights: Floats | None = None
+    if isinstance(planned.solver, OtherLibrary):
+        rows = measure_other(planned, planned.solver, limits, progress)
+    else:
+        rows, weights = measure(planned, limits, store.state(planned.key), progress)
     rows = cut(rows, limits) or rows  # says which limit it was
     store.keep(planned.key, rows, weights)
     return rows
+
+
+def measure_other(planned: PlannedRun, library: OtherLibrary, limits: Limits, progress: Display | None) -> Rows:
+    """Run another library: its rows, with the facts that all rows have."""
+    machine = machine_facts()
+    with measured() as measures:
+        rows, status, reason = library.run(planned.objective, limits, progress)
+    ended = {"status": status, "reason": reason, "state_mb": None, "machine": machine}
+    return [plain({**row, **planned.facts(), **measures, **ended}) for row in rows]
 
 
 def measure(
@@ -126,7 +150,7 @@ def measure(
     machine = machine_facts()
     with measured() as measures:
         problem = planned.objective.problem(planned.n_jobs)
-        observed = cast(Any, Observed(planned.solver, planned.marks))
+        observed = cast(Any, Observed(cast(Solver, planned.solver), planned.marks))
         watch = make_scores(planned.objective.dataset, planned.scores)
         asked = {"stop": limits.rules(), "watch": watch, "progress": progress, "measure": True}
         result = minimize_resumably(problem, observed, checkpoint, **asked)

@@ -50,9 +50,10 @@ class Store:
             return weights
         return None
 
-    def keep(self, run: str, rows: Rows, weights: Floats) -> None:
-        """Keep a run that has ended. The rows come last: where they are, the weights are."""
-        self._keep_weights(f"{run}.npy", weights)
+    def keep(self, run: str, rows: Rows, weights: Floats | None) -> None:
+        """Keep a run that has ended. The rows come last: where they are, the weights are, if the run has any."""
+        if weights is not None:
+            self._keep_weights(f"{run}.npy", weights)
         self._write(f"{run}.jsonl", as_lines(rows).encode())
         self.state(run).unlink(missing_ok=True)
 

@@ -22,11 +22,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import inlined_kernel, outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading, turning
 from fastcrf.lazy_vectors.deferred_steps import share, shares
-from fastcrf.lazy_vectors.lazy_vector import Places, make_places
+from fastcrf.lazy_vectors.lazy_vector import Places, flush_each, make_places
 from fastcrf.simd.lanes import add_scaled, keep, larger, load, multiply, scale, shift, store, zeros
 from fastcrf.simd.quotients import divide, inverse_root
 
@@ -77,8 +77,8 @@ def rates_of(vector, G, lanes):
     return rates
 
 
-@inlined_kernel
-def update_row(vector, r, target, place, lanes):
+@reading.read_row.register(AdaptiveVector)
+def read_row_adaptive(vector, r, target, place, lanes):
     """Apply the deferred proximal steps of row r (Duchi et al. (2011), composite mirror descent).
 
     Copies its weights to target[place]. Writes: vector, target.
@@ -107,8 +107,8 @@ def update_row(vector, r, target, place, lanes):
         store(target, place, b, w)
 
 
-@inlined_kernel
-def update_cell(vector, c):
+@reading.read_cell.register(AdaptiveVector)
+def read_cell_adaptive(vector, c):
     """Apply the deferred proximal steps of cell c; return its weight. Writes: vector."""
     if vector.cells[c, 2] < 0.0:
         vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
@@ -128,35 +128,19 @@ def update_cell(vector, c):
     return w
 
 
-@lazy_vector.read_rows.register(AdaptiveVector)
-@outlined_kernel
-def read_rows_adaptive(vector, rows, target, lanes):
-    for o in range(len(rows)):
-        update_row(vector, np.int64(rows[o]), target, o, lanes)
-
-
-@lazy_vector.read_cells.register(AdaptiveVector)
-@outlined_kernel
-def read_cells_adaptive(vector, cells, target):
-    for o in range(len(cells)):
-        target[o] = update_cell(vector, np.int64(cells[o]))
-
-
 @lazy_vector.flush.register(AdaptiveVector)
 @outlined_kernel
 def flush_adaptive(vector, lanes):
     if vector.state[STEPS] == 0.0:  # no step since the last flush
         return
-    for r in range(len(vector.stamps)):
-        update_row(vector, r, vector.rows, PARTS * r, lanes)
-        vector.stamps[r] = UNKNOWN
-    for c in range(len(vector.cells)):
-        update_cell(vector, c)
-        vector.cells[c, 2] = UNKNOWN
+    flush_each(vector, UNKNOWN, lanes)
     vector.state[STEPS] = 0.0
 
 
-@inlined_kernel
+lazy_vector.turn.register(AdaptiveVector)(lazy_vector.turn_each)
+
+
+@turning.turn_row.register(AdaptiveVector)
 def turn_row_adaptive(vector, r, masks, source, place, growth, step, lanes):
     """Add G += growth * change^2, w -= step * a * change, for row r; change = source[place] where the mask is set.
 
@@ -173,22 +157,12 @@ def turn_row_adaptive(vector, r, masks, source, place, growth, step, lanes):
         store(vector.rows, PARTS * r, b, add_scaled(-step, multiply(change, rates), w))
 
 
-@lazy_vector.turn.register(AdaptiveVector)
-@outlined_kernel
-def turn_adaptive(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
-    first = support.row_starts[i]
-    for r in range(first, support.row_starts[i + 1]):
-        row = np.int64(support.rows[r])
-        turn_row_adaptive(vector, row, support.masks, change.rows, r - first, growth, step, lanes)
-    first = support.cell_starts[i]
-    for o in range(first, support.cell_starts[i + 1]):
-        c, g = support.cells[o], change.cells[o - first]
-        vector.cells[c, 1] += growth * g * g  # Duchi et al. (2011), Figure 1: G_j, H_jj = delta + sqrt(G_j), the step
-        vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
-        vector.cells[c, 0] -= step * g * vector.cells[c, RATE]
-    transitions = len(vector.stamps) - n_contexts
-    for j in range(n_contexts):
-        turn_row_adaptive(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)
+@turning.turn_cell.register(AdaptiveVector)
+def turn_cell_adaptive(vector, c, change, growth, step):
+    """Duchi et al. (2011), Figure 1: G_j, H_jj = delta + sqrt(G_j), the step."""
+    vector.cells[c, 1] += growth * change * change
+    vector.cells[c, RATE] = 1.0 / (vector.delta + math.sqrt(vector.floor + vector.cells[c, 1]))
+    vector.cells[c, 0] -= step * change * vector.cells[c, RATE]
 
 
 @lazy_vector.advance.register(AdaptiveVector)

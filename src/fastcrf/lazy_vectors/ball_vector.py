@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
-from fastcrf.lazy_vectors.lazy_vector import Places, make_places, turn_stored
+from fastcrf.lazy_vectors import lazy_vector, reading, turning
+from fastcrf.lazy_vectors.lazy_vector import Places, make_places, turn_each
 from fastcrf.simd.lanes import add, add_scaled, load, multiply, scale, store, total, zeros
 
 SMALLEST = 1e-3  # of beta: the sums A and C keep 1 / beta times the rounding error of one z
@@ -90,25 +90,19 @@ def add_up_cell(vector, c):
     vector.center_cells[c, 1] += since * vector.cells[c, 0] - drifted * slope_cell(vector, c)
 
 
-@lazy_vector.read_rows.register(BallVector)
-@outlined_kernel
-def read_rows_ball(vector, rows, target, lanes):
-    for o in range(len(rows)):
-        r = np.int64(rows[o])
-        add_up_row(vector, r, lanes)
-        for b in range(0, vector.rows.shape[1], len(lanes)):
-            v = add_scaled(-vector.state[S], slope_row(vector, r, b, lanes), load(vector.rows, 2 * r, b, lanes))
-            store(target, o, b, add_scaled(vector.state[BETA], v, load(vector.center_rows, 2 * r, b, lanes)))
+@reading.read_row.register(BallVector)
+def read_row_ball(vector, r, target, place, lanes):
+    add_up_row(vector, r, lanes)
+    for b in range(0, vector.rows.shape[1], len(lanes)):
+        v = add_scaled(-vector.state[S], slope_row(vector, r, b, lanes), load(vector.rows, 2 * r, b, lanes))
+        store(target, place, b, add_scaled(vector.state[BETA], v, load(vector.center_rows, 2 * r, b, lanes)))
 
 
-@lazy_vector.read_cells.register(BallVector)
-@outlined_kernel
-def read_cells_ball(vector, cells, target):
-    for o in range(len(cells)):
-        c = np.int64(cells[o])
-        add_up_cell(vector, c)
-        v = vector.cells[c, 0] - vector.state[S] * slope_cell(vector, c)
-        target[o] = vector.center_cells[c, 0] + vector.state[BETA] * v
+@reading.read_cell.register(BallVector)
+def read_cell_ball(vector, c):
+    add_up_cell(vector, c)
+    v = vector.cells[c, 0] - vector.state[S] * slope_cell(vector, c)
+    return vector.center_cells[c, 0] + vector.state[BETA] * v
 
 
 @noalloc_kernel
@@ -138,12 +132,16 @@ def add_products(vector, support, i, sign, n_contexts, lanes):
     vector.state[V_D] += sign * v_d
 
 
+turning.turn_row.register(BallVector)(lazy_vector.turn_row_stored)
+turning.turn_cell.register(BallVector)(lazy_vector.turn_cell_stored)
+
+
 @lazy_vector.turn.register(BallVector)
 @outlined_kernel
 def turn_ball(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
     if step != 0.0:
         add_products(vector, support, i, -1.0, n_contexts, lanes)
-    turn_stored(vector, support, i, growth, step, change, edge_change, n_contexts, lanes)
+    turn_each(vector, support, i, growth, step, change, edge_change, n_contexts, lanes)
     if step != 0.0:
         add_products(vector, support, i, 1.0, n_contexts, lanes)
 

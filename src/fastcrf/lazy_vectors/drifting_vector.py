@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
-from fastcrf.lazy_vectors.lazy_vector import Places, make_places
+from fastcrf.lazy_vectors import lazy_vector, reading
+from fastcrf.lazy_vectors.lazy_vector import Places, flush_each, make_places
 from fastcrf.simd.lanes import add_scaled, load, scale, store
 
 SMALLEST = 1e-8  # of beta; any value far from underflow works
@@ -39,46 +39,29 @@ def make_drifting(
     return DriftingVector(rows, np.zeros(len(rows) // 2), cells, np.array([1.0, 0.0])), places
 
 
+@reading.read_row.register(DriftingVector)
+def read_row_drifting(vector, r, target, place, lanes):
+    since = vector.stamps[r] - vector.state[1]
+    vector.stamps[r] = vector.state[1]
+    for b in range(0, vector.rows.shape[1], len(lanes)):
+        v = add_scaled(since, load(vector.rows, 2 * r + 1, b, lanes), load(vector.rows, 2 * r, b, lanes))
+        store(vector.rows, 2 * r, b, v)
+        store(target, place, b, scale(vector.state[0], v))
+
+
+@reading.read_cell.register(DriftingVector)
+def read_cell_drifting(vector, c):
+    v = vector.cells[c, 0] - (vector.state[1] - vector.cells[c, 2]) * vector.cells[c, 1]
+    vector.cells[c, 0] = v
+    vector.cells[c, 2] = vector.state[1]
+    return vector.state[0] * v
+
+
 @lazy_vector.flush.register(DriftingVector)
 @outlined_kernel
 def flush_drifting(vector, lanes):
-    beta, S = vector.state[0], vector.state[1]
-    for r in range(len(vector.stamps)):
-        since = vector.stamps[r] - S
-        for b in range(0, vector.rows.shape[1], len(lanes)):
-            v = add_scaled(since, load(vector.rows, 2 * r + 1, b, lanes), load(vector.rows, 2 * r, b, lanes))
-            store(vector.rows, 2 * r, b, scale(beta, v))
-        vector.stamps[r] = 0.0
-    for c in range(len(vector.cells)):
-        vector.cells[c, 0] = beta * (vector.cells[c, 0] - (S - vector.cells[c, 2]) * vector.cells[c, 1])
-        vector.cells[c, 2] = 0.0
+    flush_each(vector, 0.0, lanes)
     vector.state[0], vector.state[1] = 1.0, 0.0
-
-
-@lazy_vector.read_rows.register(DriftingVector)
-@outlined_kernel
-def read_rows_drifting(vector, rows, target, lanes):
-    beta, S = vector.state[0], vector.state[1]
-    for o in range(len(rows)):
-        r = np.int64(rows[o])
-        since = vector.stamps[r] - S
-        vector.stamps[r] = S
-        for b in range(0, vector.rows.shape[1], len(lanes)):
-            v = add_scaled(since, load(vector.rows, 2 * r + 1, b, lanes), load(vector.rows, 2 * r, b, lanes))
-            store(vector.rows, 2 * r, b, v)
-            store(target, o, b, scale(beta, v))
-
-
-@lazy_vector.read_cells.register(DriftingVector)
-@outlined_kernel
-def read_cells_drifting(vector, cells, target):
-    beta, S = vector.state[0], vector.state[1]
-    for o in range(len(cells)):
-        c = cells[o]
-        v = vector.cells[c, 0] - (S - vector.cells[c, 2]) * vector.cells[c, 1]
-        vector.cells[c, 0] = v
-        vector.cells[c, 2] = S
-        target[o] = beta * v
 
 
 @lazy_vector.advance.register(DriftingVector)
@@ -89,4 +72,4 @@ def advance_drifting(vector, shrink, amount, lanes):
         lazy_vector.flush(vector, lanes)
 
 
-lazy_vector.turn.register(DriftingVector)(lazy_vector.turn_stored)
+lazy_vector.turn_as_stored(DriftingVector)

@@ -1,11 +1,12 @@
 """Vectors whose every weight moves at every step, with lazy updates of the weights that a sample reads.
 
 A step is w <- shrink * w - amount * d, optionally followed by a map of each weight by itself. A lazy vector is a
-NamedTuple that stores v and d, and stamps of the last lazy update of each weight. The generic functions below define
-the updates for each type (drifting_vector.py, proximal_vector.py, ball_vector.py). One stamp serves a row, because an
+NamedTuple that stores v and d, and stamps of the last lazy update of each weight. Generic functions define the updates
+for each type (drifting_vector.py, proximal_vector.py, ball_vector.py): those of a block in reading.py and turning.py,
+those of all weights here. One stamp serves a row, because an
 attribute's weights are always read together. v and d of a row are adjacent, and so are v, d and stamp of a cell, so
 that a read waits for one memory location instead of three. With H label contexts (the rows of transitions:
-features/label_contexts.py), all types have
+feature_space/label_contexts.py), all types have
 
     rows    [2 (n_rows + H), Kp]   row 2r is v, row 2r + 1 is d; rows of transitions come last
     stamps  [n_rows + H]           of each row
@@ -20,30 +21,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats, Longs
-from fastcrf.features.layout import Layout
-from fastcrf.features.support import add_prior
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.generic import generic
-from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel
+from fastcrf.lazy_vectors.reading import read_cell, read_row
+from fastcrf.lazy_vectors.turning import turn_attributes, turn_cell, turn_edges, turn_row
 from fastcrf.simd.lanes import add_scaled, keep, load, store
 from fastcrf.simd.widths import aligned_zeros
-
-
-@generic
-def read_rows(vector, rows, target, lanes):  # type: ignore[no-untyped-def]
-    """Apply the lazy updates of `rows` and copy their weights to target. Writes: vector, target.
-
-    Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
-    solvers/sgd/l1/stored_vector.py.
-    """
-
-
-@generic
-def read_cells(vector, cells, target):  # type: ignore[no-untyped-def]
-    """Apply the lazy updates of `cells` and copy their weights to target. Writes: vector, target.
-
-    Implemented in adaptive_vector.py, ball_vector.py, drifting_vector.py, proximal_vector.py, solvers/sgd/asg.py and
-    solvers/sgd/l1/stored_vector.py.
-    """
 
 
 @generic
@@ -52,8 +36,7 @@ def turn(vector, support, i, growth, step, change, edge_change, n_contexts, lane
 
     Writes: vector. `change` is a local table. `gather` must have updated the weights of block i.
 
-    Implemented in adaptive_vector.py, ball_vector.py, lazy_vector.py, solvers/sgd/l1/l1_ball_vector.py and
-    solvers/sgd/l1/sgd_l1.py.
+    Implemented in ball_vector.py and lazy_vector.py.
     """
 
 
@@ -149,43 +132,46 @@ def settle(vector, places, ridge, weights, drift, lanes):
 
 
 @noalloc_kernel
-def gather(vector, support, i, weights, edge_scores, lanes):
-    """Apply the lazy updates of block i and copy its weights, with the prior's. Writes: vector, weights,
-    edge_scores.
-    """
-    read_rows(vector, support.rows[support.row_starts[i] : support.row_starts[i + 1]], weights.rows, lanes)
-    read_cells(vector, support.cells[support.cell_starts[i] : support.cell_starts[i + 1]], weights.cells)
-    read_rows(vector, support.edges, edge_scores, lanes)
-    add_prior(support, i, weights, edge_scores, lanes)
+def flush_each(vector, stamp, lanes):
+    """Read every row and cell into its own place, and set the stamps. Writes: vector."""
+    parts = len(vector.rows) // len(vector.stamps)
+    for r in range(len(vector.stamps)):
+        read_row(vector, r, vector.rows, parts * r, lanes)
+        vector.stamps[r] = stamp
+    for c in range(len(vector.cells)):
+        vector.cells[c, 0] = read_cell(vector, np.uint64(c))
+        vector.cells[c, 2] = stamp
 
 
 @noalloc_kernel
-def turn_row(vector, r, masks, source, place, growth, step, lanes):
-    """Add d += growth * change, w -= step * change, for row r; change = source[place] where the mask is set.
+def turn_each(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
+    """Implement `turn` for any type whose `turn_row` and `turn_cell` are all that happens. Writes: vector."""
+    of_v = step / vector.state[0]
+    turn_attributes(vector, support, i, growth, of_v, change, lanes)
+    turn_edges(vector, support.masks, growth, of_v, edge_change, n_contexts, lanes)
 
-    Writes: vector.
-    """
+
+@inlined_kernel
+def turn_row_stored(vector, r, masks, source, place, growth, step, lanes):
+    """Implement `turn_row` for any type with w = beta v. Writes: vector."""
     W = len(lanes)
     for b in range(0, vector.rows.shape[1], W):
         change = keep(masks[r, b // W], load(source, place, b, lanes))
         store(vector.rows, 2 * r + 1, b, add_scaled(growth, change, load(vector.rows, 2 * r + 1, b, lanes)))
         if step != 0.0:
-            v = add_scaled(-step / vector.state[0], change, load(vector.rows, 2 * r, b, lanes))
+            v = add_scaled(-step, change, load(vector.rows, 2 * r, b, lanes))
             store(vector.rows, 2 * r, b, v)
 
 
-@outlined_kernel
-def turn_stored(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
-    """Implement `turn` for any type with w = v. Writes: vector."""
-    first = support.row_starts[i]
-    for r in range(first, support.row_starts[i + 1]):
-        row = np.int64(support.rows[r])
-        turn_row(vector, row, support.masks, change.rows, r - first, growth, step, lanes)
-    first = support.cell_starts[i]
-    for o in range(first, support.cell_starts[i + 1]):
-        c = support.cells[o]
-        vector.cells[c, 1] += growth * change.cells[o - first]
-        vector.cells[c, 0] -= step / vector.state[0] * change.cells[o - first]
-    transitions = len(vector.stamps) - n_contexts
-    for j in range(n_contexts):
-        turn_row(vector, transitions + j, support.masks, edge_change, j, growth, step, lanes)
+@inlined_kernel
+def turn_cell_stored(vector, c, change, growth, step):
+    """Implement `turn_cell` for any type with w = beta v. Writes: vector."""
+    vector.cells[c, 1] += growth * change
+    vector.cells[c, 0] -= step * change
+
+
+def turn_as_stored(*classes: type) -> None:
+    """Register these types for `turn`, `turn_row` and `turn_cell`: w = beta v, and a turn changes v and d alone."""
+    turn.register(*classes)(turn_each)
+    turn_row.register(*classes)(turn_row_stored)
+    turn_cell.register(*classes)(turn_cell_stored)

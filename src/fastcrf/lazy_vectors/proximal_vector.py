@@ -20,11 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading
 from fastcrf.lazy_vectors.drifting_vector import SMALLEST
-from fastcrf.lazy_vectors.lazy_vector import Places, make_places
+from fastcrf.lazy_vectors.lazy_vector import Places, flush_each, make_places
 from fastcrf.simd.lanes import add_scaled, larger, largest, load, multiply, scale, shift, store, zeros
 
 
@@ -48,8 +48,9 @@ def make_proximal(
     return ProximalVector(rows, stamps, cells, state, sums, float(c1)), places
 
 
+@reading.read_row.register(ProximalVector)
 @outlined_kernel
-def update_row(vector, r, target, place, lanes):
+def read_row_proximal(vector, r, target, place, lanes):
     """Apply the deferred steps of row r, and copy its weights to target[place]. Writes: vector, target."""
     first, last, c1 = np.int64(vector.stamps[r]), np.int64(vector.state[1]), vector.c1
     vector.stamps[r] = vector.state[1]
@@ -73,8 +74,9 @@ def update_row(vector, r, target, place, lanes):
         store(target, place, b, scale(vector.state[0], load(vector.rows, 2 * r, b, lanes)))
 
 
+@reading.read_cell.register(ProximalVector)
 @outlined_kernel
-def update_cell(vector, c):
+def read_cell_proximal(vector, c):
     """Apply the deferred steps of cell c; return its weight. Writes: vector."""
     last, c1 = np.int64(vector.state[1]), vector.c1
     v, d, done = vector.cells[c, 0], vector.cells[c, 1], np.int64(vector.cells[c, 2])
@@ -92,27 +94,10 @@ def update_cell(vector, c):
     return vector.state[0] * v
 
 
-@lazy_vector.read_rows.register(ProximalVector)
-def read_rows_proximal(vector, rows, target, lanes):
-    for o in range(len(rows)):
-        update_row(vector, np.int64(rows[o]), target, o, lanes)
-
-
-@lazy_vector.read_cells.register(ProximalVector)
-def read_cells_proximal(vector, cells, target):
-    for o in range(len(cells)):
-        target[o] = update_cell(vector, np.int64(cells[o]))
-
-
 @lazy_vector.flush.register(ProximalVector)
 @outlined_kernel
 def flush_proximal(vector, lanes):
-    for r in range(len(vector.stamps)):
-        update_row(vector, r, vector.rows, 2 * r, lanes)
-        vector.stamps[r] = 0.0
-    for c in range(len(vector.cells)):
-        vector.cells[c, 0] = update_cell(vector, c)
-        vector.cells[c, 2] = 0.0
+    flush_each(vector, 0.0, lanes)
     vector.state[0], vector.state[1] = 1.0, 0.0
 
 
@@ -127,4 +112,4 @@ def advance_proximal(vector, shrink, amount, lanes):
         lazy_vector.flush(vector, lanes)
 
 
-lazy_vector.turn.register(ProximalVector)(lazy_vector.turn_stored)
+lazy_vector.turn_as_stored(ProximalVector)

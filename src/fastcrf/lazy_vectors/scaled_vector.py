@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
-from fastcrf.features.support import add_prior
-from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.feature_space.layout import Layout
+from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.lazy_vectors.reading import read_cell, read_row
+from fastcrf.lazy_vectors.turning import turn_cell, turn_row
 from fastcrf.simd.lanes import add_scaled, keep, load, scale, store
 from fastcrf.simd.vectors import dot
 from fastcrf.simd.widths import aligned_zeros
@@ -75,22 +76,16 @@ def collect_weights(weights, place, n_row_slots, rows, cells, factor):
         weights[f] = factor * (rows[place[f]] if place[f] < n_row_slots else cells[place[f] - n_row_slots])
 
 
-@outlined_kernel
-def gather_scaled(vector, support, i, weights, edge_scores, n_contexts, lanes):
-    """Copy the weights that sequence i uses, with the prior's. Writes: weights (a local table), edge_scores."""
-    c, Kp, W = vector.factor[0], vector.rows.shape[1], len(lanes)
-    first = support.row_starts[i]
-    for r in range(first, support.row_starts[i + 1]):
-        for b in range(0, Kp, W):
-            store(weights.rows, r - first, b, scale(c, load(vector.rows, support.rows[r], b, lanes)))
-    first = support.cell_starts[i]
-    for o in range(first, support.cell_starts[i + 1]):
-        weights.cells[o - first] = c * vector.cells[support.cells[o]]
-    transitions = len(vector.rows) - n_contexts
-    for j in range(n_contexts):
-        for b in range(0, Kp, W):
-            store(edge_scores, j, b, scale(c, load(vector.rows, transitions + j, b, lanes)))
-    add_prior(support, i, weights, edge_scores, lanes)
+@read_row.register(ScaledVector)
+def read_row_scaled(vector, r, target, place, lanes):
+    factor = vector.factor[0]
+    for b in range(0, vector.rows.shape[1], len(lanes)):
+        store(target, place, b, scale(factor, load(vector.rows, r, b, lanes)))
+
+
+@read_cell.register(ScaledVector)
+def read_cell_scaled(vector, c):
+    return vector.factor[0] * vector.cells[c]
 
 
 @noalloc_kernel
@@ -110,28 +105,15 @@ def fold_factor(factor, values):
         values[f] *= factor
 
 
-@outlined_kernel
-def descend_scaled(vector, support, i, step, change, lanes):
-    """Set w <- w - step * change on the attributes of sequence i; `change` is a local table. Writes: vector."""
-    amount, Kp, W = -step / vector.factor[0], vector.rows.shape[1], len(lanes)
-    first = support.row_starts[i]
-    for r in range(first, support.row_starts[i + 1]):
-        row = support.rows[r]
-        for b in range(0, Kp, W):
-            masked = keep(support.masks[row, b // W], load(change.rows, r - first, b, lanes))
-            store(vector.rows, row, b, add_scaled(amount, masked, load(vector.rows, row, b, lanes)))
-    first = support.cell_starts[i]
-    for o in range(first, support.cell_starts[i + 1]):
-        vector.cells[support.cells[o]] += amount * change.cells[o - first]
+@turn_row.register(ScaledVector)
+def turn_row_scaled(vector, r, masks, source, place, growth, step, lanes):
+    """There is no d for `growth`."""
+    W = len(lanes)
+    for b in range(0, vector.rows.shape[1], W):
+        masked = keep(masks[r, b // W], load(source, place, b, lanes))
+        store(vector.rows, r, b, add_scaled(-step, masked, load(vector.rows, r, b, lanes)))
 
 
-@noalloc_kernel
-def descend_edges_scaled(vector, masks, step, edge_change, n_contexts, lanes):
-    """Set w <- w - step * edge_change on the transitions. Writes: vector."""
-    amount, W = -step / vector.factor[0], len(lanes)
-    transitions = len(vector.rows) - n_contexts
-    for j in range(n_contexts):
-        for b in range(0, vector.rows.shape[1], W):
-            masked = keep(masks[transitions + j, b // W], load(edge_change, j, b, lanes))
-            grown = add_scaled(amount, masked, load(vector.rows, transitions + j, b, lanes))
-            store(vector.rows, transitions + j, b, grown)
+@turn_cell.register(ScaledVector)
+def turn_cell_scaled(vector, c, change, growth, step):
+    vector.cells[c] -= step * change

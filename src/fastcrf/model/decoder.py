@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.constraints.allowed import Allowed, allowed_labels
+from fastcrf.constraints.conflicts import raise_conflict
+from fastcrf.constraints.constraints import constraints_of
+from fastcrf.constraints.rules import Rules, rules_of
 from fastcrf.core.types import Corpus, Floats, Ints
 from fastcrf.data.encoding.encoder import UNKNOWN, Encoder, add_labels
 from fastcrf.data.encoding.input_shapes import pairs_of
@@ -16,9 +20,10 @@ from fastcrf.data.model_file.content import ModelContent
 from fastcrf.decoding.decoder_choice import infer_corpus, log_chances, viterbi
 from fastcrf.decoding.input_checks import check_scores
 from fastcrf.exceptions import DataError
-from fastcrf.features.label_contexts import labels_of
+from fastcrf.feature_space.label_contexts import labels_of
 from fastcrf.system.memory_budget import SMALL, require_memory
 
+OWN = "model"  # the constraints that are saved with the model
 BYTES_IN_A_DICT = 100  # that a float and its place in a dict take
 
 
@@ -30,6 +35,27 @@ class Decoder:
         self.labels, self.features, self.weights = content.labels, content.features, content.weights
         self.encoder = Encoder(content.attributes)
         self.largest_weight = float(np.abs(content.weights).max(initial=0.0))
+        self._latest: tuple[Any, Rules | None] = None, None  # the latest constraints, and their rules
+
+    def allowed(self, corpus: Corpus, constraints: Any = OWN, given: Any = None, check: bool = True) -> Allowed | None:
+        """Return the labels that constraints and given labels allow at each position; None: all.
+
+        With `check`, raise ConstraintError where they leave no label to a position.
+        """
+        if isinstance(constraints, str) and constraints == OWN:
+            constraints = self.content.constraints
+        return allowed_labels(self._rules(constraints_of(constraints)), self.labels, corpus, given, check)
+
+    def _rules(self, constraints: Any) -> Rules | None:
+        """Return the rules of constraints for this model, made once for those that are used again and again."""
+        if constraints is None:
+            return None
+        latest, rules = self._latest
+        if latest is not constraints:
+            names = self.content.attributes.names() if constraints.dictionary else ()
+            rules = rules_of(constraints, self.labels, names)
+            self._latest = constraints, rules
+        return rules
 
     def encode(self, X: Iterable[Iterable[Any]]) -> Corpus:
         """Return the corpus of all sequences, whose scores are finite."""
@@ -49,17 +75,36 @@ class Decoder:
                 raise DataError(f"X[{i}] has {n_tokens} items and y[{i}] has {n_labels} labels; give one per item.")
         return corpus, np.array(path, np.int32)
 
-    def best(self, corpus: Corpus) -> list[Any]:
-        """Return the best label of each position."""
-        return self.names(viterbi(corpus, self.features, self.weights))
+    def best(self, corpus: Corpus, allowed: Allowed | None = None) -> Ints:
+        """Return the id of the best label of each position; raise ConstraintError where no sequence is allowed."""
+        labels = viterbi(corpus, self.features, self.weights, allowed)
+        if allowed is not None:
+            wrong = np.flatnonzero(labels == UNKNOWN)
+            self._check_possible(corpus, allowed, np.searchsorted(corpus.starts, wrong, "right") - 1)
+        return labels
+
+    def _check_possible(self, corpus: Corpus, allowed: Allowed, impossible: Any) -> None:
+        """Raise ConstraintError if there are sequences that nothing is allowed for."""
+        if len(impossible):
+            raise_conflict(allowed, corpus.starts, self.labels, int(impossible[0]))
 
     def names(self, ids: Ints) -> list[Any]:
         """Return the labels of these ids, as they were given in training."""
         return [self.labels[k] for k in ids.tolist()]
 
-    def infer(self, corpus: Corpus) -> tuple[Floats, Floats]:
-        """Return p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N]."""
-        return infer_corpus(corpus, self.features, self.weights)
+    def infer(self, corpus: Corpus, allowed: Allowed | None = None) -> tuple[Floats, Floats]:
+        """Return p(y_t = k | x) of each position, [P, K], and log Z of each sequence, [N], over what is allowed."""
+        probabilities, log_z = infer_corpus(corpus, self.features, self.weights, allowed)
+        if allowed is not None:
+            self._check_possible(corpus, allowed, np.flatnonzero(log_z == -np.inf))
+        return probabilities, log_z
+
+    def log_share(self, corpus: Corpus, allowed: Allowed | None) -> Floats:
+        """Return the log of the probability that all that is allowed has in the whole distribution, [N]."""
+        if allowed is None:
+            return np.zeros(corpus.n_sequences)
+        within, whole = (infer_corpus(corpus, self.features, self.weights, each)[1] for each in (allowed, None))
+        return np.minimum(within - whole, 0.0)
 
     def rows(self, probabilities: Floats) -> list[dict[Any, float]]:
         """Return probabilities [P, K] as dicts by label."""
@@ -68,21 +113,32 @@ class Decoder:
             require_memory(BYTES_IN_A_DICT * probabilities.size, what, "ask for fewer tokens at a time")
         return [dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()]
 
-    def log_chances(self, corpus: Corpus, path: Ints, log_z: Floats) -> Floats:
-        """Return the log of the probability of each sequence's labels, [N]; -inf where one of them is unknown."""
-        known = path != UNKNOWN
-        chances = log_chances(corpus, self.features, self.weights, np.where(known, path, 0).astype(np.int32), log_z)
-        within = np.repeat(np.arange(corpus.n_sequences), np.diff(corpus.starts))
-        chances[within[~known]] = -np.inf
+    def log_chances(self, corpus: Corpus, path: Ints, log_z: Floats, allowed: Allowed | None = None) -> Floats:
+        """Return the log of the probability of each sequence's labels, [N], given its log Z.
+
+        It is -inf where a label is unknown or not allowed.
+        """
+        right, known = path != UNKNOWN, np.where(path != UNKNOWN, path, 0).astype(np.int32)
+        if allowed is not None:
+            right &= allowed.keeps(known, corpus.starts)
+        wrong = np.unique(np.repeat(np.arange(corpus.n_sequences), np.diff(corpus.starts))[~right])
+        log_z = log_z.copy()
+        log_z[wrong] = 0.0
+        chances = log_chances(corpus, self.features, self.weights, known, log_z, allowed)
+        chances[wrong] = -np.inf
         return chances
 
-    def span_chances(self, corpus: Corpus, path: Ints, spans: Sequence[Sequence[tuple[int, int]]]) -> list[list[float]]:
+    def span_chances(
+        self, corpus: Corpus, path: Ints, spans: Sequence[Sequence[tuple[int, int]]], allowed: Allowed | None = None
+    ) -> list[list[float]]:
         """Return the probability of the labels of each span; 0.0 where one of them is unknown."""
         from fastcrf.decoding.plain_decoder import span_probabilities
 
         check_spans(corpus, spans)
+        if allowed is not None:
+            self.infer(corpus, allowed)  # raises if nothing is allowed
         known = path != UNKNOWN
-        found = span_probabilities(corpus, self.features, self.weights, np.where(known, path, 0), spans)
+        found = span_probabilities(corpus, self.features, self.weights, np.where(known, path, 0), spans, allowed)
         for start, wanted, chances in zip(corpus.starts.tolist(), spans, found, strict=False):
             for k, (first, last) in enumerate(wanted):
                 if not known[start + first : start + last].all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from fastcrf.constraints.constraints import Constraints, constraints_of
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.model_file.content import ModelContent
@@ -33,6 +34,8 @@ class Model(Predictor):
         How the model was trained: the parameters and the outcome, as far as JSON can hold them.
     input : dict, default={"kind": "items"}
         What the sequences of X consist of: items, columns of a file, or rows for a template.
+    constraints : Constraints, default=None
+        Which label sequences are allowed, unless a call says otherwise.
     """
 
     labels: list[Any]
@@ -41,6 +44,7 @@ class Model(Predictor):
     weights: Floats = field(repr=False)
     options: dict[str, Any] = field(default_factory=dict)
     input: dict[str, Any] = field(default_factory=lambda: {"kind": "items"})
+    constraints: Constraints | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         sizes = len(self.labels), len(self.attributes), len(self.weights)
@@ -49,13 +53,16 @@ class Model(Predictor):
             raise ValueError(
                 f"A model of {sizes} labels, attributes and weights needs features for as many, not {expected}."
             )
+        self.constraints = constraints_of(self.constraints)
         self._own_decoder = Decoder(self._content())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(self._content())  # a pickle holds the fields alone
 
     def _content(self) -> ModelContent:
-        return ModelContent(self.labels, self.attributes, self.features, self.weights, self.options, self.input)
+        return ModelContent(
+            self.labels, self.attributes, self.features, self.weights, self.options, self.input, self.constraints
+        )
 
     @property
     def _decoder(self) -> Decoder:

@@ -4,165 +4,27 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from fastcrf.core.types import Floats
 from fastcrf.data.model_file import container
 from fastcrf.data.model_file.content import ModelContent
 from fastcrf.exceptions import ModelFileError
-from fastcrf.model.decoder import Decoder, split
+from fastcrf.model.decoder import Decoder
 from fastcrf.model.formats import bytes_as, bytes_for, content_of
-from fastcrf.model.label_sequences import LabelSequences
+from fastcrf.model.prediction import Prediction
 
 MADE: WeakKeyDictionary[Decoder, dict[str, Any]] = WeakKeyDictionary()  # no part of a pickle, and gone with its model
 
 
-class Predictor:
+class Predictor(Prediction):
     """A trained model, or an estimator that has one."""
-
-    @property
-    @abstractmethod
-    def _decoder(self) -> Decoder:
-        """The decoder of the trained model; an estimator without a model raises NotFittedError."""
 
     @classmethod
     @abstractmethod
     def _holding(cls, content: ModelContent) -> Self:
         """Return an object of the class with a model that was read from a file."""
-
-    def predict(self, X: Iterable[Iterable[Any]]) -> LabelSequences:
-        """Predict the most probable label sequences (Viterbi).
-
-        Parameters
-        ----------
-        X : iterable of sequences
-            Sequences of tokens; a token is a dict or a list of strings, or a raw row where a template makes the
-            attributes. Attributes that training has not seen do not count.
-
-        Returns
-        -------
-        LabelSequences
-            A list with a list of labels per sequence.
-        """
-        corpus = self._decoder.encode(X)
-        return LabelSequences(split(corpus, self._decoder.best(corpus)))
-
-    def predict_single(self, xseq: Iterable[Any]) -> list[Any]:
-        """Predict the most probable labels of one sequence.
-
-        Parameters
-        ----------
-        xseq : iterable of tokens
-            One sequence, as in the X of `predict`.
-
-        Returns
-        -------
-        list
-            A label per token.
-        """
-        decoder = self._decoder
-        return decoder.best(decoder.encode_one(xseq))
-
-    def predict_marginals(self, X: Iterable[Iterable[Any]]) -> list[list[dict[Any, float]]]:
-        """Compute the probability of each label at each token, as dicts. `predict_proba` is faster.
-
-        Parameters
-        ----------
-        X : iterable of sequences
-            As for `predict`.
-
-        Returns
-        -------
-        list of lists of dicts
-            A dict from label to probability per token.
-        """
-        corpus = self._decoder.encode(X)
-        return split(corpus, self._decoder.rows(self._decoder.infer(corpus)[0]))
-
-    def predict_marginals_single(self, xseq: Iterable[Any]) -> list[dict[Any, float]]:
-        """Compute the probability of each label at each token of one sequence.
-
-        Parameters
-        ----------
-        xseq : iterable of tokens
-            One sequence, as in the X of `predict`.
-
-        Returns
-        -------
-        list of dicts
-            A dict from label to probability per token.
-        """
-        decoder = self._decoder
-        return decoder.rows(decoder.infer(decoder.encode_one(xseq))[0])
-
-    def predict_proba(self, X: Iterable[Iterable[Any]]) -> list[Floats]:
-        """Compute the probability of each label at each token, as arrays.
-
-        Parameters
-        ----------
-        X : iterable of sequences
-            As for `predict`.
-
-        Returns
-        -------
-        list of ndarrays of float64
-            An array (n_tokens, n_labels) per sequence, with columns as in `classes_`. They are views of one array:
-            ``np.concatenate(crf.predict_proba(X))`` has a row for every token of X.
-        """
-        corpus = self._decoder.encode(X)
-        return split(corpus, self._decoder.infer(corpus)[0])
-
-    def log_proba(self, X: Iterable[Iterable[Any]], y: Iterable[Iterable[Any]]) -> Floats:
-        """Compute log p(y | x) of each label sequence.
-
-        Parameters
-        ----------
-        X : iterable of sequences
-            As for `predict`.
-        y : iterable of sequences of labels
-            One label per token.
-
-        Returns
-        -------
-        ndarray of float64 of shape (n_sequences,)
-            Logarithms of probabilities; -inf where y has a label that the model does not know.
-
-        Raises
-        ------
-        DataError
-            If X and y differ in length, as a whole or in a sequence.
-        """
-        corpus, path = self._decoder.encode_labeled(X, y)
-        return self._decoder.log_chances(corpus, path, self._decoder.infer(corpus)[1])
-
-    def span_proba(
-        self, X: Iterable[Iterable[Any]], y: Iterable[Iterable[Any]], spans: Sequence[Sequence[tuple[int, int]]]
-    ) -> list[list[float]]:
-        """Compute the probability that all tokens of a span have their labels in y, whatever the others have.
-
-        Parameters
-        ----------
-        X : iterable of sequences
-            As for `predict`.
-        y : iterable of sequences of labels
-            One label per token.
-        spans : sequence of sequences of (int, int)
-            The spans (first, last + 1) of each sequence, counted from 0.
-
-        Returns
-        -------
-        list of lists of float
-            A probability per span; 0.0 where the span has a label that the model does not know.
-
-        Raises
-        ------
-        DataError
-            If X, y and spans differ in length, or a span is empty or not within its sequence.
-        """
-        corpus, path = self._decoder.encode_labeled(X, y)
-        return self._decoder.span_chances(corpus, path, spans)
 
     @property
     def classes_(self) -> list[Any]:

@@ -7,25 +7,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf.decoding.decoder_choice import viterbi
-from fastcrf.model.decoder import Decoder, split
+from fastcrf.model.best_labels import VITERBI, best_labels
+from fastcrf.model.decoder import OWN, Decoder, split
 from fastcrf.model.model import Model
+from fastcrf.model.spans import Span, predicted_spans
 
 
 class Scored(NamedTuple):
-    """The best labels of a sequence, and how sure the model is of them."""
+    """The labels of a sequence, and how sure the model is of them."""
 
     labels: list[Any]
-    probability: float  # of all labels together
-    marginals: list[dict[Any, float]]  # of each label at each position
+    probability: float = 1.0  # of all labels together
+    marginals: list[dict[Any, float]] = []  # noqa: RUF012 (never written) of each label at each position
+    spans: list[Span] = []  # noqa: RUF012
 
 
-def scored(model: Model, X: Iterable[Iterable[Any]]) -> list[Scored]:
-    """Return the best labels of each sequence with their probabilities."""
+def scored(
+    model: Model,
+    X: Iterable[Iterable[Any]],
+    constraints: Any = OWN,
+    given: Any = None,
+    decode: str = VITERBI,
+    max_segments: Any = None,
+) -> list[Scored]:
+    """Return the labels of each sequence with their probabilities, and its segments."""
     decoder: Decoder = model._decoder
     corpus = decoder.encode(X)
-    best = viterbi(corpus, decoder.features, decoder.weights)
-    posterior, log_z = decoder.infer(corpus)
-    chances = np.exp(decoder.log_chances(corpus, best, log_z))
+    allowed = decoder.allowed(corpus, constraints, given)
+    best = best_labels(decoder, corpus, allowed, decode, max_segments)
+    posterior, log_z = decoder.infer(corpus, allowed)
+    chances = np.exp(decoder.log_chances(corpus, best, log_z, allowed))
     labels, marginals = split(corpus, decoder.names(best)), split(corpus, decoder.rows(posterior))
-    return [Scored(*each) for each in zip(labels, chances.tolist(), marginals, strict=True)]
+    spans = predicted_spans(decoder, corpus, allowed, best)
+    return [Scored(*each) for each in zip(labels, chances.tolist(), marginals, spans, strict=True)]

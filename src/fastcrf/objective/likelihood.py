@@ -16,14 +16,21 @@ import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.data.corpus.reordering import reorder
-from fastcrf.features.feature_map import count_gold
-from fastcrf.features.label_contexts import and_for_shorter
-from fastcrf.features.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.feature_map import count_gold
+from fastcrf.feature_space.label_contexts import and_for_shorter
+from fastcrf.feature_space.layout import (
+    Layout,
+    Positions,
+    collect_gradient,
+    expand_weights,
+    make_layout,
+    make_positions,
+)
+from fastcrf.feature_space.transitions import transition_matrix
 from fastcrf.higher_order.any_order import edges_from, lattice_of, tree_of
 from fastcrf.inference.entropy import make_figure_space, sequence_figures
 from fastcrf.inference.expectations import BLOCK, Expected, Sequences, Table, expect, expect_some, log_partitions
-from fastcrf.inference.forward_backward import AnyEdges
+from fastcrf.inference.forward_backward import AnyEdges, AnyLattice
 from fastcrf.simd.vectors import dot
 from fastcrf.simd.widths import aligned_zeros
 
@@ -68,8 +75,7 @@ class Likelihood:
         self.prior = prior
         self.corpus = corpus
         self.features = features
-        self.layout = make_layout(features)
-        self.positions = make_positions(corpus, features, self.layout)
+        self.layout, self.positions = self.arrange(corpus, features)
         self.counts = count_gold(corpus, features)
         self.bounds = balanced_shards(self.positions, self.layout, n_jobs)
         self.n_jobs = len(self.bounds) - 1
@@ -79,11 +85,19 @@ class Likelihood:
         self.shape = features.n_labels, self.lanes  # the last arguments of kernels
         longest = max(BLOCK, int(np.diff(corpus.starts).max(initial=0)))
         self.tree, self.edge_rows = tree_of(self.layout), self.layout.rows_of(features)
-        lattice = self.tree, longest, features.n_labels, self.layout.padded
-        self.lattices = [lattice_of(*lattice) for _ in range(self.n_jobs)]
+        self.lattices = [self.make_lattice(longest) for _ in range(self.n_jobs)]
         self.flat = aligned_zeros(1, self.layout.table_size)[0]
         self.table = split(self.layout, self.flat)
         self._workspace: Workspace | None = None
+
+    def arrange(self, corpus: Corpus, features: FeatureMap) -> tuple[Layout, Positions]:
+        """Arrange features and corpus for kernels."""
+        layout = make_layout(features)
+        return layout, make_positions(corpus, features, layout)
+
+    def make_lattice(self, longest: int) -> AnyLattice:
+        """Allocate the work arrays of a thread."""
+        return lattice_of(self.tree, longest, self.features.n_labels, self.layout.padded)
 
     def value(self, weights: Floats) -> float:
         """Return the loss alone: forward recursions only."""

@@ -9,13 +9,13 @@ from typing import Self
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats
-from fastcrf.features.layout import Layout, Positions
+from fastcrf.feature_space.layout import Layout, Positions
 from fastcrf.objective.blocks import make_blocks
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.merging import Merging, gathered
 from fastcrf.objective.movable import MovablePart, slice_size
 from fastcrf.objective.penalized import Penalized
-from fastcrf.objective.sampled_curvature import SampledCurvature, sampled_curvature
+from fastcrf.objective.sampled.sampled_curvature import SampledCurvature, sampled_curvature
 from fastcrf.objective.single_precision import in_single_precision
 from fastcrf.penalties.regularizer import make_regularizer, sparsity
 from fastcrf.simd.vectors import dot

@@ -11,8 +11,8 @@ import numpy as np
 from fastcrf.certificates.certificate import sparse_bound
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.data.corpus.reordering import partition
-from fastcrf.features.feature_map import occurring_features
-from fastcrf.features.layout import make_layout, make_positions
+from fastcrf.feature_space.feature_map import occurring_features
+from fastcrf.feature_space.layout import make_layout, make_positions
 from fastcrf.objective.blocks import make_blocks
 from fastcrf.objective.capabilities import CAPABILITIES
 from fastcrf.objective.context_products import ContextProducts
@@ -21,7 +21,7 @@ from fastcrf.objective.feature_sums import GroupedCounts, SumGroups, feature_sum
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.movable import MovablePart, slice_size
 from fastcrf.objective.penalized import Penalized
-from fastcrf.objective.sampled_curvature import SampledCurvature, sampled_curvature
+from fastcrf.objective.sampled.sampled_curvature import SampledCurvature, sampled_curvature
 from fastcrf.objective.single_precision import in_single_precision
 from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.penalties.regularizer import check_prior, make_regularizer
@@ -53,17 +53,21 @@ class Problem(Penalized):
             raise ValueError("The corpus is empty: training needs at least one sequence with at least one item.")
         if len(corpus.labels) != corpus.n_positions:
             raise ValueError("The corpus has no gold labels; training needs a label for each item.")
+        check_ids(corpus, features)
         self.regularizer = make_regularizer(c1, c2)
         if prior is not None:
             check_prior(c1, c2)
             check_weights(prior, features)
         self.prior = prior
-        self.likelihood = Likelihood(corpus, features, n_jobs, prior)
         self.corpus = corpus
         self.features = features
+        self.likelihood = self.make_likelihood(n_jobs)
         self._sum_groups: SumGroups | None = None
         self._parts: dict[tuple[bool, tuple[int, int] | None], MovablePart] = {}
         self.asked_to_stop: Callable[[], bool] = lambda: False  # set by the caller of the solver; long epochs check it
+
+    def make_likelihood(self, n_jobs: int) -> Likelihood:
+        return Likelihood(self.corpus, self.features, n_jobs, self.prior)
 
     @property
     def n_sequences(self) -> int:
@@ -204,3 +208,17 @@ def check_weights(weights: Floats, features: FeatureMap) -> None:
         raise ValueError(f"The prior has the shape {weights.shape}, but there are {features.n_weights} weights.")
     if not np.isfinite(weights).all():
         raise ValueError("The prior holds a weight that is not finite; use another model.")
+
+
+def check_ids(corpus: Corpus, features: FeatureMap) -> None:
+    """Raise `ValueError` unless all ids have a place in the arrays of kernels, which do not check them."""
+    for name, ids, number in (
+        ("attribute", corpus.attributes, features.n_attributes),
+        ("label", corpus.labels, features.n_labels),
+    ):
+        least, most = int(ids.min(initial=0)), int(ids.max(initial=-1))
+        if least < 0 or most >= number:
+            raise ValueError(
+                f"The corpus has the {name} id {least if least < 0 else most}, but training needs ids from 0 to "
+                f"{number - 1}; encode the corpus for training, not with the vocabulary of another model."
+            )

@@ -40,7 +40,7 @@ class Curve:
     penalty: Penalty | None = None
 
 
-OPTIMUM = Curve("F*", "lbfgs", {"pairs": 20}, limits=Limits(tol=1e-9, passes=1000.0))  # what distances are taken from
+OPTIMUM = Curve("F*", "lbfgs", {"pairs": 20}, limits=Limits(tol=1e-8, passes=600.0))  # what distances are taken from
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fastcrf.lab.tables import table
 from fastcrf.papers.item import Item, Paper
-from fastcrf.papers.page import count, verdicts_of, view_of, write_paper
+from fastcrf.papers.page import count, cpu_hours, records_of, verdicts_of, view_of, write_paper
 from fastcrf.system.atomic_write import replace_file
 
 EXAMPLE = "schmidt2015/figure-1"
@@ -19,6 +19,7 @@ is printed beside ours.
 - **confirmed**: every comparison that could be made holds, or our mean is near the printed figure;
 - **refuted**: none holds; **undecided**: some hold and some do not, and the page says which;
 - **(partly run)**: some of the comparisons could not be made yet, because sets or curves have not run;
+- **(reduced)**: decided on the first sequences of a set, or of several; the page says how many;
 - **not comparable**: it depends on hardware, data or settings that we do not have; **not run**: no rows yet.
 
 Verdicts are computed from rows by thresholds that stand in `src/fastcrf/papers/experiments`, one file for each paper.
@@ -39,8 +40,22 @@ def write_pages(papers: Iterable[Paper], rows: Path, folder: Path) -> list[Path]
     every = list(papers)
     written = [path for paper in every for path in write_paper(paper, rows, folder)]
     index = folder / "index.md"
-    replace_file(index, ("\n\n".join([HEAD, *(summary(paper, rows) for paper in every)]) + "\n").encode())
+    parts = [HEAD, total(every, rows), *(summary(paper, rows) for paper in every)]
+    replace_file(index, ("\n\n".join(parts) + "\n").encode())
     return [index, *written]
+
+
+def total(papers: Iterable[Paper], rows: Path) -> str:
+    """One line for each paper: verdicts of all its items, runs and CPU time."""
+    lines = ["| paper | items | verdicts | runs | CPU hours |", "|---|--:|---|--:|--:|"]
+    for paper in papers:
+        verdicts = [verdict for item in paper.items for _, verdict in verdicts_of(item, view_of(item, rows))]
+        own = records_of(paper, rows)
+        lines.append(
+            f"| [{paper.title}]({paper.name}.md) | {len(paper.items)} | {count(verdicts)} | {len(own)} | "
+            f"{cpu_hours(own):.2f} |"
+        )
+    return "\n".join(lines)
 
 
 def summary(paper: Paper, rows: Path) -> str:

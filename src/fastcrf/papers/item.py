@@ -11,18 +11,25 @@ from fastcrf.papers.view import View
 
 
 class Verdict(NamedTuple):
-    """A word of WORDS, and why. partly: whether some comparisons could not be made, because runs are missing."""
+    """A word of WORDS, and why.
+
+    partly: whether some comparisons could not be made, because runs are missing; reduced: whether sets were, to their
+    first sequences.
+    """
 
     word: str
     why: str = ""
     partly: bool = False
+    reduced: bool = False
 
     def __str__(self) -> str:
-        return f"{self.word} (partly run)" if self.partly else self.word
+        details = ["partly run"] * self.partly + ["reduced"] * (self.reduced and self.word in DECIDED)
+        return f"{self.word} ({', '.join(details)})" if details else self.word
 
 
 CONFIRMED, REFUTED, UNDECIDED = "confirmed", "refuted", "undecided"
 NOT_COMPARABLE, NOT_RUN = "not comparable", "not run"
+DECIDED = (CONFIRMED, REFUTED, UNDECIDED)
 WORDS = (CONFIRMED, REFUTED, UNDECIDED, NOT_COMPARABLE, NOT_RUN)
 
 
@@ -40,10 +47,11 @@ class Quantity(NamedTuple):
     near: float | None = None
     absolute: bool = False
 
-    def judge(self, found: list[float]) -> Verdict:
+    def judge(self, found: list[float], reduced: bool = False) -> Verdict:
+        """reduced: ours are of a part of the paper's data."""
         if not found:
             return Verdict(NOT_RUN)
-        if self.near is None or self.printed is None:
+        if self.near is None or self.printed is None or reduced:
             return Verdict(NOT_COMPARABLE)
         off = abs(sum(found) / len(found) - self.printed)
         return Verdict(CONFIRMED if off <= self.near * (1.0 if self.absolute else abs(self.printed)) else REFUTED)

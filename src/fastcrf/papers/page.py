@@ -8,8 +8,8 @@ from statistics import mean
 
 from fastcrf.papers.experiment import OPTIMUM, Study
 from fastcrf.papers.figure import draw
-from fastcrf.papers.item import NOT_RUN, WORDS, Item, Paper, Verdict
-from fastcrf.papers.records import Book, Record
+from fastcrf.papers.item import NOT_RUN, WORDS, Claim, Item, Paper, Quantity, Verdict
+from fastcrf.papers.records import Book, Record, whole_of
 from fastcrf.papers.runs import PROBE, is_older
 from fastcrf.papers.substitutes import SETS
 from fastcrf.papers.view import View
@@ -24,8 +24,21 @@ def view_of(item: Item, rows: Path) -> View:
 
 def verdicts_of(item: Item, view: View) -> list[tuple[str, Verdict]]:
     """What is judged, in the order of the page: quantities, then claims."""
-    quantities = [(quantity.label, quantity.judge(known(quantity.measure(view)))) for quantity in item.quantities]
-    return [*quantities, *((claim.sentence, claim.judge(view)) for claim in item.claims)]
+    quantities = [(quantity.label, judged_quantity(quantity, view)[1]) for quantity in item.quantities]
+    return [*quantities, *((claim.sentence, judged_claim(claim, view)) for claim in item.claims)]
+
+
+def judged_quantity(quantity: Quantity, view: View) -> tuple[list[float], Verdict]:
+    """Ours, and the verdict, which knows whether the sets that it looked at were reduced."""
+    view.touched.clear()
+    found = known(quantity.measure(view))
+    return found, quantity.judge(found, bool(view.touched & view.reduced().keys()))
+
+
+def judged_claim(claim: Claim, view: View) -> Verdict:
+    view.touched.clear()
+    verdict = claim.judge(view)
+    return verdict._replace(reduced=bool(view.touched & view.reduced().keys()))
 
 
 def known(values: Iterable[float]) -> list[float]:
@@ -72,6 +85,9 @@ def section(item: Item, view: View, image: str | None) -> str:
     parts = [f"## {item.title}", f"Paper: {item.says}"]
     if item.differs:
         parts.append(f"Ours: {item.differs}")
+    for name, number in view.reduced().items():
+        again = f"`fastcrf papers run {item.name} --sets {name} --first {number}`"
+        parts.append(f"**Reduced**: `{name}` is run on its first {number:,} training sequences: {again}.")
     if image:
         parts.append(f"![{item.title}](figures/{image})")
     if item.quantities:
@@ -86,11 +102,9 @@ def section(item: Item, view: View, image: str | None) -> str:
 def quantity_table(item: Item, view: View) -> str:
     lines = ["| quantity | paper | ours (mean, range, seeds) | verdict |", "|---|--:|--:|---|"]
     for quantity in item.quantities:
-        found = known(quantity.measure(view))
+        found, verdict = judged_quantity(quantity, view)
         printed = "not printed" if quantity.printed is None else format(quantity.printed, quantity.form)
-        lines.append(
-            f"| {quantity.label} | {printed} | {in_short(found, quantity.form)} | {quantity.judge(found).word} |"
-        )
+        lines.append(f"| {quantity.label} | {printed} | {in_short(found, quantity.form)} | {verdict.word} |")
     return "\n".join(lines)
 
 
@@ -106,7 +120,7 @@ def in_short(values: list[float], form: str) -> str:
 def claim_table(item: Item, view: View) -> str:
     lines = ["| claim | verdict | why |", "|---|---|---|"]
     for claim in item.claims:
-        verdict = claim.judge(view)
+        verdict = judged_claim(claim, view)
         why = verdict.why if len(verdict.why) <= SHORTEST else f"{verdict.why[: int(SHORTEST)]} ..."
         lines.append(f"| {claim.sentence} | {verdict} | {why.replace('|', '/')} |")
     return "\n".join(lines)
@@ -117,25 +131,39 @@ def sets_table(paper: Paper, rows: Path) -> str:
     lines = ["## Sets", "| set | data | sequences | our weights | the paper's | differs |", "|---|---|--:|--:|--:|---|"]
     facts = {record["set"]: record["facts"] for record in records_of(paper, rows)}
     for name in dict.fromkeys(name for item in paper.items for study in item.studies for name in study.sets):
-        known_set, own = SETS[name], facts.get(name)
-        ours = f"{own['sequences']:,} | {own['weights']:,}" if own else "- | -"
-        theirs = f"{paper.features[name]:,}" if name in paper.features else "not printed"
-        lines.append(f"| `{name}` | {known_set.title} | {ours} | {theirs} | {known_set.differs} |")
+        known_set, theirs = SETS[name], f"{paper.features[name]:,}" if name in paper.features else "not printed"
+        for part in sorted(each for each in facts if whole_of(each)[0] == name) or [name]:
+            own = facts.get(part)
+            ours = f"{own['sequences']:,} | {own['weights']:,}" if own else "- | -"
+            title = known_set.title if part == name else f"{known_set.title}, its first sequences"
+            lines.append(f"| `{part}` | {title} | {ours} | {theirs} | {known_set.differs} |")
     return lines[0] + "\n\n" + "\n".join(lines[1:])
 
 
 def runs_table(paper: Paper, rows: Path) -> str:
-    """What ran: runs, CPU time, seeds, machine, and whether the code has changed since."""
-    lines = ["## Runs", "| study | runs | CPU minutes | by older sources | machine |", "|---|--:|--:|--:|---|"]
+    """What ran: runs, CPU time, seeds, machine, date, and whether the code has changed since."""
+    head = "| study | runs | most seeds | CPU minutes | by older sources | dates | machine |"
+    lines = ["## Runs", head, "|---|--:|--:|--:|--:|---|---|"]
     for study in studies_of_paper(paper):
         own = Book(rows, study.name).records
-        minutes = sum(record["rows"][-1].get("cpu_seconds", 0.0) for record in own if record["rows"]) / 60.0
-        older = sum(is_older(record) for record in own)
+        seeds = len({record["seed"] for record in own if record["seed"] is not None})
+        numbers = f"{len(own) or NOT_RUN} | {seeds or '-'} | {60.0 * cpu_hours(own):.1f} | {sum(map(is_older, own))}"
+        dates = sorted({record["date"] for record in own if "date" in record})
+        shown = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "-"
         machines = sorted({record["machine"]["processor"] for record in own if record.get("machine")})
-        shown = f"{minutes:.1f} | {older}" if own else "0 | 0"
-        lines.append(f"| `{study.name}` | {len(own) or NOT_RUN} | {shown} | {', '.join(machines)} |")
+        lines.append(f"| `{study.name}` | {numbers} | {shown} | {', '.join(machines)} |")
+    every = records_of(paper, rows)
+    total = (
+        f"{len(every)} runs, {cpu_hours(every):.2f} hours of CPU time in solvers; measuring and scoring come on top. "
+        "The machine was shared: its CPU seconds are robust against that, its wall seconds are not."
+    )
     chosen = chosen_options(paper, rows)
-    return lines[0] + "\n\n" + "\n".join(lines[1:]) + (f"\n\n{chosen}" if chosen else "")
+    return "\n\n".join(part for part in (lines[0], "\n".join(lines[1:]), total if every else "", chosen) if part)
+
+
+def cpu_hours(records: Iterable[Record]) -> float:
+    """What solvers spent, without measuring."""
+    return sum(record["rows"][-1].get("cpu_seconds", 0.0) for record in records if record["rows"]) / 3600.0
 
 
 def chosen_options(paper: Paper, rows: Path) -> str:
@@ -145,11 +173,11 @@ def chosen_options(paper: Paper, rows: Path) -> str:
         view = View((study,), {study.name: Book(rows, study.name)})
         for name in study.sets:
             for curve in study.on(name):
-                runs = view.runs(name, curve.label) if curve.etas else []
+                runs, part = view.runs(name, curve.label) if curve.etas else [], view.parts[name]
                 if runs:
-                    tried = {str(record["options"]) for record in view.records() if is_of(record, name, curve.label)}
+                    tried = {str(each["options"]) for each in view.records() if is_of(each, part, curve.label)}
                     options = ", ".join(f"{key} {value}" for key, value in runs[0]["options"].items())
-                    lines.append(f"| `{study.name}` | `{name}` | {curve.label} | {options} | {len(tried)} |")
+                    lines.append(f"| `{study.name}` | `{part}` | {curve.label} | {options} | {len(tried)} |")
     return (
         "\n".join(["| study | set | curve | best options | tried |", "|---|---|---|---|--:|", *lines]) if lines else ""
     )

@@ -17,7 +17,7 @@ from fastcrf.lab.store import plain
 from fastcrf.system.atomic_write import replace_file
 
 Record = dict[str, Any]
-Key = tuple[str, float, float, str, str, int | None]  # set, c1, c2, curve, options, seed
+Key = tuple[str, float, float, str, str, int | None]  # set or part of it, c1, c2, curve, options, seed
 
 COLUMNS = ("step", "passes", "seconds", "cpu_seconds", "objective", "relative_gap")
 DIGITS = 12  # of an objective, whose distance to the optimum is small; of everything else, half
@@ -45,6 +45,17 @@ class Book:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(self.path, gzip.compress(text.encode(), mtime=0))
         self.newest = {key_of(each): each for each in self.records}
+
+
+def part_of(name: str, first: int | None) -> str:
+    """The name of the first sequences of a set; of the whole set, if there is no number."""
+    return name if first is None else f"{name}[:{first}]"
+
+
+def whole_of(part: str) -> tuple[str, int | None]:
+    """A set, and how many of its sequences a name stands for; None: all."""
+    name, _, number = part.partition("[:")
+    return name, int(number.removesuffix("]")) if number else None
 
 
 def key_of(record: Record) -> Key:

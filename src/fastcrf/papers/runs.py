@@ -19,9 +19,10 @@ from fastcrf.lab.machine import code_version, machine_facts
 from fastcrf.lab.runner import Watcher, measure, warm_up
 from fastcrf.papers.choose import Choice, Options
 from fastcrf.papers.experiment import OPTIMUM, Curve, Study
-from fastcrf.papers.records import Book, Record, make_key, short_rows
+from fastcrf.papers.records import Book, Record, make_key, part_of, short_rows, whole_of
 from fastcrf.papers.substitutes import SETS, toy
 from fastcrf.solvers.registry import make, options_of
+from fastcrf.training.progress import Display
 
 HOUR = 3600.0
 PROBE = "probe"
@@ -45,10 +46,12 @@ class Session:
     checkpoints: Path
     seeds: int | None = None
     sets: frozenset[str] = frozenset()  # only these, if there are any
+    first: int | None = None  # train with so many sequences of each set
     until: float = float("inf")  # by time.monotonic: no run begins later
     stale: bool = False
     toy: bool = False
     say: Callable[[str], None] = lambda sentence: None
+    display: Callable[[], Display | None] = lambda: None  # of one run
 
     def __post_init__(self) -> None:
         self.refused: set[str] = set()  # sets that are not at hand
@@ -77,8 +80,8 @@ class Session:
             for name in study.sets:
                 for penalty in study.penalties:
                     for curve in study.to_run(name):
-                        own = curve.penalty or penalty
-                        yield from self.missing_of(Choice(curve, name, own, first_seed(curve), self.toy), seed, book)
+                        own, part = curve.penalty or penalty, part_of(name, self.first)
+                        yield from self.missing_of(Choice(curve, part, own, first_seed(curve), self.toy), seed, book)
 
     def missing_of(self, choice: Choice, seed: int, book: Book) -> Iterator[Wanted]:
         curve = choice.curve
@@ -94,7 +97,7 @@ class Session:
 
     def is_missing(self, wanted: Wanted, book: Book) -> bool:
         key = key_of(wanted)
-        if wanted.set in self.refused or (self.sets and wanted.set not in self.sets):
+        if wanted.set in self.refused or (self.sets and whole_of(wanted.set)[0] not in self.sets):
             return False
         if (book.path.name, key) in self.failed:
             return False
@@ -126,7 +129,7 @@ class Session:
         planned = PlannedRun(Objective(dataset, wanted.penalty), wanted.curve.label, solver, 1, own.marks, own.scores)
         self.warm_up(planned)
         identity = short_hash([*planned.identity, limits])
-        rows, _ = measure(planned, limits, self.checkpoints / f"{identity}.state")
+        rows, _ = measure(planned, limits, self.checkpoints / f"{identity}.state", self.display())
         (self.checkpoints / f"{identity}.state").unlink(missing_ok=True)
         last = rows[-1]
         told = {name: last[name] for name in ("status", "reason", "cpu_share", "peak_mb", "state_mb", "machine")}
@@ -141,6 +144,7 @@ class Session:
             "version": code_version(solver),
             "limits": limits._asdict(),
             "marks": list(own.marks),
+            "date": today(),
             **told,
             "rows": short_rows(rows, own.scores),
         }
@@ -164,17 +168,18 @@ class Session:
                 facts = {"c1": 0.0, "c2": 0.0, "curve": PROBE, "solver": PROBE, "options": {}, "seed": None}
                 book.add(
                     {**described(study, name, dataset), **facts, "key": dataset.fingerprint, "version": None,
-                     "status": "finished", "machine": machine_facts(), "rows": [study.probe(dataset)]}
+                     "status": "finished", "machine": machine_facts(), "date": today(), "rows": [study.probe(dataset)]}
                 )  # fmt: skip
 
-    def load(self, name: str) -> Dataset | None:
+    def load(self, part: str) -> Dataset | None:
         """A set, of which the last one is kept in memory; None, and a sentence, if it is not at hand."""
-        if self.dataset is None or self.dataset[0] != name:
+        if self.dataset is None or self.dataset[0] != part:
             self.dataset = None
+            name, first = whole_of(part)
             try:
-                self.dataset = name, toy(name) if self.toy else SETS[name].load()
+                self.dataset = part, toy(name) if self.toy else SETS[name].load(**({"first": first} if first else {}))
             except (DataError, OSError) as error:
-                self.refused.add(name)
+                self.refused.add(part)
                 self.say(f"Skipped: {error}")
                 return None
         return self.dataset[1]
@@ -189,6 +194,10 @@ class Session:
 def first_seed(curve: Curve) -> int | None:
     """0, or None for a solver that is not stochastic."""
     return 0 if SEED in options_of(curve.solver) else None
+
+
+def today() -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime())
 
 
 def described(study: Study, name: str, dataset: Dataset) -> Record:

@@ -22,13 +22,14 @@ from fastcrf.lab.dataset import Dataset, make_dataset
 WINDOW = range(-2, 3)
 HELD_OUT = 1000  # sentences that Tsuruoka et al. (2009) hold out to choose C
 LONGEST_SUBSTRING = 10
+PART = 200  # sentences of a set for methods whose updates move every weight
 
 
 class Substitute(NamedTuple):
     """A set of an experiment, and how it differs from the paper's."""
 
     title: str
-    load: Callable[[], Dataset]
+    load: Callable[..., Dataset]  # first=N: train with the first N sequences
     differs: str = ""
     letters: bool = False  # its toy is images of digits, not sentences
 
@@ -44,23 +45,31 @@ WORD_PAIRS = ["U05:%x[-1,0]/%x[0,0]", "U06:%x[0,0]/%x[1,0]"]
 CRFPP_CHUNKING = "\n".join([*cells(0, 1, 0), *WORD_PAIRS, *cells(1, 1, 10), *cells(1, 2, 15), *cells(1, 3, 20), "B"])
 
 
-def by_template(min_count: int = 1, share: int = 1, held_out: int = 0) -> Dataset:
-    """CoNLL-2000 with every label for every attribute of the template, as CRF++ has them."""
+def by_template(min_count: int = 1, share: int = 1, held_out: int = 0, first: int | None = None) -> Dataset:
+    """CoNLL-2000 with every label for every attribute of the template, as CRF++ has them; of `first` sentences only."""
     X, y = load("conll2000", return_X_y=True)
     test = load("conll2000", subset="test", return_X_y=True)
     if held_out:
         (X, y), test = (X[held_out:], y[held_out:]), (X[:held_out], y[:held_out])
-    n = len(X) // share
+    n = len(X) // share if first is None else first
     attributes = TemplateAttributes.empty(parse_template(CRFPP_CHUNKING, "crfpp"))
     dense: dict[str, Any] = {"all_states": True, "all_transitions": True}
     return make_dataset("conll2000", X[:n], y[:n], test, attributes=attributes, min_count=min_count, **dense)
 
 
 def from_columns(
-    name: str, features: Callable[[Any], Any], part: str = "test", held_out: int = 0, **options: Any
+    name: str,
+    features: Callable[[Any], Any],
+    part: str = "test",
+    held_out: int = 0,
+    first: int | None = None,
+    **options: Any,
 ) -> Dataset:
-    """A set with a feature function, and a part to score: another one, or the first sentences of the training set."""
-    X, y = load(name, return_X_y=True)
+    """A set with a feature function, and a part to score: another one, or the first sentences of the training set.
+
+    first: train with so many sentences.
+    """
+    X, y = (rows[:first] for rows in load(name, return_X_y=True))
     X_test, y_test = load(name, subset=part, return_X_y=True)
     if held_out:
         X, y, X_test, y_test = X[held_out:], y[held_out:], X[:held_out], y[:held_out]
@@ -118,6 +127,17 @@ SETS: dict[str, Substitute] = {
         "free sample of the Penn Treebank",
         partial(from_columns, "treebank-sample", POS, **ALL),
         differs=NO_WSJ.format("3,000 sentences of its free sample"),
+    ),
+    "conll2000-cut-part": Substitute(
+        "CoNLL-2000, its first 200 sentences", partial(by_template, min_count=3, first=PART)
+    ),
+    "dutch-part": Substitute(
+        "CoNLL-2002 Dutch, its first 200 sentences",
+        partial(from_columns, "conll2002-ned", NER_POS, "testa", first=PART, **ALL),
+    ),
+    "treebank-part": Substitute(
+        "Penn Treebank's sample, its first 200 sentences",
+        partial(from_columns, "treebank-sample", POS, first=PART, **ALL),
     ),
     "conll2000-small": Substitute(
         "CoNLL-2000, CRFsuite's features", partial(from_columns, "conll2000", chunking)

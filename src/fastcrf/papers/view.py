@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from fastcrf.lab.experiment import Penalty
 from fastcrf.papers.choose import Choice
 from fastcrf.papers.experiment import OPTIMUM, Curve, Row, Study
-from fastcrf.papers.records import Book, Record
+from fastcrf.papers.records import Book, Record, whole_of
 from fastcrf.papers.runs import PROBE, first_seed
 
-SLACK = 1e-9
+SLACK = 0.005  # of a mark: a Step within an epoch ends after a whole number of sequences, a little beyond it
 
 
 class View:
@@ -20,6 +20,21 @@ class View:
 
     def __init__(self, studies: Sequence[Study], books: dict[str, Book]) -> None:
         self.studies, self.books = studies, books
+        self.parts = {name: self.part(name) for study in studies for name in study.sets}
+        self.touched: set[str] = set()  # sets of which something was asked
+
+    def part(self, name: str) -> str:
+        """What is shown of a set: the part of it on which most curves were run, the whole set if there are several."""
+        curves: dict[str, set[str]] = {name: set()}
+        for record in self.records():
+            if whole_of(record["set"])[0] == name:
+                curves.setdefault(record["set"], set()).add(record["curve"])
+        return max(curves, key=lambda part: (len(curves[part]), part == name))
+
+    def reduced(self) -> dict[str, int]:
+        """The sets of which only the first sequences are shown, with their numbers."""
+        numbers = {name: whole_of(part)[1] for name, part in self.parts.items()}
+        return {name: number for name, number in numbers.items() if number is not None}
 
     def curves(self, name: str) -> list[Curve]:
         """The curves of a set, in the order of the studies."""
@@ -38,13 +53,15 @@ class View:
 
         c: c1 + c2 of the penalty, where a study has several.
         """
+        self.touched.add(name)
         for study in self.studies:
             curve = next((each for each in study.to_run(name) if each.label == label), None)
             if curve is None or name not in study.sets:
                 continue
             for penalty in study.penalties:
                 asked = c in (None, sum(penalty))
-                found = self.runs_of(study, curve, name, curve.penalty or penalty, rank) if asked else []
+                part, own = self.parts[name], curve.penalty or penalty
+                found = self.runs_of(study, curve, part, own, rank) if asked else []
                 if found:
                     return found
         return []
@@ -100,7 +117,7 @@ class View:
         """A column of each run at its end, or at the last row that has spent no more than `at` passes."""
         found = []
         for record in self.runs(name, label, c, rank):
-            rows = [row for row in record["rows"] if at is None or row["passes"] <= at + SLACK]
+            rows = [row for row in record["rows"] if at is None or row["passes"] <= at * (1.0 + SLACK)]
             if rows and (y in rows[-1] or y in DERIVED):
                 found.append(self.value(name, rows[-1], y, record, c))
         return found
@@ -114,7 +131,8 @@ class View:
 
     def trials(self, name: str, label: str) -> set[str]:
         """The options that ran on a set."""
-        return {str(each["options"]) for each in self.records() if (each["set"], each["curve"]) == (name, label)}
+        asked = self.parts[name], label
+        return {str(each["options"]) for each in self.records() if (each["set"], each["curve"]) == asked}
 
     def value(self, name: str, row: Row, y: str, record: Record, c: float | None = None) -> float:
         """A column of a row, or what is derived of it."""

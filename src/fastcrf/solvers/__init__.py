@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from fastcrf.solvers.sag.saga_nus import SAGANUS as SAGANUS
     from fastcrf.solvers.sag.saga_nus_star import SAGANUSStar as SAGANUSStar
     from fastcrf.solvers.sag.saga_two_samples import SAGATwoSamples as SAGATwoSamples
+    from fastcrf.solvers.sag.sg_nus import SGNUS as SGNUS
     from fastcrf.solvers.sag.svrg.emgd import EMGD as EMGD
     from fastcrf.solvers.sag.svrg.prox_svrg import ProxSVRG as ProxSVRG
     from fastcrf.solvers.sag.svrg.svrg import SVRG as SVRG
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from fastcrf.solvers.sgd.l1.sgd_l1_naive import SGDL1Naive as SGDL1Naive
     from fastcrf.solvers.sgd.l2sgd import L2SGD as L2SGD
     from fastcrf.solvers.sgd.ngd.ngd import NGD as NGD
+    from fastcrf.solvers.sgd.ngd.ngd_batch import NGDBatch as NGDBatch
     from fastcrf.solvers.sgd.pegasos import Pegasos as Pegasos
     from fastcrf.solvers.sgd.sgd import SGD as SGD
     from fastcrf.solvers.sgd.sgd_qn import SGDQN as SGDQN
@@ -91,6 +93,7 @@ __all__ = [
     "SGD",
     "SGDL1",
     "SGDQN",
+    "SGNUS",
     "SMD",
     "SVRG",
     "AcceleratedGradient",
@@ -100,6 +103,7 @@ __all__ = [
     "Auto",
     "ConjugateGradient",
     "Hybrid",
+    "NGDBatch",
     "NewtonCG",
     "NewtonL1",
     "PassiveAggressive",

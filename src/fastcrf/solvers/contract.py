@@ -23,6 +23,8 @@
   runs. The solver itself checks lengths that depend on options, by `fastcrf.core.solver_state.take`.
 * A solver that can resume from its state with other sequences sets `streams = True`. The entry "sampled" of its state
   is then the number of sequences of the epoch that are done, 0 at its end (`fastcrf.fitting.stream`).
+* A solver whose state is also valid for another L2 penalty on the same sequences sets `resumes_with_other_c2 = True`. A
+  regularization path then resumes from it (Schmidt et al. 2015, footnote 1).
 * A Step that takes longer than about a second calls `problem.asked_to_stop()` between slices of its work. If that
   returns True, the solver yields its current weights, with a state that finishes the epoch exactly.
 * `return "sentence"` ends the run: the solver cannot improve further. `raise Diverged("sentence")` ends it as a

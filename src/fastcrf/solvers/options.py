@@ -39,6 +39,12 @@ def seed_of(solver: Seeded) -> int:
     return 0 if solver.seed is None else solver.seed
 
 
+def check_number(solver: str, option: str, value: object) -> None:
+    """Require a finite number."""
+    if not is_number(value):
+        raise OptionError(f"{solver}: {option} must be a finite number; got {option}={value!r}.", solver, option, value)
+
+
 def check_positive(solver: str, option: str, value: object) -> None:
     """Require a finite number above zero."""
     if not is_number(value) or value <= 0.0:  # type: ignore[operator]

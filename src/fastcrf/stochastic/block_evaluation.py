@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastcrf.inference.edges import refresh_edges
 from fastcrf.inference.expectations import score_block
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
-from fastcrf.lazy_vectors.lazy_vector import gather
+from fastcrf.lazy_vectors.reading import gather
 from fastcrf.objective.blocks import infer_block
 from fastcrf.simd.rows import copy_rows
 

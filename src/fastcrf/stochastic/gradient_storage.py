@@ -23,16 +23,17 @@ import numpy as np
 from fastcrf.inference.expectations import Table
 from fastcrf.objective.blocks import Blocks
 from fastcrf.simd.widths import aligned_zeros
-from fastcrf.stochastic.stored_gradients import ByAttribute, Marginals, Mixed
+from fastcrf.stochastic.stored_gradients import ByAttribute, Marginals, Mixed, Unstored
 from fastcrf.system.memory_budget import physical_memory
 
 FORMS = ("mixed", "marginals", "sparse", "naive")
 WORTHWHILE = 1e6  # bytes to save before "auto" leaves `mixed`, because each format adds compile time once
 PRECISIONS = {"double": np.float64, "single": np.float32}
+UNSTORED = "unstored"  # for steps that use the new gradient alone
 STORED = ("nodes", "rows", "cells", "edges")  # stored between two samples; other fields are work arrays
 GIGABYTE = 1e9
 
-StoredGradients = Mixed | Marginals | ByAttribute
+StoredGradients = Mixed | Marginals | ByAttribute | Unstored
 
 
 def stored_shapes(blocks: Blocks) -> dict[str, dict[str, tuple[int, ...]]]:
@@ -70,15 +71,17 @@ def choose_form(blocks: Blocks) -> str:
 
 def make_gradients(blocks: Blocks, form: str, precision: str) -> StoredGradients:
     """Return gradients of zero; `form` may be "auto": see `choose_form`."""
+    n_rows, n_cells, longest = blocks.widest
+    Kp = blocks.layout.padded
+    change, edge_change = Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)), aligned_zeros(*blocks.layout.edge_shape)
+    if form == UNSTORED:
+        return Unstored(change, edge_change)
     if form == "auto":
         form = choose_form(blocks)
     if form not in forms_of(blocks):
         forms = ", ".join(forms_of(blocks))
         raise ValueError(f"storage={form!r} requires a chain of order 1; use {forms}, or order=1.")
     stored = make_stored(blocks, form, precision)
-    n_rows, n_cells, longest = blocks.widest
-    Kp = blocks.layout.padded
-    change, edge_change = Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)), aligned_zeros(*blocks.layout.edge_shape)
     if form in ("sparse", "naive"):
         return ByAttribute(**stored, change=change, edge_change=edge_change, dense=form == "naive")
     nodes, edges, node_change = stored["nodes"], stored["edges"], aligned_zeros(longest, Kp)

@@ -12,15 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats
-from fastcrf.inference.edges import refresh_edges
-from fastcrf.inference.expectations import Table, score_block
+from fastcrf.inference.expectations import Table
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
-from fastcrf.lazy_vectors.scaled_vector import ScaledVector, gather_scaled, load_scaled, make_scaled
+from fastcrf.lazy_vectors.scaled_vector import ScaledVector, load_scaled, make_scaled
 from fastcrf.objective.blocks import Workspace, collect_change, infer_block, make_workspace
 from fastcrf.objective.movable import MovablePart
 from fastcrf.simd.lanes import add_scaled, load, store
 from fastcrf.simd.rows import copy_rows
 from fastcrf.simd.widths import aligned_zeros
+from fastcrf.stochastic.block_evaluation import score_current
 from fastcrf.stochastic.stored_gradients import exchange, recursions
 
 
@@ -75,13 +75,8 @@ def exchange_recomputed(gradients, blocks, i, growth, space, lanes):
 @outlined_kernel
 def evaluate_snapshot(gradients, blocks, i, lanes):
     """Compute the residuals of block i at w~. Writes: gradients.space."""
-    bounds, K, space = blocks.chains.bounds, blocks.layout.n_labels, gradients.space
-    gather_scaled(
-        gradients.snapshot, blocks.support, i, space.weights, space.edges.scores, blocks.layout.n_contexts, lanes
-    )
-    bias, scores = space.lattice.bias, space.lattice.scores
-    score_block(blocks.local, space.weights, bias, bounds[i], bounds[i + 1], scores, lanes)
-    infer_block(blocks.chains, i, refresh_edges(space.edges, K, bias, lanes), space, K, lanes)
+    edges = score_current(blocks, i, gradients.snapshot, gradients.space, lanes)
+    infer_block(blocks.chains, i, edges, gradients.space, blocks.layout.n_labels, lanes)
 
 
 @noalloc_kernel

@@ -18,7 +18,7 @@ from fastcrf.jit.generic import generic
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 from fastcrf.objective.blocks import collect_change
 from fastcrf.simd.lanes import add, add_scaled, load, store
-from fastcrf.simd.rows import add_rows, clear_rows
+from fastcrf.simd.rows import add_rows, clear_rows, copy_rows
 
 
 @generic
@@ -76,7 +76,14 @@ class ByAttribute(NamedTuple):
     dense: bool  # whether all rows and cells are stored
 
 
-@recursions.register(Mixed, Marginals, ByAttribute)
+class Unstored(NamedTuple):
+    """No stored gradients: all of them stay zero, and a change is the new gradient itself."""
+
+    change: Table  # local: by attribute
+    edge_change: np.ndarray  # [H, Kp]
+
+
+@recursions.register(Mixed, Marginals, ByAttribute, Unstored)
 def no_recursions(gradients):
     return 0
 
@@ -122,6 +129,13 @@ def exchange_by_attribute(gradients, blocks, i, growth, space, lanes):
         place = i * layout.n_cells + support.cells[c] if gradients.dense else c
         change.cells[c - first] = exchange_number(change.cells[c - first], gradients.cells, place, growth)
     exchange_edges(gradients, blocks, i, growth, space, lanes)
+
+
+@exchange.register(Unstored)
+@outlined_kernel
+def exchange_nothing(gradients, blocks, i, growth, space, lanes):
+    collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, space.lattice.scores, gradients.change, lanes)
+    copy_rows(space.edge_sums, gradients.edge_change, blocks.layout.n_contexts, lanes)
 
 
 @noalloc_kernel

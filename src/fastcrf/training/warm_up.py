@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
 
+from fastcrf.constrained_training.problem import ConstrainedProblem
 from fastcrf.core.types import NOTHING, Corpus
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem
@@ -27,19 +28,27 @@ def warm_up(problem: Problem | MergedProblem, solver: Solver) -> None:
     """Run briefly on the first two sequences, to compile the kernels that the solver needs.
 
     A process does this once for each key: the solver, its options that are strings and which of the others are 0 (they
-    choose kernels, other numbers do not), whether there is an L1 penalty (which has kernels of its own), the lane width
-    and the order of the chain.
+    choose kernels, other numbers do not), whether there is an L1 penalty (which has kernels of its own), the lane
+    width, the order of the chain and whether it is constrained.
     """
     if isinstance(solver, Policy):  # a few sequences must lead to the same choices as the real run
         solver = solver.decided(problem)
     options = dataclasses.astuple(solver)  # type: ignore[call-overload]
     words = (value if isinstance(value, str) else bool(value) for value in options)
-    key = solver.name, *words, problem.c1 > 0.0, problem.likelihood.layout.width, problem.features.order
+    of_chain = problem.likelihood.layout.width, problem.features.order, type(problem.likelihood)
+    key = solver.name, *words, problem.c1 > 0.0, *of_chain
     if key in WARM:
         return
     WARM.add(key)
+    run_briefly(small_problem(problem), solver)
+
+
+def small_problem(problem: Problem | MergedProblem) -> Problem:
+    """Return the problem of the first sequences."""
+    if isinstance(problem, ConstrainedProblem):
+        return problem.first_sequences(SEQUENCES)
     small = first_sequences(problem.corpus, SEQUENCES)
-    run_briefly(Problem(small, problem.features, problem.c1, problem.c2, problem.n_jobs), solver)
+    return Problem(small, problem.features, problem.c1, problem.c2, problem.n_jobs)
 
 
 def run_briefly(problem: Problem, solver: Solver, watch: Mapping[str, Score] = NOTHING) -> None:

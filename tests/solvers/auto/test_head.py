@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.auto import head as heads
 from fastcrf.solvers.auto.auto import Auto

@@ -10,6 +10,7 @@ from fastcrf.solvers.sag.sag_nus_star import SAGNUSStar
 from fastcrf.solvers.sag.saga import SAGA
 from fastcrf.solvers.sag.saga_nus import SAGANUS
 from fastcrf.solvers.sag.saga_nus_star import SAGANUSStar
+from fastcrf.solvers.sag.sg_nus import SGNUS
 from fastcrf.stochastic.sampling import epoch_uniforms, first_order
 from reference import dense_sag, schmidt2015
 from reference.random_corpora import learnable_corpus, random_corpus, random_features
@@ -113,6 +114,23 @@ def test_saga_nus_equals_its_dense_reference_for_the_same_samples(c2):
     n = problem.n_sequences
     twin = dense_sag.sag_nus(problem.corpus, problem.features, 2 * c2 / n, draws(7, 8), first_order(7, n), saga=True)
     assert_epochs_agree(problem, SAGANUS(seed=7), twin, 8)
+
+
+@pytest.mark.parametrize("c2", [0.0, 0.3])
+@pytest.mark.parametrize("skipping", [True, False])
+def test_sg_nus_equals_its_dense_twin_and_stores_no_gradient(c2, skipping):
+    problem, n = small_problem(c2, values=True, weights=True), len(LENGTHS)
+    twin = list(dense_sag.sg_nus(problem.corpus, problem.features, 2 * c2 / n, draws(7, 8), 0.2, skipping))
+    steps = SGNUS(eta=0.2, seed=7, skipping=skipping).iterate(problem, np.zeros(problem.n_weights))
+    passes = next(steps).passes
+    for epoch in range(8):
+        step = next(steps)
+        w, constants, evaluations = twin[(epoch + 1) * n - 1]
+        passes += step.passes
+        np.testing.assert_allclose(step.weights, w, rtol=1e-10, atol=1e-12)
+        assert passes * n == pytest.approx(evaluations)
+    np.testing.assert_allclose(step.state["estimates"], constants, rtol=1e-10)
+    assert not step.state.keys() & {"nodes", "edges", "rows", "cells", "snapshot"}
 
 
 @pytest.mark.parametrize("solver", [SAG(), SAGNUS(), SAGNUSStar(), SAGA(), SAGANUS(), SAGANUSStar()])

@@ -34,7 +34,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Compare these of `fastcrf solvers`, or all.  [default: the usual ones]",
+            help="Compare these solvers, crfsuite, or all.  [default: the usual ones]",
             rich_help_panel=ALGORITHM,
         ),
     ] = None,
@@ -95,7 +95,8 @@ def compare(
     shows which solver was the first to reach each gap. Finished runs are kept: a repeated command trains nothing, and
     an interrupted run continues where it stopped.
 
-    A solver may have options, as in sgd:batch_size=10:schedule=sqrt.
+    A solver may have options, as in sgd:batch_size=10:schedule=sqrt. crfsuite is CRFsuite's L-BFGS on the same
+    objective; the default includes it where python-crfsuite is installed.
 
     Examples:
 
@@ -106,7 +107,7 @@ def compare(
     fastcrf compare conll2000 ocr-letters --c1 1 --c2 0 --solvers owlqn --json
     """
     from fastcrf.cli.data_files import training_files
-    from fastcrf.cli.options.solver_options import listed_solvers, read_solver
+    from fastcrf.cli.options.solver_options import listed_competitors, read_competitor
     from fastcrf.data.files.destinations import check_apart
     from fastcrf.lab.drawing.figures import check_figure, save_figure
     from fastcrf.lab.experiment import Experiment, Penalty
@@ -125,7 +126,7 @@ def compare(
     for path in filter(None, (figure, rows)):
         check_replaceable(path)
     penalty = Penalty(c1, c2)
-    chosen = dict(map(read_solver, listed_solvers(solvers, *penalty)))
+    chosen = dict(map(read_competitor, listed_competitors(solvers, *penalty)))
     limits = Limits(tol, max_passes, max_seconds)
     limits.rules()  # which checks them before anything is read
     folder = usable_cache(cache)
@@ -212,4 +213,4 @@ def watcher(quiet: bool) -> Watcher:
     from fastcrf.lab.runner import NOBODY, Watcher
     from fastcrf.training.progress import Progress
 
-    return NOBODY if quiet else Watcher(lambda sentence: typer.echo(sentence, err=True), lambda: Progress(interval=5.0))
+    return NOBODY if quiet else Watcher(lambda sentence: typer.echo(sentence, err=True), Progress)

@@ -46,6 +46,7 @@ def run(
     toy: Toy = False,
     seeds: Annotated[int | None, typer.Option(help="Run at most this many seeds.", min=1)] = None,
     sets: Annotated[str | None, typer.Option(metavar="A,B,...", help="Run on these sets only.")] = None,
+    first: Annotated[int | None, typer.Option(metavar="N", help="Train on the first N sequences only.", min=1)] = None,
     hours: Annotated[float | None, typer.Option(help="Begin no run after this many hours.")] = None,
     stale: Annotated[bool, typer.Option("--stale", help="Repeat runs whose sources have changed.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
@@ -53,7 +54,7 @@ def run(
     """Run what an item needs and is not on disk yet.
 
     Runs are kept one by one: a command that was killed continues where it stopped. Items share runs. FASTCRF_DATA names
-    the folder of the corpora; what is not there is skipped.
+    the folder of the corpora; what is not there is skipped. Pages name the part of a set that --first has left.
 
     Examples:
 
@@ -64,6 +65,7 @@ def run(
     from fastcrf.papers.catalog import find_items, studies_of
     from fastcrf.papers.runs import HOUR, Session
     from fastcrf.system.cache_folder import lab_folder
+    from fastcrf.training.progress import Progress
 
     studies = studies_of(find_items(items))
     session = Session(
@@ -71,10 +73,12 @@ def run(
         lab_folder() / "papers-checkpoints",
         seeds=seeds,
         sets=frozenset(sets.split(",") if sets else ()),
+        first=first,
         until=float("inf") if hours is None else time.monotonic() + hours * HOUR,
         stale=stale,
         toy=toy,
         say=(lambda sentence: None) if quiet else (lambda sentence: typer.echo(sentence, err=True)),
+        display=(lambda: None) if quiet else Progress,
     )
     for study in studies:
         session.run(study.toy() if toy else study)

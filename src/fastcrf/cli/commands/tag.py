@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 from fastcrf.cli.command_errors import refuse, tell
@@ -36,6 +37,28 @@ def tag(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON object for each sequence instead of columns.")
     ] = False,
+    spans: Annotated[
+        bool, typer.Option("--spans", help="Print a line for each segment, with its place and probability.")
+    ] = False,
+    constraints: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Allow what a scheme (BIO, IOB1, BIOES, BILOU) or a JSON file allows; none.",
+            rich_help_panel="Labels",
+        ),
+    ] = "model",
+    given: Annotated[
+        bool,
+        typer.Option("--given", help="Keep the labels of the last column; ? is unknown.", rich_help_panel="Labels"),
+    ] = False,
+    decode: Annotated[
+        str,
+        typer.Option(metavar="WAY", help="Choose labels by viterbi, marginal or mbr.", rich_help_panel="Labels"),
+    ] = "viterbi",
+    max_segments: Annotated[
+        int | None, typer.Option(help="Find at most this many segments of each type.", rich_help_panel="Labels")
+    ] = None,
     items: Annotated[
         bool, typer.Option("--items", help="Read DATA as item files in CRFsuite's format.", rich_help_panel="Data")
     ] = False,
@@ -80,7 +103,8 @@ def tag(
     of labels, it is kept. A wrong line is reported with its file and number, and nothing is written. For an item
     file only the labels are printed. --scores puts a line such as "# 0.912345" before each sequence. --json prints a
     line for each sequence: its tokens, its labels and their probabilities, and the spans that the labels mark with
-    theirs. Several files are written one after another or, with --folder, each to a file of its own; these are
+    theirs, which --spans prints alone. Constraints that are saved in the model apply unless --constraints says
+    otherwise. Several files are written one after another or, with --folder, each to a file of its own; these are
     written atomically, and an interrupted run continues with --resume.
 
     Examples:
@@ -90,24 +114,35 @@ def tag(
     fastcrf tag new.txt.gz -m model.crf -o tagged.txt
     fastcrf tag new.txt -m model.crf --scores --marginals
     fastcrf tag *.txt.gz -m model.crf --folder tagged --n-jobs 4 --resume
+    fastcrf tag new.txt -m model.crf --spans --constraints BIO
+    fastcrf tag checked.txt -m model.crf --given
     fastcrf tag new.txt -m model.crf --json | jq -r '.spans[].text'
     echo "12 Oak Street, Springfield IL 62704" | tr ' ' '\\n' | fastcrf tag - -m model.crf
     """
     from fastcrf.cli.data_files import files_of
+    from fastcrf.cli.label_choice import LabelChoice, read_constraints
     from fastcrf.cli.output_file import whole_output
+    from fastcrf.cli.reading_bar import Bar, watched
     from fastcrf.cli.tagged_lines import TagFormat, result_lines
     from fastcrf.data.files.destinations import check_apart
+    from fastcrf.data.files.text_lines import name_of
     from fastcrf.jit.compile_notice import announce_compilation
     from fastcrf.model.model import Model
 
     if as_json and scores:
         refuse("--scores", "is part of --json; remove it.")
-    tag_format = TagFormat(scores, marginals, as_json, items, separator)
+    if spans and (as_json or scores or marginals):
+        refuse("--spans", "cannot be combined with --json, --scores or --marginals; remove one of them.")
+    if given and items:
+        refuse("--given", "reads a column, but --items means item files; remove one of them.")
+    choice = LabelChoice(constraints, given, decode, max_segments)
+    read_constraints(constraints)
+    tag_format = TagFormat(scores, marginals, as_json, items, separator, spans, choice)
     if folder is not None:
         tag_into(folder, data, model, output, tag_format, resume, n_jobs, engine)
         return
-    for option, given in (("--n-jobs", n_jobs != 1), ("--engine", engine), ("--resume", resume)):
-        if given:
+    for option, is_given in (("--n-jobs", n_jobs != 1), ("--engine", engine), ("--resume", resume)):
+        if is_given:
             refuse(option, "requires --folder DIR.")
     for path in data:
         check_apart({"the data": path, "the model": model}, {"the output": output})
@@ -115,7 +150,8 @@ def tag(
         trained = Model.load(model)
         files = files_of(trained, items, separator)
         for path in data:
-            text.writelines(f"{line}\n" for line in result_lines(trained, files, path, tag_format))
+            bar = Bar(name_of(path), quiet=output == "-" and sys.stdout.isatty(), verb="tagging")
+            text.writelines(f"{line}\n" for line in watched(result_lines(trained, files, path, tag_format, bar), bar))
 
 
 def tag_into(
@@ -131,9 +167,13 @@ def tag_into(
     """Tag many files, each into a file of a folder."""
     from fastcrf.cli.tag_files import tag_all, tasks_of
     from fastcrf.core.checks import whole
+    from fastcrf.training.count_bar import CountBar
 
     if output != "-":
         refuse("--output", "is one file and --folder has many; remove one of them.")
     tasks = tasks_of(data, model, folder, tag_format, resume)
-    for done in tag_all(tasks, whole("n_jobs", n_jobs, 1), engine):
-        tell(done)
+    with CountBar("tagging", len(tasks)) as bar:
+        for done in tag_all(tasks, whole("n_jobs", n_jobs, 1), engine):
+            bar.advance(done)
+            if not bar.visible:
+                tell(done)

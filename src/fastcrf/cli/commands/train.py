@@ -38,10 +38,11 @@ def train(asked: TrainOptions) -> None:
     fastcrf train /shared/part-*.txt -m model.crf --engine tcp://host:8786
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     fastcrf train train.txt -m model.crf --order 2 --boundaries
+    fastcrf train train.txt -m model.crf --constraints auto --constrained-training
     fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
     zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
-    from fastcrf.features.label_contexts import check_order
+    from fastcrf.feature_space.label_contexts import check_order
     from fastcrf.fitting.plan import make_plan
     from fastcrf.fitting.saved_parameters import saved
     from fastcrf.training.checkpoint import Checkpoint
@@ -67,13 +68,16 @@ def train(asked: TrainOptions) -> None:
 
 def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state: Checkpoint | None) -> None:
     """Train on all data until a stopping rule is met, save the model and report the outcome."""
+    from fastcrf.cli.label_choice import read_constraints
     from fastcrf.cli.reports import outcome_in_words, outcome_of, save
     from fastcrf.cli.training_data import held_out_data, open_training_data
+    from fastcrf.constraints.constraints import constraints_of
     from fastcrf.model.model import Model
     from fastcrf.system.threads import usable_jobs
     from fastcrf.training.progress import Progress
 
     kind = asked.template, asked.template_kind, asked.items
+    constraints = None if asked.constraints is None else constraints_of(read_constraints(asked.constraints))
     inputs = open_training_data(asked.data, *kind, asked.quiet, asked.engine, asked.boundaries, asked.separator)
     fit = inputs.fit(
         plan,
@@ -86,8 +90,10 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
         progress=None if asked.quiet else Progress(reason=False),
         checkpoint=state,
         options={"parameters": given},
+        constraints=constraints,
         destination=asked.model,
         **({"local_epochs": asked.local_epochs} if asked.engine else {}),
+        **({"constrained_training": True} if asked.constrained_training else {}),
     )
     save(fit, inputs.files.remembered(), asked.model)
     outcome = {**outcome_of(fit, plan), "model": asked.model}
@@ -107,6 +113,10 @@ def check_combination(asked: TrainOptions) -> None:
         refuse("--patience", "requires held-out data; add --dev FILE.")
     if asked.local_epochs and not asked.engine:
         refuse("--local-epochs", "requires a cluster; add --engine ENGINE.")
+    if asked.constrained_training and asked.constraints is None:
+        refuse("--constrained-training", "requires constraints; add --constraints NAME.")
+    if asked.constrained_training and asked.engine:
+        refuse("--constrained-training", "is for data in one process; remove --engine.")
     if asked.online:
         from fastcrf.cli.online import refuse_with_online
 
@@ -194,7 +204,8 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
         "all_possible_transitions",
     )
     goals = [rule for rule in given["stopping"] if not isinstance(rule, EarlyStopping)]  # held-out data are for the end
-    base = CRF(**(given | {"stopping": goals} | {name: getattr(asked, name) for name in names}))
+    shown = {"verbose": not (asked.quiet or asked.as_json)}
+    base = CRF(**(given | shown | {"stopping": goals} | {name: getattr(asked, name) for name in names}))
     search = CRFCV(base, cv=folds, refit=False, n_jobs=asked.n_jobs, random_state=asked.random_state)
     search.fit(X, y, sample_weight=labeled.weights or None)
     if not (asked.quiet or asked.as_json):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastcrf.cli.command_errors import refuse
 
 if TYPE_CHECKING:
+    from fastcrf.lab.crfsuite import CRFsuite
     from fastcrf.solvers.contract import Solver
 
 
@@ -37,6 +38,21 @@ def listed_solvers(text: str | None, c1: float, c2: float) -> list[str]:
     if not text:
         return usual_solvers(c1, c2)
     return able_solvers(c1, c2) if text == "all" else text.split(",")
+
+
+def listed_competitors(text: str | None, c1: float, c2: float) -> list[str]:
+    """Return the solvers to compare; the usual ones and CRFsuite, where it is installed, without a list."""
+    from fastcrf.lab.crfsuite import NAME, is_installed
+
+    listed = listed_solvers(text, c1, c2)
+    return [*listed, NAME] if not text and is_installed() else listed
+
+
+def read_competitor(text: str) -> tuple[str, Solver | CRFsuite]:
+    """Return a label and a solver, or CRFsuite."""
+    from fastcrf.lab.crfsuite import NAME, CRFsuite
+
+    return (NAME, CRFsuite()) if text.strip() == NAME else read_solver(text)
 
 
 def complete_solver(incomplete: str) -> list[tuple[str, str]]:

@@ -67,6 +67,14 @@ class TrainOptions:
         bool, option(FEATURES, "--all-possible-transitions", help="Give every pair of labels a weight.")
     ] = False
 
+    constraints: Annotated[
+        str | None,
+        option(FEATURES, metavar="NAME", help="Allow what a scheme, such as BIO, auto or a JSON file allows."),
+    ] = None
+    constrained_training: Annotated[
+        bool, option(FEATURES, "--constrained-training", help="Count only allowed label sequences in training.")
+    ] = False
+
     c1: Annotated[float, option(PENALTY, help="Weight the L1 penalty |w|, which makes the model sparse.")] = 0.0
     c2: Annotated[float | None, option(PENALTY, help="Weight the L2 penalty |w|^2.  [default: 1.0]")] = None
     cv: Annotated[

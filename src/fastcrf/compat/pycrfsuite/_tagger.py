@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fastcrf.compat.limits import Current
 from fastcrf.compat.pycrfsuite._data import label_text
 from fastcrf.compat.pycrfsuite._dumpparser import ParsedDump
 from fastcrf.core.types import Floats
@@ -21,6 +22,7 @@ from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.crfsuite_dump import dump_lines, header_lines
 from fastcrf.interchange.crfsuite_format import HEADER_SIZE, MAGIC
 from fastcrf.interchange.crfsuite_reader import is_crfsuite
+from fastcrf.model.best_labels import within_limits
 from fastcrf.model.model import Model
 
 NO_ITEMS: tuple[Any, ...] = ()
@@ -81,7 +83,8 @@ class Tagger:
         model = self._opened()
         if xseq is not None:
             self.set(xseq)
-        return [self._labels[k] for k in viterbi(self._current, model.features, model.weights).tolist()]
+        labels = [self._labels[k] for k in viterbi(self._current, model.features, model.weights).tolist()]
+        return self._limited(labels) if Current.limits.apply_to(labels) else labels
 
     def tag_all(self, X: Iterable[Any]) -> list[list[str]]:
         """Return the best labels of many sequences at once. The current sequence does not change."""
@@ -90,6 +93,13 @@ class Tagger:
     def marginals_of_all(self, X: Iterable[Any]) -> list[list[dict[str, float]]]:
         """Return the probability of each label at each position of many sequences."""
         return self._opened().predict_marginals(X)
+
+    def _limited(self, labels: list[str]) -> list[str]:
+        """Return the best labels of the current sequence within the limits; `labels` are the best without."""
+        model = self._opened()
+        path = np.array([self._ids[label] for label in labels], np.int32)
+        best = within_limits(model._decoder, self._current, None, path, Current.limits.max_segments)
+        return [self._labels[k] for k in best.tolist()]
 
     def probability(self, yseq: Iterable[str]) -> float:
         """Return the probability of these labels for the current sequence; 0 where it is empty."""

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.constraints.constraints import Constraints
+from fastcrf.constraints.saved import restored_constraints, saved_constraints
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.model_file.attribute_content import pack_attributes, unpack_attributes
@@ -31,6 +33,7 @@ class ModelContent(NamedTuple):
     weights: Floats
     options: dict[str, Any]
     input: dict[str, Any]
+    constraints: Constraints | None = None
 
 
 def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -54,6 +57,8 @@ def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]
     }
     if features.order > 1:  # files of order 1 are as they have always been
         header["order"] = features.order
+    if content.constraints is not None:
+        header["constraints"] = saved_constraints(content.constraints, saved_label)
     return arrays, header
 
 
@@ -79,7 +84,8 @@ def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> Mod
     for name in ("options", "input"):
         require(isinstance(header.get(name), dict), f"no {name}")
     check_input(header["input"])
-    return ModelContent(labels, attributes, features, weights, header["options"], header["input"])
+    constraints = restored_constraints(header.get("constraints"), labels)
+    return ModelContent(labels, attributes, features, weights, header["options"], header["input"], constraints)
 
 
 def check_input(kind_of_input: Mapping[str, Any]) -> None:
@@ -113,9 +119,8 @@ def read_features(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_label
     require(len(offsets) == n_attributes + 1, f"{len(offsets) - 1} attributes with features and {n_attributes} names")
     require(ascend_to(offsets, len(labels)), "features that overlap")
     require(len(sources) == len(targets), "transitions without an end")
-    n_before = sum(
-        n_labels**length for length in range(1, order + 1)
-    )  # histories, as features/label_contexts.py numbers them
+    # label contexts, as feature_space/label_contexts.py numbers them
+    n_before = sum(n_labels**length for length in range(1, order + 1))
     for ids, n in ((labels, n_labels), (sources, n_before), (targets, n_labels)):
         require(bool(((ids >= 0) & (ids < n)).all()), "a label id out of range")
     attributes = np.repeat(np.arange(n_attributes), np.diff(offsets))

@@ -1,7 +1,7 @@
 """A comparison as one self-contained web page: curves to hover over, zoom into and switch off, and the tables.
 
-The page loads nothing: its style (`page.css`), its script (`page.js`) and its data are inside. The script only draws;
-every figure in the tables comes from `summary`.
+The page loads nothing: its style (`page.css`), its scripts (`scales.js`, `panel.js`, `page.js`) and its data are
+inside. The scripts only draw; every figure in the tables comes from `summary`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,20 @@ from typing import Any
 
 from fastcrf.lab.store import Row, Rows, plain
 from fastcrf.lab.summary import Comparison, by_problem, by_run, compare
-from fastcrf.lab.tables import OUTCOME_HEAD, headline, outcome_lines, race_head, race_lines, remarks
+from fastcrf.lab.tables import (
+    OUTCOME_HEAD,
+    headline,
+    machine_line,
+    outcome_lines,
+    race_head,
+    race_lines,
+    remarks,
+    verdict,
+)
+from fastcrf.solvers.colors import color_of, repeats
 
 COLUMNS = ("passes", "seconds", "suboptimality", "error", "active", "objective")
+SCRIPTS = ("scales.js", "panel.js", "page.js")
 DIGITS = 6  # significant ones, in the data of the page
 
 OUTCOME_CAPTION = "how each run ended; of several seeds, medians"
@@ -32,10 +43,14 @@ PAGE = """<!doctype html>
 </head>
 <body>
 <h1>Solvers compared</h1>
-<p class="note">Drag across a panel to zoom, double-click to go back, click a solver to hide or show it.</p>
+{verdicts}
+<p class="note">{machine}</p>
 <form id="controls"></form>
 <div id="legend" role="group" aria-label="solvers"></div>
 {sections}
+<p class="note">Lines are medians over seeds, and bands reach from the best seed to the worst. Click a solver to hide or
+show it. Drag across a panel to zoom; double-click to go back. With the keyboard: Tab to a panel, arrow keys to read
+values, + and - to zoom, Escape to go back.</p>
 <script type="application/json" id="data">{data}</script>
 <script>
 {script}</script>
@@ -55,23 +70,34 @@ SECTION = """<section>
 def page(rows: Rows) -> str:
     """The page of an experiment's rows."""
     here = files("fastcrf.lab.drawing")
+    comparisons = compare(rows)
     return PAGE.format(
         style=here.joinpath("page.css").read_text("utf-8"),
-        script=here.joinpath("page.js").read_text("utf-8"),
-        sections="\n".join(section(k, comparison) for k, comparison in enumerate(compare(rows))),
+        script="".join(here.joinpath(name).read_text("utf-8") for name in SCRIPTS),
+        verdicts="\n".join(verdict_of(comparison, many=len(comparisons) > 1) for comparison in comparisons),
+        machine=html.escape(machine_line(rows)),
+        sections="\n".join(section(k, comparison) for k, comparison in enumerate(comparisons)),
         data=embedded([curves(own) for own in by_problem(rows)]),
     )
+
+
+def verdict_of(comparison: Comparison, many: bool) -> str:
+    """The sentence about who was first, after the name of the data if there are several."""
+    name = f"{comparison.problem['dataset']}: " if many else ""
+    return "".join(f'<p class="verdict">{html.escape(name + sentence)}</p>' for sentence in verdict(comparison))
 
 
 def curves(rows: Rows) -> dict[str, Any]:
     """What the script draws of one problem."""
     ran = [run for run in by_run(rows) if run[-1]["step"] is not None]
-    return {"floor": rows[-1]["accuracy"], "runs": [run_curves(run) for run in ran]}
+    labels = list(dict.fromkeys(run[-1]["solver"] for run in ran))
+    styles = dict(zip(labels, zip(map(color_of, labels), repeats(labels), strict=True), strict=True))
+    return {"floor": rows[-1]["accuracy"], "runs": [run_curves(run, *styles[run[-1]["solver"]]) for run in ran]}
 
 
-def run_curves(rows: Rows) -> Row:
+def run_curves(rows: Rows, color: str, dashes: int) -> Row:
     points = {name: [rounded(row.get(name)) for row in rows] for name in COLUMNS}
-    return {"solver": rows[-1]["solver"], "seed": rows[-1]["seed"], **points}
+    return {"solver": rows[-1]["solver"], "seed": rows[-1]["seed"], "color": color, "dashes": dashes, **points}
 
 
 def rounded(value: float | None) -> float | None:
@@ -96,8 +122,18 @@ def section(number: int, comparison: Comparison) -> str:
 
 
 def html_table(kind: str, caption: str, head: tuple[str, ...], lines: list[list[str]]) -> str:
-    def line(tag: str, cells: Any) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+    """A table. Each cell has the title of its column, which a phone shows beside it."""
+    titles = "".join(f'<th scope="col">{html.escape(title)}</th>' for title in head)
+    body = "\n".join(f"<tr>{html_cells(head, cells)}</tr>" for cells in lines)
+    return (
+        f'<table class="{kind}">\n<caption>{html.escape(caption)}</caption>\n<thead><tr>{titles}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody></table>"
+    )
 
-    body = "\n".join(line("td", cells) for cells in lines)
-    return f"<table class='{kind}'>\n<caption>{html.escape(caption)}</caption>\n{line('th', head)}\n{body}\n</table>"
+
+def html_cells(head: tuple[str, ...], cells: list[str]) -> str:
+    name, *others = (html.escape(cell) for cell in cells)
+    beside = zip(head[1:], others, strict=True)
+    return f'<th scope="row">{name}</th>' + "".join(
+        f'<td data-title="{html.escape(t)}">{cell}</td>' for t, cell in beside
+    )

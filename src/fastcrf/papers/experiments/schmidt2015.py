@@ -52,7 +52,7 @@ OTHERS = (
 COMPARISON = Study(
     "schmidt2015-comparison", SETS, (*CLASSIC, *OTHERS), (LAMBDA,), PASSES, MARKS, ("error",), optimum=True, hours=HOURS
 )
-META_DESCENT = Study(  # hours to a pass on the other sets
+META_DESCENT = Study(
     "schmidt2015-smd",
     ("ocr",),
     (Curve("SMD", "smd", SMD[0], POWERS, others=SMD[1:]),),
@@ -62,7 +62,20 @@ META_DESCENT = Study(  # hours to a pass on the other sets
     ("error",),
     hours={"ocr": 1.0},
 )
-ALL_METHODS = (COMPARISON, META_DESCENT)
+PARTS = tuple(f"{name}-part" for name in SETS[1:])
+META_DESCENT_ON_PARTS = Study(  # an update of SMD moves every weight: on the whole sets, hours for 100 passes
+    "schmidt2015-smd-parts",
+    PARTS,
+    (Curve("SMD", "smd", SMD[0], POWERS, others=SMD[1:]), Curve("ASG", "asg", etas=POWERS)),
+    (LAMBDA,),
+    Limits(tol=1e-9, passes=30.0),
+    tuple(mark for mark in MARKS if mark <= 30.0),
+    ("error",),
+    seeds=1,
+    optimum=True,
+    hours=dict.fromkeys(PARTS, 0.2),
+)
+ALL_METHODS = (COMPARISON, META_DESCENT, META_DESCENT_ON_PARTS)
 OEG = Study(
     "schmidt2015-oeg",
     SETS,
@@ -84,7 +97,7 @@ TEXT = Study(
     (
         Curve("averaged Pegasos", "pegasos", {"average": True}, POWERS, first=1.0),
         *STEPS,
-        Curve("SG-NUS", "sg", {"sampling": "nus"}, POWERS),
+        Curve("SG-NUS", "sg-nus", etas=POWERS),
         Curve("SAG-NUS*, L = 0.001", "sag-nus-star", {"first_lipschitz": 1e-3}),
         Curve("SAG-NUS*, L = 1000", "sag-nus-star", {"first_lipschitz": 1e3}),
         Curve("SAGA", "saga", {"step_divisor": 1.0}),
@@ -210,8 +223,9 @@ def degradation() -> Claim:
 
 
 OURS = (
-    "Features and training sets are in the table of sets. SMD runs on the letters only: an epoch of it costs minutes "
-    "on the others. Step sizes are chosen with the first seed, by the objective after 100 passes."
+    "Features and training sets are in the table of sets. SMD moves every weight at every update: it runs on all "
+    "letters and, beside ASG alone, on the first 200 sentences of the other sets, for 30 passes. Step sizes are chosen "
+    "with the first seed, by the objective after 100 passes."
 )
 
 
@@ -230,7 +244,7 @@ def tuned_for(one: str, other: str, sets: tuple[str, ...]) -> Claim:
 FIGURE_ONE = (
     spends("SG outperforms Pegasos.", "SG", "Pegasos", SETS, gaps=(0.1, 1e-2)),
     ends("ASG outperforms AdaGrad.", "ASG", "AdaGrad", SETS, at=(10.0, 30.0, 100.0)),
-    ends("ASG outperforms SMD.", "ASG", "SMD", ("ocr",), at=(10.0, 30.0, 100.0)),
+    ends("ASG outperforms SMD.", "ASG", "SMD", ("ocr", *PARTS), at=(10.0, 30.0)),
     ends("ASG outperforms SG.", "ASG", "SG", SETS, at=(10.0, 30.0, 100.0)),
     tuned_for("ASG", "SG", SETS),
     tuned_for("ASG", "AdaGrad", SETS),
@@ -342,7 +356,7 @@ ITEMS = (
             decided("Footnote 1: for a sequence of lambdas, warm-started gradients need the fewest passes.",
                     gains_of_memory),
         ),
-        differs="SG-NUS samples by a-priori bounds on L_i; the footnote means searched ones.",
+        differs="SG-NUS is `sg-nus`: the samples and searches of SAG-NUS*, whose passes count, and unbiased steps.",
     ),
 )  # fmt: skip
 

@@ -83,6 +83,8 @@ def objective_item(letter: str, name: str) -> Item:
         STUDIES,
         claims=(
             spends("NCG(c=ALL) is ahead of LBFGS(m=50).", "NCG(c=ALL)", "LBFGS(m=50)", (name,), **fine),  # type: ignore[arg-type]
+            *(spends(f"It is ahead of LBFGS(m={m}).", "NCG(c=ALL)", f"LBFGS(m={m})", (name,), **fine)  # type: ignore[arg-type]
+              for m in (5, 10)),
             spends("NCG(c=ALL) is 2 to 3 times as fast as NCG(c=0) (1.5 to 4).", "NCG(c=0)", "NCG(c=ALL)", (name,),
                    least=1.5, most=4.0, **fine),  # type: ignore[arg-type]
             spends("NCG(c=0) is ahead of LBFGS(m=50).", "NCG(c=0)", "LBFGS(m=50)", (name,), **fine),  # type: ignore[arg-type]
@@ -120,6 +122,24 @@ def fastest(name: str, expected: str, among: tuple[str, ...]) -> Claim:
     return decided(f"{TITLES[name]}: {expected} is the fastest of {', '.join(among)}.", outcomes)
 
 
+def chosen_sigma(name: str) -> Claim:
+    """Our sigma against that with the highest F1 on held-out data."""
+
+    def outcomes(view: View) -> list[Outcome]:
+        found = {s: middle(view.values(name, "LBFGS, tuning", "f1", c=0.5 / s**2)) for s in VARIANCES}
+        known = {sigma: score for sigma, score in found.items() if score is not None}
+        if len(known) < len(VARIANCES):
+            return [(name, None)]
+        best = max(known, key=known.__getitem__)
+        return [
+            (f"{name}: sigma {best:g} has {known[best]:.2f}, 1 has {known[1.0]:.2f}", known[best] - known[1.0] <= 0.3)
+        ]
+
+    return decided(
+        "sigma = 1 is within 0.3 points of the best F1 on held-out data, so that ours is a fair choice.", outcomes
+    )
+
+
 OURS = (
     "Time is CPU time of the solver on one thread; the paper's was Java. sigma is 1 (the paper does not print it); the "
     "study of sigma on held-out data is run by the same command. NER is the Spanish set, whose features S3 we rebuilt."
@@ -137,6 +157,7 @@ ITEMS = (
             fastest(NER, "EG", ON_LINE_LABELS),
             fastest(CHUNKING, "SGD(alpha^k)", ON_LINE_LABELS),
             fastest(QUARTER, "SGD(alpha^k)", ON_LINE_LABELS),
+            *(chosen_sigma(name) for name in TUNING.sets),
         ),
         differs=f"Fastest: first to 99.9 % of the best F1 of the set. {OURS}",
     ),

@@ -25,12 +25,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats, Longs
-from fastcrf.inference.edges import refresh_edges
-from fastcrf.inference.expectations import score_block
 from fastcrf.jit.kernel import noalloc_kernel, strict_kernel
-from fastcrf.lazy_vectors.scaled_vector import ScaledVector, gather_scaled, make_scaled, settle_scaled
+from fastcrf.lazy_vectors.scaled_vector import ScaledVector, make_scaled, settle_scaled
 from fastcrf.objective.blocks import Blocks, Workspace, collect_change, infer_block, make_workspace
 from fastcrf.objective.capabilities import SequenceProblem
+from fastcrf.stochastic.block_evaluation import score_current
 from fastcrf.stochastic.sampling import epoch_permutation
 
 FIRST_SQUARE = 1.0
@@ -78,9 +77,7 @@ def adaptive_samples(blocks, order, eta, vector, squares, space, lanes):
     K, H, scores, loss = blocks.layout.n_labels, blocks.layout.n_contexts, space.lattice.scores, 0.0
     for n in range(len(order)):
         i = order[n]
-        gather_scaled(vector, blocks.support, i, space.weights, space.edges.scores, H, lanes)
-        edges = refresh_edges(space.edges, K, space.lattice.bias, lanes)
-        score_block(blocks.local, space.weights, space.lattice.bias, i, i + 1, scores, lanes)
+        edges = score_current(blocks, i, vector, space, lanes)
         loss += infer_block(blocks.chains, i, edges, space, K, lanes)
         collect_change(blocks.local, blocks.chains.bounds, blocks.support, i, scores, space.change, lanes)
         descend_adaptively(vector, squares, blocks.support, i, eta, space.change)

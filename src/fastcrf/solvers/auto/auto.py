@@ -177,7 +177,7 @@ class Auto:
         least = LEAST_PAIRS if is_long else SHORT_PAIRS
         pairs = self.pairs or min(most, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
         words = {True: "always", False: "never"}
-        head = head_limit(problem, seconds) if self.head is None else self.head
+        head = head_limit(problem, seconds, self.head)
         return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_single], head=head)
 
     def with_target(self, tol: float | None) -> Auto:

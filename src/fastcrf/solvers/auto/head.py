@@ -69,12 +69,12 @@ class HeadRule(NamedTuple):
         return dense_head(members, block)
 
 
-def head_limit(problem: SequenceGradientProblem, seconds: float) -> int:
-    """Return how many weights a head may have; 0: none. seconds: of a gradient."""
-    if "sampled-curvature" not in problem.provides or problem.c1 > 0.0 or seconds < LONG:
+def head_limit(problem: SequenceGradientProblem, seconds: float, given: int | None = None) -> int:
+    """Return how many weights a head may have; 0: none. seconds: of a gradient; given: the option."""
+    if "sampled-curvature" not in problem.provides or problem.c1 > 0.0:
         return 0
-    affordable = int((PRICE * seconds / SECONDS_A_CUBE) ** (1.0 / 3.0))
-    return min(affordable, problem.n_weights)
+    affordable = int((PRICE * seconds / SECONDS_A_CUBE) ** (1.0 / 3.0)) if seconds >= LONG else 0
+    return min(affordable if given is None else given, problem.n_weights)
 
 
 def largest(variances: Floats, most: int) -> Longs | None:

@@ -29,8 +29,9 @@ from fastcrf.core.types import Floats, Step
 from fastcrf.inference.expectations import score_block
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.lazy_vectors.drifting_vector import make_drifting
-from fastcrf.lazy_vectors.lazy_vector import gather, turn
+from fastcrf.lazy_vectors.lazy_vector import turn
 from fastcrf.lazy_vectors.lazy_weights import LazyWeights
+from fastcrf.lazy_vectors.reading import gather
 from fastcrf.objective.blocks import collect_change
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.simd.vectors import dot

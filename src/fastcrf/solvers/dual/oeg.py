@@ -33,7 +33,8 @@ from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Longs, Step
 from fastcrf.inference.expectations import score_block
 from fastcrf.jit.kernel import noalloc_kernel
-from fastcrf.lazy_vectors.lazy_vector import gather, turn
+from fastcrf.lazy_vectors.lazy_vector import turn
+from fastcrf.lazy_vectors.reading import gather
 from fastcrf.objective.blocks import Blocks
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.declaration import solver

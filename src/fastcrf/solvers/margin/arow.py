@@ -26,11 +26,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
-from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.jit.kernel import outlined_kernel
+from fastcrf.lazy_vectors.scaled_vector import ScaledVector
+from fastcrf.lazy_vectors.turning import turn_attributes, turn_cell, turn_edges, turn_row
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.margin import run
@@ -93,9 +93,13 @@ class ArowRule(NamedTuple):
 @learn.register(ArowRule)
 def learn_by_variance(rule, state, mistake, lanes):
     i, weight = mistake.i, weight_of(state.blocks.chains, mistake.i)
+    blocks, space = state.blocks, state.space
     cost = mistake.wrong + slope_along(state, i, lanes)
     spread = weight * weight * variance_along(state, i)
-    move_by_variance(state, i, weight * cost / (rule.gamma + spread), weight * weight / rule.gamma)
+    vector = VariedVector(state.vector, state.beside)
+    step, narrowing = weight * cost / (rule.gamma + spread), weight * weight / rule.gamma
+    turn_edges(vector, blocks.support.masks, narrowing, step, space.edge_change, blocks.layout.n_contexts, lanes)
+    turn_attributes(vector, blocks.support, i, narrowing, step, space.change, lanes)
     return weight * cost
 
 
@@ -118,29 +122,26 @@ def variance_along(state, i):
     return found
 
 
-@outlined_kernel
-def move_by_variance(state, i, step, narrowing):
-    """Set w <- w - step v o D, v <- v / (1 + narrowing v D o D). Writes: state.vector, .beside."""
-    vector, variances, support = state.vector, state.beside, state.blocks.support
-    change, edge_change, n_contexts = state.space.change, state.space.edge_change, state.blocks.layout.n_contexts
-    first = support.row_starts[i]
-    for r in range(first, support.row_starts[i + 1]):
-        move_row(vector, variances, np.int64(support.rows[r]), step, narrowing, change.rows, r - first)
-    first = support.cell_starts[i]
-    for o in range(first, support.cell_starts[i + 1]):
-        c, D = support.cells[o], change.cells[o - first]
-        v = variances.cells[c]
-        vector.cells[c] -= step * v * D
-        variances.cells[c] = v / (1.0 + narrowing * v * D * D)
-    transitions = len(vector.rows) - n_contexts
-    for j in range(n_contexts):
-        move_row(vector, variances, transitions + j, step, narrowing, edge_change, j)
+class VariedVector(NamedTuple):
+    """The weights, and their variances v."""
+
+    weights: ScaledVector
+    variances: ScaledVector
 
 
-@noalloc_kernel
-def move_row(vector, variances, r, step, narrowing, source, place):
-    """Move one row of weights and variances. Writes: vector, variances."""
-    for k in range(vector.rows.shape[1]):
+@turn_row.register(VariedVector)
+def turn_row_varied(vector, r, masks, source, place, growth, step, lanes):
+    """Set w <- w - step v o D, v <- v / (1 + growth v D o D) in row r. Slots without a feature have D = 0."""
+    weights, variances = vector
+    for k in range(weights.rows.shape[1]):
         v, D = variances.rows[r, k], source[place, k]
-        vector.rows[r, k] -= step * v * D
-        variances.rows[r, k] = v / (1.0 + narrowing * v * D * D)
+        weights.rows[r, k] -= step * v * D
+        variances.rows[r, k] = v / (1.0 + growth * v * D * D)
+
+
+@turn_cell.register(VariedVector)
+def turn_cell_varied(vector, c, change, growth, step):
+    weights, variances = vector
+    v = variances.cells[c]
+    weights.cells[c] -= step * v * change
+    variances.cells[c] = v / (1.0 + growth * v * change * change)

@@ -22,7 +22,9 @@ from fastcrf.inference.expectations import score_block
 from fastcrf.inference.lane_viterbi import best_labeling
 from fastcrf.jit.generic import generic
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
-from fastcrf.lazy_vectors.scaled_vector import ScaledVector, descend_edges_scaled, descend_scaled, gather_scaled
+from fastcrf.lazy_vectors.reading import gather
+from fastcrf.lazy_vectors.scaled_vector import ScaledVector
+from fastcrf.lazy_vectors.turning import turn_attributes, turn_edges
 from fastcrf.objective.blocks import Blocks, Workspace, collect_change
 from fastcrf.simd.rows import clear_rows
 from fastcrf.stochastic.local_change import dot_change, mask_change
@@ -62,10 +64,9 @@ def learn(rule, state, mistake, lanes):  # type: ignore[no-untyped-def]
 def visit_sequences(rule, state, order, visits, lanes):
     """Visit the sequences of `order`, after `visits` visits; return the sum of their losses. Writes: state."""
     blocks, space, labels, loss = state.blocks, state.space, state.labels, 0.0
-    H = blocks.layout.n_contexts
     for k in range(len(order)):
         i = order[k]
-        gather_scaled(state.vector, blocks.support, i, space.weights, space.edges.scores, H, lanes)
+        gather(state.vector, blocks.support, i, space.weights, space.edges.scores, lanes)
         wrong = decode(blocks, i, space, labels, lanes)
         if wrong > 0:
             square = compare(blocks, i, space, labels, lanes)
@@ -108,8 +109,9 @@ def compare(blocks, i, space, labels, lanes):
 def move(vector, state, i, step, lanes):
     """Set w <- w - step D, for one of the two vectors. Writes: vector."""
     blocks, space = state.blocks, state.space
-    descend_edges_scaled(vector, blocks.support.masks, step, space.edge_change, blocks.layout.n_contexts, lanes)
-    descend_scaled(vector, blocks.support, i, step, space.change, lanes)
+    of_v = step / vector.factor[0]
+    turn_edges(vector, blocks.support.masks, 0.0, of_v, space.edge_change, blocks.layout.n_contexts, lanes)
+    turn_attributes(vector, blocks.support, i, 0.0, of_v, space.change, lanes)
 
 
 @noalloc_kernel

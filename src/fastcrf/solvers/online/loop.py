@@ -7,11 +7,12 @@ from typing import NamedTuple
 from fastcrf.inference.edges import refresh_edges
 from fastcrf.inference.expectations import score_block
 from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.lazy_vectors.turning import turn_attributes, turn_edges
 from fastcrf.objective.blocks import Blocks, Workspace, collect_change, infer_block
 from fastcrf.simd.rows import add_rows, clear_rows, copy_rows
 from fastcrf.solvers.online.periods import ByComponent, ByProducts, count_update
 from fastcrf.solvers.online.rated_vector import NOW, STEP, RatedVector
-from fastcrf.solvers.online.visit_log import descend_edges_rated, descend_rated, gather_rated
+from fastcrf.solvers.online.visit_log import gather_rated
 from fastcrf.stochastic.progressive_error import count_wrong
 from fastcrf.stochastic.residuals import Residuals
 
@@ -53,11 +54,11 @@ def rated_updates(state, order, size, done, lanes):
             add_rows(space.edge_sums, residuals.edges, H, lanes)
             row += starts[i + 1] - starts[i]
         step = vector.state[STEP]
-        descend_edges_rated(vector, step, residuals.edges, H, lanes)  # w_j <- w_j - eta_j g_j (psa.py)
+        turn_edges(vector, support.masks, 0.0, step, residuals.edges, H, lanes)  # w_j <- w_j - eta_j g_j (psa.py)
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
-            descend_rated(vector, support, i, step, space.change, lanes)
+            turn_attributes(vector, support, i, 0.0, step, space.change, lanes)
             row += starts[i + 1] - starts[i]
         vector.state[NOW] += step * charge * len(batch)
         count_update(state.rule, done + k + 1, vector, lanes)  # eqs. 4.7 to 4.19 (periods.py)

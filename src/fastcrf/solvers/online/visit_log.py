@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.features.support import add_prior
+from fastcrf.feature_space.support import add_prior
 from fastcrf.jit.kernel import inlined_kernel, outlined_kernel
+from fastcrf.lazy_vectors.turning import turn_cell, turn_row
 from fastcrf.simd.lanes import add, add_scaled, larger, load, multiply, scale, shift, store, zeros
 from fastcrf.simd.prefetch import prefetch
 from fastcrf.solvers.online.rated_vector import (
@@ -33,6 +34,8 @@ from fastcrf.solvers.online.rated_vector import (
     STAMP,
     UNSEEN,
     WEIGHT,
+    PayingVector,
+    ShrinkingVector,
     first_row,
     lay_out_cell,
     pass_time,
@@ -167,33 +170,18 @@ def gather_rated(vector, support, i, weights, edge_scores, n_contexts, lanes):
     add_prior(support, i, weights, edge_scores, lanes)
 
 
-@inlined_kernel
-def descend_row(vector, r, step, source, place, lanes):
-    """Set w <- w - step * rate * source[place] on row r; slots without a feature have a rate of 0. Writes: vector."""
+@turn_row.register(ShrinkingVector, PayingVector)
+def turn_row_rated(vector, r, masks, source, place, growth, step, lanes):
+    """Set w <- w - step * rate * change; slots without a feature have a rate of 0. There is no d for `growth`."""
     at = first_row(vector, r)
     for b in range(0, vector.rows.shape[1], len(lanes)):
         slope = multiply(load(vector.rows, at + RATE, b, lanes), load(source, place, b, lanes))
         store(vector.rows, at, b, add_scaled(-step, slope, load(vector.rows, at, b, lanes)))
 
 
-@outlined_kernel
-def descend_rated(vector, support, i, step, change, lanes):
-    """Set w <- w - step * rate * change on the attributes of sequence i; `change` is a local table. Writes: vector."""
-    first = support.row_starts[i]
-    for o in range(first, support.row_starts[i + 1]):
-        descend_row(vector, np.int64(support.rows[o]), step, change.rows, o - first, lanes)
-    first = support.cell_starts[i]
-    for o in range(first, support.cell_starts[i + 1]):
-        c = support.cells[o]
-        vector.cells[c, WEIGHT] -= step * vector.cells[c, RATE] * change.cells[o - first]
-
-
-@outlined_kernel
-def descend_edges_rated(vector, step, edge_change, n_contexts, lanes):
-    """Set w <- w - step * rate * edge_change on the transitions. Writes: vector."""
-    transitions = len(vector.marks) - n_contexts
-    for j in range(n_contexts):
-        descend_row(vector, transitions + j, step, edge_change, j, lanes)
+@turn_cell.register(ShrinkingVector, PayingVector)
+def turn_cell_rated(vector, c, change, growth, step):
+    vector.cells[c, WEIGHT] -= step * vector.cells[c, RATE] * change
 
 
 @inlined_kernel

@@ -67,6 +67,7 @@ class AverageGradient:
     handles: ClassVar[frozenset[str]] = frozenset({"none", "l2"})
     guarantee: ClassVar[str] = "optimum"
     state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS | lipschitz.STATE_FIELDS
+    resumes_with_other_c2: ClassVar[bool] = True  # stored gradients are those of the loss alone
     correction: ClassVar[float] = 0.0
     fills: ClassVar[bool] = False  # whether all gradients are stored before the first sample, for any start
 

@@ -26,9 +26,9 @@ import numpy as np
 
 from fastcrf.core.solver_state import WEIGHTS, StateField
 from fastcrf.core.types import FeatureMap, Floats, Step
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading
 from fastcrf.lazy_vectors.lazy_vector import Places, advance, make_places, turn
 from fastcrf.lazy_vectors.scaled_vector import LARGEST, SMALLEST
 from fastcrf.objective.capabilities import SequenceProblem
@@ -114,19 +114,15 @@ def make_averaged(
     return AveragedVector(rows, np.zeros(len(rows) // 2), cells, np.array([1.0, 0.0, 0.0]), float(lam)), places
 
 
-@lazy_vector.read_rows.register(AveragedVector)
-@outlined_kernel
-def read_rows_averaged(vector, rows, target, lanes):
-    for o in range(len(rows)):
-        for b in range(0, vector.rows.shape[1], len(lanes)):
-            store(target, o, b, scale(vector.state[BETA], load(vector.rows, 2 * np.int64(rows[o]), b, lanes)))
+@reading.read_row.register(AveragedVector)
+def read_row_averaged(vector, r, target, place, lanes):
+    for b in range(0, vector.rows.shape[1], len(lanes)):
+        store(target, place, b, scale(vector.state[BETA], load(vector.rows, 2 * r, b, lanes)))
 
 
-@lazy_vector.read_cells.register(AveragedVector)
-@outlined_kernel
-def read_cells_averaged(vector, cells, target):
-    for o in range(len(cells)):
-        target[o] = vector.state[BETA] * vector.cells[cells[o], 0]
+@reading.read_cell.register(AveragedVector)
+def read_cell_averaged(vector, c):
+    return vector.state[BETA] * vector.cells[c, 0]
 
 
 @lazy_vector.flush.register(AveragedVector)
@@ -144,7 +140,7 @@ def flush_averaged(vector, lanes):
     vector.state[BETA], vector.state[A] = 1.0, 0.0
 
 
-lazy_vector.turn.register(AveragedVector)(lazy_vector.turn_stored)
+lazy_vector.turn_as_stored(AveragedVector)
 
 
 @lazy_vector.advance.register(AveragedVector)

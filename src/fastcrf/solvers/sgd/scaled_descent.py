@@ -17,22 +17,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats, Longs
-from fastcrf.inference.edges import refresh_edges
-from fastcrf.inference.expectations import score_block
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.lazy_vectors.scaled_vector import (
-    descend_edges_scaled,
-    descend_scaled,
-    gather_scaled,
     load_scaled,
     make_scaled,
     settle_scaled,
     shrink_scaled,
     square_scaled,
 )
+from fastcrf.lazy_vectors.turning import turn_attributes, turn_edges
 from fastcrf.objective.blocks import Blocks, collect_change, infer_block, make_workspace
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.simd.rows import add_rows, clear_rows, copy_rows
+from fastcrf.stochastic.block_evaluation import score_current
 from fastcrf.stochastic.progressive_error import count_wrong
 from fastcrf.stochastic.residuals import make_residuals
 
@@ -58,16 +55,14 @@ def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes)
     """
     steps, before, after = course
     local, support, starts = blocks.local, blocks.support, blocks.local.starts
-    K, H, lattice, scores = blocks.layout.n_labels, blocks.layout.n_contexts, space.lattice, space.lattice.scores
+    K, H, scores = blocks.layout.n_labels, blocks.layout.n_contexts, space.lattice.scores
     bounds, loss, wrong = blocks.chains.bounds, 0.0, 0  # bounds: one sequence each
     for k in range(len(steps)):
         batch, row = order[k * size : (k + 1) * size], 0
         shrink_scaled(vector, before[k])  # crfsuite's order: the penalty first
         clear_rows(residuals.edges, H, lanes)
         for i in batch:
-            gather_scaled(vector, support, i, space.weights, space.edges.scores, H, lanes)
-            edges = refresh_edges(space.edges, K, lattice.bias, lanes)
-            score_block(local, space.weights, lattice.bias, i, i + 1, scores, lanes)
+            edges = score_current(blocks, i, vector, space, lanes)
             loss += infer_block(blocks.chains, i, edges, space, K, lanes)
             wrong += count_wrong(blocks.chains, i, scores, lanes)
             copy_rows(scores, residuals.nodes[row:], starts[i + 1] - starts[i], lanes)
@@ -76,11 +71,12 @@ def scaled_updates(blocks, order, size, course, vector, space, residuals, lanes)
         if steps[k] == 0.0:
             continue
         shrink_scaled(vector, after[k])  # w <- (1 - a_k lambda) w, the penalty of Bottou (2010), eq. 4
-        descend_edges_scaled(vector, support.masks, steps[k] / len(batch), residuals.edges, H, lanes)
+        step = steps[k] / len(batch) / vector.factor[0]  # of v
+        turn_edges(vector, support.masks, 0.0, step, residuals.edges, H, lanes)
         row = 0
         for i in batch:
             collect_change(local, bounds, support, i, residuals.nodes[row:], space.change, lanes)
-            descend_scaled(vector, support, i, steps[k] / len(batch), space.change, lanes)  # w <- w - a_k g
+            turn_attributes(vector, support, i, 0.0, step, space.change, lanes)  # w <- w - a_k g
             row += starts[i + 1] - starts[i]
     return loss, wrong
 

@@ -38,7 +38,7 @@ class Scheme(Protocol):
 def sample(scheme, u, lam):  # type: ignore[no-untyped-def]
     """Return (the block that the uniform u chooses, the probability of that choice).
 
-    Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
+    Implemented in given_probabilities.py, given_step.py, lipschitz.py, proportional.py and unseen_first.py.
     """
 
 
@@ -48,7 +48,7 @@ def begin_visit(scheme, i):  # type: ignore[no-untyped-def]
 
     Writes: scheme.
 
-    Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
+    Implemented in given_probabilities.py, given_step.py, lipschitz.py, proportional.py and unseen_first.py.
     """
 
 
@@ -56,7 +56,7 @@ def begin_visit(scheme, i):  # type: ignore[no-untyped-def]
 def end_visit(scheme, i, L, trials):  # type: ignore[no-untyped-def]
     """Record L of a visit and its trials (0: none); return whether it was the first. Writes: scheme.
 
-    Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
+    Implemented in given_probabilities.py, given_step.py, lipschitz.py, proportional.py and unseen_first.py.
     """
 
 
@@ -64,7 +64,7 @@ def end_visit(scheme, i, L, trials):  # type: ignore[no-untyped-def]
 def step_size(scheme, lam):  # type: ignore[no-untyped-def]
     """Return the step size for the present constants.
 
-    Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
+    Implemented in given_probabilities.py, given_step.py, lipschitz.py, proportional.py and unseen_first.py.
     """
 
 
@@ -72,7 +72,7 @@ def step_size(scheme, lam):  # type: ignore[no-untyped-def]
 def fade(scheme, i):  # type: ignore[no-untyped-def]
     """Decay the constants after a step that visited i. Writes: scheme.
 
-    Implemented in given_probabilities.py, lipschitz.py, proportional.py and unseen_first.py.
+    Implemented in given_probabilities.py, given_step.py, lipschitz.py, proportional.py and unseen_first.py.
     """
 
 

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
-from fastcrf.lazy_vectors.lazy_vector import Places, make_places
+from fastcrf.lazy_vectors import lazy_vector, reading, turning
+from fastcrf.lazy_vectors.lazy_vector import Places, make_places, turn_cell_stored, turn_row_stored
 from fastcrf.penalties.proximal import soft
-from fastcrf.solvers.sgd.l1.stored_vector import read_cells_stored, read_rows_stored
+from fastcrf.solvers.sgd.l1.stored_vector import read_cell_stored, read_row_stored
 from fastcrf.solvers.sgd.lazy_descent import descend, descend_then_penalize
 
 LISTED, THETA = 1, 2  # places in state: 1 where the list is complete, 0 after a flush; theta of the last update
@@ -49,8 +49,9 @@ def make_l1_ball(
     return L1BallVector(rows, np.zeros(len(rows) // 2), cells, state, float(radius), *listed), places
 
 
-lazy_vector.read_rows.register(L1BallVector)(read_rows_stored)
-lazy_vector.read_cells.register(L1BallVector)(read_cells_stored)
+reading.read_row.register(L1BallVector)(read_row_stored)
+reading.read_cell.register(L1BallVector)(read_cell_stored)
+lazy_vector.turn.register(L1BallVector)(lazy_vector.turn_each)
 descend.register(L1BallVector)(descend_then_penalize)
 
 
@@ -96,25 +97,24 @@ def enlist_all(vector):
     vector.state[LISTED] = 1.0
 
 
-@lazy_vector.turn.register(L1BallVector)
-@outlined_kernel
-def turn_l1_ball(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
-    lazy_vector.turn_stored(vector, support, i, growth, step, change, edge_change, n_contexts, lanes)
-    if vector.state[LISTED] == 0.0:
-        enlist_all(vector)
-        return
-    for o in range(support.row_starts[i], support.row_starts[i + 1]):
-        enlist_row(vector, np.int64(support.rows[o]))
-    for o in range(support.cell_starts[i], support.cell_starts[i + 1]):
-        enlist_cell(vector, np.int64(support.cells[o]))
-    for r in range(len(vector.stamps) - n_contexts, len(vector.stamps)):
-        enlist_row(vector, r)
+@turning.turn_row.register(L1BallVector)
+def turn_row_l1_ball(vector, r, masks, source, place, growth, step, lanes):
+    turn_row_stored(vector, r, masks, source, place, growth, step, lanes)
+    enlist_row(vector, r)
+
+
+@turning.turn_cell.register(L1BallVector)
+def turn_cell_l1_ball(vector, c, change, growth, step):
+    turn_cell_stored(vector, c, change, growth, step)
+    enlist_cell(vector, c)
 
 
 @lazy_vector.advance.register(L1BallVector)
 @outlined_kernel
 def advance_l1_ball(vector, shrink, amount, lanes):
     """Project on the ball."""
+    if vector.state[LISTED] == 0.0:
+        enlist_all(vector)
     n, total = vector.n_listed[0], 0.0
     for o in range(n):
         vector.sizes[o] = abs(vector.flat[vector.places[o]])

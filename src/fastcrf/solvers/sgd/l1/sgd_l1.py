@@ -31,8 +31,7 @@ import numpy as np
 
 from fastcrf.core.solver_state import WEIGHTS, StateField
 from fastcrf.core.types import Floats, Step
-from fastcrf.jit.kernel import inlined_kernel, outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading, turning
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.penalties.proximal import proximal_step, soft
 from fastcrf.simd.lanes import add_scaled, keep, larger, load, scale, shift, store, zeros
@@ -42,8 +41,8 @@ from fastcrf.solvers.sgd.l1.stored_vector import (
     flush_stored,
     make_stored,
     penalize_then_descend,
-    read_cells_stored,
-    read_rows_stored,
+    read_cell_stored,
+    read_row_stored,
 )
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent, descend
 from fastcrf.solvers.sgd.options import STATE_FIELDS, SparseSteps, StochasticDescent
@@ -102,9 +101,10 @@ class CumulativeVector(NamedTuple):
     lambda1: float
 
 
-lazy_vector.read_rows.register(CumulativeVector)(read_rows_stored)
-lazy_vector.read_cells.register(CumulativeVector)(read_cells_stored)
+reading.read_row.register(CumulativeVector)(read_row_stored)
+reading.read_cell.register(CumulativeVector)(read_cell_stored)
 lazy_vector.flush.register(CumulativeVector)(flush_stored)
+lazy_vector.turn.register(CumulativeVector)(lazy_vector.turn_each)
 descend.register(CumulativeVector)(penalize_then_descend)
 
 
@@ -114,8 +114,8 @@ def advance_cumulative(vector, shrink, amount, lanes):
     vector.state[U] += amount * vector.lambda1
 
 
-@inlined_kernel
-def turn_row_cumulative(vector, r, masks, source, place, step, lanes):
+@turning.turn_row.register(CumulativeVector)
+def turn_row_cumulative(vector, r, masks, source, place, growth, step, lanes):
     """Run lines 12 to 21 for row r; the gradient is source[place] where the mask is set. Writes: vector."""
     u, W = vector.state[U], len(lanes)
     for b in range(0, vector.rows.shape[1], W):
@@ -128,18 +128,9 @@ def turn_row_cumulative(vector, r, masks, source, place, step, lanes):
         store(vector.rows, 2 * r + 1, b, add_scaled(-1.0, x, w))
 
 
-@lazy_vector.turn.register(CumulativeVector)
-@outlined_kernel
-def turn_cumulative(vector, support, i, growth, step, change, edge_change, n_contexts, lanes):
-    first = support.row_starts[i]
-    for r in range(first, support.row_starts[i + 1]):
-        turn_row_cumulative(vector, np.int64(support.rows[r]), support.masks, change.rows, r - first, step, lanes)
-    first = support.cell_starts[i]
-    for o in range(first, support.cell_starts[i + 1]):
-        c = support.cells[o]
-        x = vector.cells[c, 0] - step * change.cells[o - first] - vector.cells[c, 1]
-        w = soft(x, vector.state[U])
-        vector.cells[c, 0], vector.cells[c, 1] = w, w - x
-    transitions = len(vector.stamps) - n_contexts
-    for j in range(n_contexts):
-        turn_row_cumulative(vector, transitions + j, support.masks, edge_change, j, step, lanes)
+@turning.turn_cell.register(CumulativeVector)
+def turn_cell_cumulative(vector, c, change, growth, step):
+    """Run lines 12 to 21 for cell c. Writes: vector."""
+    x = vector.cells[c, 0] - step * change - vector.cells[c, 1]
+    w = soft(x, vector.state[U])
+    vector.cells[c, 0], vector.cells[c, 1] = w, w - x

@@ -26,7 +26,7 @@ import numpy as np
 
 from fastcrf.core.types import Floats
 from fastcrf.jit.kernel import outlined_kernel
-from fastcrf.lazy_vectors import lazy_vector
+from fastcrf.lazy_vectors import lazy_vector, reading
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import seed_of
@@ -34,8 +34,8 @@ from fastcrf.solvers.sgd.l1.stored_vector import (
     flush_stored,
     make_stored,
     penalize_then_descend,
-    read_cells_stored,
-    read_rows_stored,
+    read_cell_stored,
+    read_row_stored,
 )
 from fastcrf.solvers.sgd.lazy_descent import Keeping, LazyDescent, descend
 from fastcrf.solvers.sgd.options import SparseSteps, StochasticDescent
@@ -64,10 +64,10 @@ class NaiveVector(NamedTuple):
     lambda1: float
 
 
-lazy_vector.read_rows.register(NaiveVector)(read_rows_stored)
-lazy_vector.read_cells.register(NaiveVector)(read_cells_stored)
+reading.read_row.register(NaiveVector)(read_row_stored)
+reading.read_cell.register(NaiveVector)(read_cell_stored)
 lazy_vector.flush.register(NaiveVector)(flush_stored)
-lazy_vector.turn.register(NaiveVector)(lazy_vector.turn_stored)
+lazy_vector.turn_as_stored(NaiveVector)
 descend.register(NaiveVector)(penalize_then_descend)
 
 

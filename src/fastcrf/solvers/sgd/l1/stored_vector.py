@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
-from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
+from fastcrf.feature_space.layout import Layout
+from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel
 from fastcrf.lazy_vectors.lazy_vector import Places, advance, make_places, turn
 from fastcrf.simd.lanes import load, store
 
@@ -33,17 +33,15 @@ def make_stored(
     return cls(rows, np.zeros(len(rows) // 2), cells, np.array([1.0, 0.0]), float(amount)), places
 
 
-@outlined_kernel
-def read_rows_stored(vector, rows, target, lanes):
-    for o in range(len(rows)):
-        for b in range(0, vector.rows.shape[1], len(lanes)):
-            store(target, o, b, load(vector.rows, 2 * np.int64(rows[o]), b, lanes))
+@inlined_kernel
+def read_row_stored(vector, r, target, place, lanes):
+    for b in range(0, vector.rows.shape[1], len(lanes)):
+        store(target, place, b, load(vector.rows, 2 * r, b, lanes))
 
 
-@outlined_kernel
-def read_cells_stored(vector, cells, target):
-    for o in range(len(cells)):
-        target[o] = vector.cells[cells[o], 0]
+@inlined_kernel
+def read_cell_stored(vector, c):
+    return vector.cells[c, 0]
 
 
 @noalloc_kernel

@@ -4,6 +4,7 @@ Each defines a Bregman divergence. Updates use G' and G''; all G are symmetric, 
 
     Arctan   G1'(u) = arctan(u / sqrt(epsilon))     its factor 1 / sqrt(epsilon) is part of the step size (section 3.4)
              G1''(u) = 1 / (u^2 + epsilon)
+    WholeArctan                                    G1 with that factor, for updates that use both G' and G''
     Erf      G2'(u) = erf(alpha u)                  2 / sqrt(pi) times the integral; the paper prints 2 / pi
     Gd       G3'(u) = gd(beta u) = 2 arctan(tanh(beta u / 2))      the printed 2 arctan(exp(.)) - pi / 2 overflows
     Power    G'(u) = sign(u) |u|^(p - 1)            G = (1/p) |u|^p; Euclidean for p = 2
@@ -25,6 +26,10 @@ ENTRIES = 2**15  # of a table from 0 to 1, and as many from -1 to 0
 
 
 class Arctan(NamedTuple):
+    epsilon: float
+
+
+class WholeArctan(NamedTuple):
     epsilon: float
 
 
@@ -63,7 +68,12 @@ def slope_of_arctan(function, u):
     return math.atan(u / math.sqrt(function.epsilon))
 
 
-@curvature.register(Arctan)
+@slope.register(WholeArctan)
+def slope_of_whole_arctan(function, u):
+    return math.atan(u / math.sqrt(function.epsilon)) / math.sqrt(function.epsilon)
+
+
+@curvature.register(Arctan, WholeArctan)
 def curvature_of_arctan(function, u):
     return 1.0 / (u * u + function.epsilon)
 

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats
-from fastcrf.inference.edges import refresh_edges
-from fastcrf.inference.expectations import score_block
 from fastcrf.jit.kernel import noalloc_kernel
-from fastcrf.lazy_vectors.scaled_vector import descend_edges_scaled, descend_scaled, gather_scaled, shrink_scaled
+from fastcrf.lazy_vectors.scaled_vector import shrink_scaled
+from fastcrf.lazy_vectors.turning import turn_attributes, turn_edges
 from fastcrf.objective.blocks import Blocks, collect_change, infer_block
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.sgd.ngd.bregman_updates import COUNTING, direction
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
+from fastcrf.stochastic.block_evaluation import score_current
 from fastcrf.stochastic.observed import Observed, count_gold, make_observed
 from fastcrf.stochastic.progressive_error import count_wrong
 
@@ -65,9 +65,7 @@ def natural_updates(blocks, order, steps, factors, transform, vector, space, lan
     wrong = 0
     for k in range(len(steps)):
         i = order[k]
-        gather_scaled(vector, support, i, space.weights, space.edges.scores, H, lanes)
-        edges = refresh_edges(space.edges, K, lattice.bias, lanes)
-        score_block(local, space.weights, lattice.bias, i, i + 1, lattice.scores, lanes)
+        edges = score_current(blocks, i, vector, space, lanes)
         loss += infer_block(blocks.chains, i, edges, space, K, lanes)
         wrong += count_wrong(blocks.chains, i, lattice.scores, lanes)
         weight = blocks.chains.weights[i] if len(blocks.chains.weights) > 0 else 1.0
@@ -88,8 +86,9 @@ def natural_updates(blocks, order, steps, factors, transform, vector, space, lan
             transform_rows(update, space.change.rows, observed.table.rows, support.masks, rows, weight)
             n_cells = support.cell_starts[i + 1] - support.cell_starts[i]
             transform_cells(update, space.change.cells, observed.table.cells, n_cells, weight)
-        descend_edges_scaled(vector, support.masks, steps[k], space.edge_sums, H, lanes)
-        descend_scaled(vector, support, i, steps[k], space.change, lanes)
+        step = steps[k] / vector.factor[0]  # of v
+        turn_edges(vector, support.masks, 0.0, step, space.edge_sums, H, lanes)
+        turn_attributes(vector, support, i, 0.0, step, space.change, lanes)
     return loss, wrong
 
 

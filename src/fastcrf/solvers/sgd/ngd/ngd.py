@@ -18,7 +18,8 @@ metric, and (lambda/2) |w|^2, lambda = 2 c2 / n. It does not minimize a single f
             u2.g3    gd(beta u)                        beta = 10
             u2.p     sign(u) |u|^(p - 1)               p = 2 is `sgd`, exactly
 
-and every other pair of an update, u1 to u6, and a convex function, g1, g2, g3 or p (bregman_updates.py). A Step is one
+and every other pair of an update, u1 to u6, and a convex function, g1, g2, g3 or p (bregman_updates.py). Also the
+natural gradients of the losses b1 to b4 for any gamma, and of footnote 1's loss b for any coefficients. A Step is one
 epoch. The paper ends when the training data show no more improvement. `CRF` and the command line implement that as in
 CRFsuite, on which the paper's program is built: `period` and `delta` of the online objective.
 
@@ -33,44 +34,28 @@ computed for larger u, which occur in sums over a sequence; with table=False the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Floats, Step
-from fastcrf.exceptions import OptionError
 from fastcrf.objective.capabilities import SequenceProblem
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_choice, check_positive, check_seed, check_truth, check_whole, seed_of
 from fastcrf.solvers.sgd import run
 from fastcrf.solvers.sgd.calibration import RECIPES, calibrate
-from fastcrf.solvers.sgd.ngd.bregman_updates import UPDATES
-from fastcrf.solvers.sgd.ngd.convex_functions import Arctan, Erf, Gd, Power, tabulate
 from fastcrf.solvers.sgd.ngd.natural_descent import natural_descent
+from fastcrf.solvers.sgd.ngd.options import BregmanUpdate
 from fastcrf.solvers.sgd.run import Run, start_of
 from fastcrf.solvers.sgd.schedules import Bottou
 
-FUNCTIONS = ("g1", "g2", "g3", "p")
-NAMES = tuple(f"{update}.{function}" for update in UPDATES for function in FUNCTIONS)
-
 
 @solver
-class NGD:
+class NGD(BregmanUpdate):
     """Train with approximate natural gradient descent on f-divergences.
 
     Parameters
     ----------
-    update
-        Update U1 to U6 of the paper with a convex function, "g1", "g2", "g3" or "p", such as "u2.g1".
-    epsilon
-        Parameter of g1.
-    alpha
-        Parameter of g2.
-    beta
-        Parameter of g3.
-    p
-        Exponent of the function |u|^p / p.
     granularity
         Unit of the divergence: "sequence" or "position".
     eta
@@ -93,11 +78,6 @@ class NGD:
     guarantee: ClassVar[str] = "no objective"
     state_fields: ClassVar[Mapping[str, StateField]] = run.STATE_FIELDS
 
-    update: str = "u2.g1"
-    epsilon: float = 0.1
-    alpha: float = 5.0 * math.sqrt(math.pi)
-    beta: float = 10.0
-    p: float = 2.0
     granularity: str = "sequence"
     eta: float | None = None
     calibration: str = "crfsuite"
@@ -107,15 +87,7 @@ class NGD:
     table: bool = True
 
     def __post_init__(self) -> None:
-        check_choice(self.name, "update", self.update, NAMES)
-        for option in ("epsilon", "alpha", "beta", "p"):
-            check_positive(self.name, option, getattr(self, option))
-        if self.p <= 1.0:
-            message = f"{self.name}: p must be above 1, so that |u|^p / p has a derivative at 0; got p={self.p!r}."
-            raise OptionError(message, self.name, "p", self.p)
-        if self.update == "u4.p" and self.p < 2.0:
-            message = f"{self.name}: p must be at least 2 for u4.p, which is otherwise infinite at 0; got p={self.p!r}."
-            raise OptionError(message, self.name, "p", self.p)
+        super().__post_init__()
         check_choice(self.name, "granularity", self.granularity, ("sequence", "position"))
         check_choice(self.name, "calibration", self.calibration, RECIPES)
         if self.eta is not None:
@@ -124,22 +96,14 @@ class NGD:
         check_seed(self.name, self.seed)
         check_whole(self.name, "steps_per_epoch", self.steps_per_epoch, 1)
         check_truth(self.name, "table", self.table)
-        if self._function() == Power(2.0):  # Euclidean: psi(u) = u for every update
+        if self.euclidean:  # psi(u) = u for every update
             object.__setattr__(self, "guarantee", "near the optimum")
-
-    def _function(self) -> Any:
-        """Return G, one of convex_functions.py."""
-        kinds = {"g1": (Arctan, self.epsilon), "g2": (Erf, self.alpha), "g3": (Gd, self.beta), "p": (Power, self.p)}
-        kind, constant = kinds[self.update.split(".")[1]]
-        return kind(float(constant))  # an integer would be another type to the compiler
 
     def iterate(
         self, problem: SequenceProblem, weights: Floats, state: Mapping[str, Any] | None = None
     ) -> Iterator[Step]:
-        function = self._function()
-        looked_up = self.table and not isinstance(function, Power)  # if p = 2 the result must equal sgd to the last bit
-        update = UPDATES[self.update.split(".")[0]](tabulate(function) if looked_up else function)
-        descent = natural_descent(problem, start_of(weights, state), update, self.granularity == "position")
+        by_position = self.granularity == "position"
+        descent = natural_descent(problem, start_of(weights, state), self.transformation(self.table), by_position)
         run = Run(self.name, problem, state, descent, seed=seed_of(self), steps=self.steps_per_epoch)
 
         def rates(eta: float) -> Bottou:

@@ -1,0 +1,1 @@
+"""The objective over the label sequences that constraints allow."""

@@ -1,0 +1,1 @@
+"""Which label sequences are allowed: tagging schemes, forced labels, tag dictionaries."""
