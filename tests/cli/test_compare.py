@@ -146,8 +146,8 @@ def test_a_folder_that_cannot_hold_runs_is_named_before_anything_is_read(run, tm
 def test_a_run_is_announced_with_its_seed_if_it_has_one(run, corpus, tmp_path):
     options = ["--solvers", "lbfgs,sgd", "--max-passes", 2, "--cache", tmp_path / "cache", "--n-jobs", 1]
     told = run("compare", corpus, *options).stderr.splitlines()
-    assert "train.txt: lbfgs runs." in told
-    assert "train.txt: sgd runs (seed 0)." in told
+    assert "train.txt: lbfgs runs, 1 of 2." in told
+    assert "train.txt: sgd runs (seed 0), 2 of 2." in told
 
 
 def test_held_out_files_are_for_files(compare, corpus):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fastcrf.cli.reading_bar import INTERVAL, LONGEST_NAME, Bar, shortened
+from fastcrf.cli.reading_bar import INTERVAL, LONGEST_NAME, SOON, Bar, shortened
 
 
 @pytest.fixture
@@ -40,12 +40,22 @@ def test_a_long_path_leaves_space_for_the_bar(capsys, monkeypatch, clock):
     monkeypatch.setenv("FORCE_COLOR", "1")  # which makes rich take any output for a terminal
     monkeypatch.setenv("COLUMNS", "80")
     bar = Bar("/a/very/long/path" * 20 + "/train.txt", quiet=False, clock=clock)
+    clock.now += SOON
     bar(0.5)
     bar.close()
     shown = capsys.readouterr().err
     assert "/train.txt" in shown
     assert "50%" in shown
     assert shown.count("\n") <= 2
+
+
+def test_what_is_read_soon_shows_no_bar_and_does_not_load_rich(capsys, monkeypatch, clock):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    bar = Bar("-", quiet=False, clock=clock)
+    clock.now += 0.9 * SOON
+    bar(None)
+    assert bar.shown is None
+    assert capsys.readouterr().err == ""
 
 
 def test_names_are_shortened_at_their_beginning():

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fastcrf.cli.data_files import files_of
-from fastcrf.cli.tagged_lines import tagged_lines
+from fastcrf.cli.tagged_lines import TagFormat, result_lines
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.model.model import Model
 
@@ -40,7 +40,7 @@ def test_line_n_of_the_output_belongs_to_line_n_of_the_input(model, tmp_path, mo
     monkeypatch.setattr("fastcrf.cli.tagged_lines.AT_ONCE", 2)
     (tmp_path / "new.txt").write_text("\n".join(lines) + end)
     trained = Model.load(model)
-    tagged = list(tagged_lines(trained, files_of(trained, False, "space"), str(tmp_path / "new.txt")))
+    tagged = list(result_lines(trained, files_of(trained, False, "space"), str(tmp_path / "new.txt"), TagFormat()))
     read = ("\n".join(lines) + end).splitlines()
     assert [line.split("\t")[:-1] for line in tagged] == [line.split() for line in read]
     assert all(line.split("\t")[-1] in ("B-NP", "I-NP", "O") for line in tagged if line)
@@ -96,7 +96,7 @@ def test_sentences_are_tagged_as_the_model_tags_them(model, tmp_path):
     expected = trained.predict([column_items([["a", "D"], ["sees", "V"]]), column_items([["cat", "N"]])])
     labels = [
         line.split("\t")[-1]
-        for line in tagged_lines(trained, files_of(trained, False), str(tmp_path / "new.txt"))
+        for line in result_lines(trained, files_of(trained, False), str(tmp_path / "new.txt"), TagFormat())
         if line
     ]
     assert labels == [label for sentence in expected for label in sentence]

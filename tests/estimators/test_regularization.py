@@ -196,7 +196,7 @@ def test_displays_of_a_path_and_of_a_search():
     pytest.importorskip("matplotlib").use("Agg")
     path = regularization_path(X[:20], LABELS[:20], estimator=CRF(c2=0.1), c1_values=[1.0, 0.1])
     display = RegularizationPathDisplay.from_path(path)
-    assert display.ax_.get_xlabel() == "c1"
+    assert display.ax_.get_xlabel() == "penalty c1"
     assert display.lines_[0].get_ydata().tolist() == path.n_nonzero.tolist()
     search = CRFCV(c2_values=[1.0, 0.1], cv=2).fit(X[:20], LABELS[:20])
     display = RegularizationPathDisplay.from_estimator(search)

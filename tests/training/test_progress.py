@@ -40,20 +40,24 @@ def test_a_bound_that_proves_nothing_is_not_shown():
 
 
 @pytest.mark.parametrize("width", [40, 72, 200])
-def test_a_live_line_stays_on_one_line_and_says_nothing_of_the_solver(width):
+def test_a_bar_stays_on_one_line_and_says_nothing_of_the_solver(monkeypatch, width):
+    monkeypatch.setattr("fastcrf.training.progress.REFRESH", 0.0)
     console = Console(file=io.StringIO(), force_terminal=True, width=width, height=20)
     lines = []
 
     class Watching(Progress):
         def update(self, row):
             super().update(row)
-            lines.append(console.render_lines(self._status.renderable))
-            lines[-1] = ["".join(segment.text for segment in each) for each in lines[-1]]
+            lines.append(
+                ["".join(part.text for part in each) for each in console.render_lines(self._bar.get_renderable())]
+            )
 
-    minimize(ToyProblem(), LBFGS(), stop=[MaxIterations(4)], watch={"f1": lambda w: 0.5}, progress=Watching(console))
+    rules = [MaxIterations(4)]
+    minimize(ToyProblem(), LBFGS(), stop=rules, watch={"f1": lambda w: 0.5}, progress=Watching(console))
     assert all(len(each) == 1 for each in lines)
-    assert "step 4" in lines[-1][0]
-    assert "f1 0.5" in lines[-1][0] or width == 40
+    assert "100%" in lines[-1][0]
+    assert "step 4" in lines[-1][0] or width == 40
+    assert "f1 0.5" in lines[-1][0] or width < 200
     assert not any(word in each[0] for each in lines for word in ("trials", "pairs", "step_size"))
 
 
@@ -83,11 +87,17 @@ def test_on_a_terminal_a_live_line_gives_way_to_the_last_row_and_the_reason():
     assert "\x1b[?25h" in text  # the cursor is back
 
 
+def test_in_a_pipe_a_short_run_prints_its_last_row_alone():
+    text, result = shown(terminal=False)
+    assert len(text.splitlines()) == 2
+    assert text.splitlines()[1] == f"lbfgs  {result.reason}"
+
+
 def test_the_display_is_finished_when_the_run_breaks():
     class Recorder:
         calls = ()
 
-        def start(self, title):
+        def start(self, title, stop=()):
             self.calls += (f"start {title}",)
 
         def update(self, row):

@@ -11,7 +11,8 @@ from fastcrf.cli.data_files import DataFiles, Labeled
 from fastcrf.data.files.text_lines import name_of
 
 LONGEST_NAME = 40  # characters of a path next to the bar
-INTERVAL = 5.0  # seconds between two lines where there is no terminal
+SOON = 0.5  # seconds: what takes less needs no bar, nor the time to load it
+INTERVAL = 30.0  # seconds between two lines where there is no terminal
 
 
 def read_labeled(files: DataFiles, path: str, quiet: bool = False) -> Labeled:
@@ -37,13 +38,15 @@ def shortened(name: str) -> str:
 class Bar:
     """The share of a file that has been read, on standard error. Small files show nothing."""
 
-    def __init__(self, name: str, quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
-        self.name, self.quiet, self.clock = name, quiet, clock
+    def __init__(
+        self, name: str, quiet: bool, clock: Callable[[], float] = time.monotonic, verb: str = "reading"
+    ) -> None:
+        self.name, self.quiet, self.clock, self.verb = name, quiet, clock, verb
         self.shown: Any = None
-        self.printed = clock()
+        self.began = self.printed = clock()
 
     def __call__(self, share: float | None) -> None:
-        if self.quiet or (self.shown is None and share == 1.0):  # a file that was read at once needs no bar
+        if self.quiet or (self.shown is None and (share == 1.0 or self.clock() - self.began < SOON)):
             return
         self.shown = self.shown or self.show()
         if self.shown.disable:
@@ -57,7 +60,7 @@ class Bar:
 
         console = Console(stderr=True)
         shown = Progress(console=console, transient=True, disable=not console.is_terminal)
-        shown.add_task(f"reading {shortened(self.name)}", total=1.0)
+        shown.add_task(f"{self.verb} {shortened(self.name)}", total=1.0)
         shown.start()
         return shown
 
@@ -66,7 +69,7 @@ class Bar:
         now = self.clock()
         if now - self.printed >= INTERVAL:
             self.printed = now
-            tell(f"reading {self.name}" + ("" if share is None else f": {share:.0%}"))
+            tell(f"{self.verb} {self.name}" + ("" if share is None else f": {share:.0%}"))
 
     def close(self) -> None:
         if self.shown is not None:

@@ -22,6 +22,7 @@ from fastcrf.exceptions import ConstraintError
 
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import DataFiles, Unit
+    from fastcrf.data.files.text_lines import ShareRead
     from fastcrf.model.model import Model
     from fastcrf.model.scored import Scored
     from fastcrf.model.spans import Span
@@ -45,13 +46,17 @@ class TagFormat(NamedTuple):
 PLAIN = TagFormat()
 
 
-def result_lines(model: Model, files: DataFiles, path: str, tag_format: TagFormat) -> Iterator[str]:
+def result_lines(
+    model: Model, files: DataFiles, path: str, tag_format: TagFormat, progress: ShareRead | None = None
+) -> Iterator[str]:
     """Return the lines that are written of a file. A file without sequences gets a note on standard error."""
+    name = name_of(path)
+    read = read_lines(path, name, progress)
     if tag_format.as_json:
-        return json_lines(model, files, path, tag_format)
+        return json_lines(model, files, read, name, tag_format)
     if tag_format.spans:
-        return span_lines(model, files, path, tag_format)
-    return tagged_lines(model, files, path, tag_format)
+        return span_lines(model, files, read, name, tag_format)
+    return tagged_lines(model, files, read, name, tag_format)
 
 
 def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:
@@ -63,14 +68,16 @@ def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:
     return chain([first], units)
 
 
-def tagged_lines(model: Model, files: DataFiles, path: str, tag_format: TagFormat = PLAIN) -> Iterator[str]:
+def tagged_lines(
+    model: Model, files: DataFiles, read: Iterator[str], name: str, tag_format: TagFormat = PLAIN
+) -> Iterator[str]:
     """Return the lines of a file, each with its label and the requested columns; blank lines and comments stay.
 
     With `scores` a line with the probability of the labels comes before each sequence, and each line has the
     probability of its label; `marginals` are the probabilities of all labels.
     """
-    name, scores, marginals = name_of(path), tag_format.scores, tag_format.marginals
-    lines = Counted(read_lines(path, name))
+    scores, marginals = tag_format.scores, tag_format.marginals
+    lines = Counted(read)
     units, done = noted(files.units(lines, name), name), 0
     while batch := list(islice(units, AT_ONCE)):
         found_of_all = answers(model, batch, name, tag_format.choice, scores or marginals)
@@ -129,27 +136,28 @@ class Counted:
         return (self.marked.get(number, "") for number in range(done, end))
 
 
-def scored_units(model: Model, files: DataFiles, path: str, choice: LabelChoice) -> Iterator[tuple[Unit, Scored]]:
+def scored_units(
+    model: Model, files: DataFiles, read: Iterator[str], name: str, choice: LabelChoice
+) -> Iterator[tuple[Unit, Scored]]:
     """Return the sequences of a file with their labels, probabilities and spans."""
-    name = name_of(path)
-    units = noted(files.units(read_lines(path, name), name), name)
+    units = noted(files.units(read, name), name)
     while batch := list(islice(units, AT_ONCE)):
         yield from zip(batch, answers(model, batch, name, choice), strict=True)
 
 
-def span_lines(model: Model, files: DataFiles, path: str, tag_format: TagFormat) -> Iterator[str]:
+def span_lines(model: Model, files: DataFiles, read: Iterator[str], name: str, tag_format: TagFormat) -> Iterator[str]:
     """Return a line for each segment of a file."""
-    for unit, found in scored_units(model, files, path, tag_format.choice):
+    for unit, found in scored_units(model, files, read, name, tag_format.choice):
         for start, end, kind, probability in found.spans:
             text = " ".join(columns[0] for columns in unit.columns[start:end] if columns)
             yield "\t".join(map(str, (unit.line + start, start, end, kind, f"{probability:.6f}", text)))
 
 
-def json_lines(model: Model, files: DataFiles, path: str, tag_format: TagFormat) -> Iterator[str]:
+def json_lines(model: Model, files: DataFiles, read: Iterator[str], name: str, tag_format: TagFormat) -> Iterator[str]:
     """Return a line for each sequence of a file; with `marginals` it has the probabilities of all labels."""
     import json
 
-    for unit, each in scored_units(model, files, path, tag_format.choice):
+    for unit, each in scored_units(model, files, read, name, tag_format.choice):
         result = whole(unit, each)
         result["spans"] = [span_object(result["tokens"], span) for span in each.spans]
         if tag_format.marginals:

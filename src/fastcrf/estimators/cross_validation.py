@@ -23,6 +23,7 @@ from fastcrf.estimators.regularization import (
     RegularizationPath,
     Sequences,
     base_of,
+    number_of_penalties,
     train_path,
 )
 from fastcrf.exceptions import DataError
@@ -30,6 +31,7 @@ from fastcrf.fitting.regularization_path import SCORES
 from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model
 from fastcrf.system.threads import usable_jobs
+from fastcrf.training.count_bar import CountBar
 
 Fold = tuple[Longs, Longs]  # the sequences to train on, and those held out
 
@@ -40,8 +42,8 @@ class CRFCV(TrainedEstimator):
     Parameters
     ----------
     estimator : CRF, default=None
-        Supplies every other parameter, and the penalty that stays fixed. The folds are trained in this process,
-        without `engine`. None: ``CRF(c2=0.0)``.
+        Supplies every other parameter, and the penalty that stays fixed; `verbose` shows a bar. The folds are trained
+        in this process, without `engine`. None: ``CRF(c2=0.0)``.
     c2_values : sequence of float, default=None
         L2 penalties, for a fixed c1. None: ten values from 10 to 0.01, unless `c1_values` is given.
     c1_values : sequence of float or int, default=None
@@ -168,10 +170,12 @@ class CRFCV(TrainedEstimator):
         n_threads = min(n_jobs, len(folds))
         train = partial(train_path, base, grid=grid, wanted=[self.scoring])
         halves = [(pick(data, kept), pick(data, held)) for kept, held in folds]
-        first = train(*halves[0], n_jobs=max(1, n_jobs // n_threads))
-        along = list(zip(first.c1.tolist(), first.c2.tolist(), strict=True))
-        with ThreadPoolExecutor(n_threads, "fastcrf") as pool:
-            return [first, *pool.map(lambda half: train(*half, n_jobs=1, along=along), halves[1:])]
+        bar = CountBar("cross-validation", len(folds) * number_of_penalties(grid), quiet=not base.verbose)
+        with bar, ThreadPoolExecutor(n_threads, "fastcrf") as pool:
+            first = train(*halves[0], n_jobs=max(1, n_jobs // n_threads), done=bar.advance)
+            along = list(zip(first.c1.tolist(), first.c2.tolist(), strict=True))
+            rest = pool.map(lambda half: train(*half, n_jobs=1, along=along, done=bar.advance), halves[1:])
+            return [first, *rest]
 
     def _select(self, paths: list[RegularizationPath]) -> None:
         """Keep the scores of all folds, and the penalty with the best mean; of equal ones the strongest."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from fastcrf.estimators.crf import CRF
 from fastcrf.estimators.training import no_attributes, with_input
 from fastcrf.fitting.fit import choose_features
 from fastcrf.fitting.regularization_path import (
+    DEFAULT_C2,
     SCORES,
     PathPoint,
     PathScores,
@@ -27,6 +28,7 @@ from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model
 from fastcrf.model.pruning import prune
 from fastcrf.system.threads import usable_jobs
+from fastcrf.training.count_bar import CountBar
 
 Sequences = Iterable[Any]
 
@@ -128,8 +130,8 @@ def regularization_path(
     y : iterable of sequences of labels
         One label per token.
     estimator : CRF, default=None
-        Supplies every other parameter, and the penalty that stays fixed; limits apply to each model. The path is
-        trained in this process, without `engine`. None: ``CRF(c2=0.0)``.
+        Supplies every other parameter, and the penalty that stays fixed; limits apply to each model; `verbose` shows a
+        bar. The path is trained in this process, without `engine`. None: ``CRF(c2=0.0)``.
     c2_values : sequence of float, default=None
         L2 penalties, for a fixed c1. None: ten values from 10 to 0.01, unless `c1_values` is given.
     c1_values : sequence of float or int, default=None
@@ -164,7 +166,19 @@ def regularization_path(
     held_out = None if X_dev is None or y_dev is None else Labeled(X_dev, y_dev)
     grid = Penalties(c1_values, c2_values)
     with announce_compilation():
-        return train_path(base, Labeled(X, y), held_out, grid=grid, n_jobs=usable_jobs(base.n_jobs))
+        bar = CountBar("path", number_of_penalties(grid), quiet=not base.verbose)
+        with bar:
+            return train_path(
+                base, Labeled(X, y), held_out, grid=grid, n_jobs=usable_jobs(base.n_jobs), done=bar.advance
+            )
+
+
+def number_of_penalties(grid: Penalties) -> int:
+    """Return how many models a path will have."""
+    if isinstance(grid.c1_values, int):
+        return grid.c1_values
+    given = grid.c2_values if grid.c1_values is None else grid.c1_values
+    return int(np.size(DEFAULT_C2 if given is None else given))  # what is no sequence raises an error later
 
 
 def base_of(estimator: CRF | None) -> CRF:
@@ -181,6 +195,7 @@ def train_path(
     n_jobs: int,
     wanted: Iterable[str] = SCORES,
     along: Sequence[tuple[float, float]] | None = None,
+    done: Callable[[], None] = lambda: None,
 ) -> RegularizationPath:
     """Train along a grid, or the penalties `along` that it stands for, with all other parameters of `base`."""
     template, weakest = base._template(), weakest_c2(*grid, base.c2)
@@ -204,5 +219,6 @@ def train_path(
         lambda **penalty: base._plan(**penalty, engine=None),
         held_out=scores,
         callbacks=functions("callbacks", base.callbacks),
+        done=done,
     )
     return RegularizationPath(points, learnt, features, labels)

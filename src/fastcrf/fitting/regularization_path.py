@@ -144,8 +144,9 @@ def follow_path(
     *,
     held_out: PathScores | None = None,
     callbacks: Iterable[Callable[[Row], Any]] = (),
+    done: Callable[[], None] = lambda: None,
 ) -> list[PathPoint]:
-    """Train for each penalty in turn, as `plan_of(c1=..., c2=...)` says."""
+    """Train for each penalty in turn, as `plan_of(c1=..., c2=...)` says; call `done` after each."""
     before, result, points = problem, None, []
     for c1, c2 in along:
         plan, now = plan_of(c1=c1, c2=c2), problem.with_penalty(c1, c2)
@@ -159,6 +160,7 @@ def follow_path(
         scores = held_out.of(weights) if held_out else {}
         numbers = certificate.objective, certificate.relative_gap, int(np.count_nonzero(weights))
         points.append(PathPoint(c1, c2, weights, *numbers, last["passes"], last["seconds"], scores))
+        done()
     return points
 
 

@@ -76,7 +76,7 @@ class Log:
         self.ending: tuple[str, str] | None = None
 
     def start(self) -> None:
-        self.display.start(NAME)
+        self.display.start(NAME, self.limits.rules())
         self.began, self.cpu = time.perf_counter(), time.process_time()
 
     def add(self, info: dict[str, Any]) -> None:

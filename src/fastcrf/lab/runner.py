@@ -62,7 +62,10 @@ def run_objective(
     objective: Objective, planned_runs: list[PlannedRun], limits: Limits, store: Store, watcher: Watcher
 ) -> Rows:
     warm_up([planned for planned in planned_runs if is_missing(planned, limits, store)], watcher)
-    runs = [rows_of(planned, limits, store, watcher) for planned in planned_runs]
+    runs = [
+        rows_of(planned, limits, store, watcher, f"{k} of {len(planned_runs)}")
+        for k, planned in enumerate(planned_runs, 1)
+    ]
     n_jobs = max(planned.n_jobs for planned in planned_runs)
     tol = ACCURACY if limits.tol is None else limits.tol / 10
     own = [row for planned, run in zip(planned_runs, runs, strict=True) if not is_foreign(planned) for row in run]
@@ -99,8 +102,10 @@ def visit_log_domain(problem: Problem) -> None:
         problem.gradient(weights)
 
 
-def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher) -> Rows:
-    """The rows of a run: kept ones, or those of a run that happens now; one row with the reason if it cannot."""
+def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher, place: str) -> Rows:
+    """The rows of a run: kept ones, or those of a run that happens now; one row with the reason if it cannot.
+    `place` is its number for the watcher, such as `2 of 5`.
+    """
     reason = planned.reason_to_skip()
     if reason is not None:
         return [empty_row(planned, SKIPPED, reason)]
@@ -109,7 +114,7 @@ def rows_of(planned: PlannedRun, limits: Limits, store: Store, watcher: Watcher)
         return [row | {"solver": planned.label, "dataset": planned.objective.dataset.name} for row in kept]
     seed = planned.options.get("seed")
     seeded = "" if seed is None else f" (seed {seed})"
-    watcher.say(f"{planned.objective.dataset.name}: {planned.label} runs{seeded}.")
+    watcher.say(f"{planned.objective.dataset.name}: {planned.label} runs{seeded}, {place}.")
     try:
         return carry_out(planned, limits, store, watcher.progress())
     except (ValueError, ArithmeticError, MemoryError) as error:

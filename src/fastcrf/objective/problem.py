@@ -52,6 +52,7 @@ class Problem(Penalized):
             raise ValueError("The corpus is empty: training needs at least one sequence with at least one item.")
         if len(corpus.labels) != corpus.n_positions:
             raise ValueError("The corpus has no gold labels; training needs a label for each item.")
+        check_ids(corpus, features)
         self.regularizer = make_regularizer(c1, c2)
         if prior is not None:
             check_prior(c1, c2)
@@ -202,3 +203,17 @@ def check_weights(weights: Floats, features: FeatureMap) -> None:
         raise ValueError(f"The prior has the shape {weights.shape}, but there are {features.n_weights} weights.")
     if not np.isfinite(weights).all():
         raise ValueError("The prior holds a weight that is not finite; use another model.")
+
+
+def check_ids(corpus: Corpus, features: FeatureMap) -> None:
+    """Raise `ValueError` unless all ids have a place in the arrays of kernels, which do not check them."""
+    for name, ids, number in (
+        ("attribute", corpus.attributes, features.n_attributes),
+        ("label", corpus.labels, features.n_labels),
+    ):
+        least, most = int(ids.min(initial=0)), int(ids.max(initial=-1))
+        if least < 0 or most >= number:
+            raise ValueError(
+                f"The corpus has the {name} id {least if least < 0 else most}, but training needs ids from 0 to "
+                f"{number - 1}; encode the corpus for training, not with the vocabulary of another model."
+            )

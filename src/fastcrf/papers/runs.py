@@ -22,6 +22,7 @@ from fastcrf.papers.experiment import OPTIMUM, Curve, Study
 from fastcrf.papers.records import Book, Record, make_key, part_of, short_rows, whole_of
 from fastcrf.papers.substitutes import SETS, toy
 from fastcrf.solvers.registry import make, options_of
+from fastcrf.training.progress import Display
 
 HOUR = 3600.0
 PROBE = "probe"
@@ -50,6 +51,7 @@ class Session:
     stale: bool = False
     toy: bool = False
     say: Callable[[str], None] = lambda sentence: None
+    display: Callable[[], Display | None] = lambda: None  # of one run
 
     def __post_init__(self) -> None:
         self.refused: set[str] = set()  # sets that are not at hand
@@ -127,7 +129,7 @@ class Session:
         planned = PlannedRun(Objective(dataset, wanted.penalty), wanted.curve.label, solver, 1, own.marks, own.scores)
         self.warm_up(planned)
         identity = short_hash([*planned.identity, limits])
-        rows, _ = measure(planned, limits, self.checkpoints / f"{identity}.state")
+        rows, _ = measure(planned, limits, self.checkpoints / f"{identity}.state", self.display())
         (self.checkpoints / f"{identity}.state").unlink(missing_ok=True)
         last = rows[-1]
         told = {name: last[name] for name in ("status", "reason", "cpu_share", "peak_mb", "state_mb", "machine")}

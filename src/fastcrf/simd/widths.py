@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 from llvmlite import binding
 
 CACHE_LINE = 64  # bytes
-HAS_MANY_REGISTERS = binding.get_host_cpu_features().get("avx512f", False)  # 32 of 8 doubles, elsewhere 16 of 4
+FEATURES = os.environ.get("NUMBA_CPU_FEATURES")  # if set, Numba generates code for these instead of the machine's
+HAS_MANY_REGISTERS = (  # 32 of 8 doubles, elsewhere 16 of 4
+    binding.get_host_cpu_features().get("avx512f", False) if FEATURES is None else "+avx512f" in FEATURES.split(",")
+)
 WIDEST = 56 if HAS_MANY_REGISTERS else 24  # two accumulators and an operand stay in registers
 WIDEST_SINGLE = 56  # lanes of singles for which the same holds
 FOUR_FIT = 448 if HAS_MANY_REGISTERS else 96  # bytes of lanes for which four accumulators stay in registers

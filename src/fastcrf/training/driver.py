@@ -92,7 +92,7 @@ def minimize(
         check_state(solver.name, solver.state_fields, state, problem.n_weights)
     display = progress or Silent()
     reason = "The run was interrupted."
-    display.start(solver.name)
+    display.start(solver.name, run.rules)
     try:
         with catch_interrupt() as interrupt, listening(problem, interrupt):
             with closing(cast(Steps, solver.iterate(able, start.copy(), state))) as steps:

@@ -213,4 +213,4 @@ def watcher(quiet: bool) -> Watcher:
     from fastcrf.lab.runner import NOBODY, Watcher
     from fastcrf.training.progress import Progress
 
-    return NOBODY if quiet else Watcher(lambda sentence: typer.echo(sentence, err=True), lambda: Progress(interval=5.0))
+    return NOBODY if quiet else Watcher(lambda sentence: typer.echo(sentence, err=True), Progress)

@@ -65,6 +65,7 @@ def run(
     from fastcrf.papers.catalog import find_items, studies_of
     from fastcrf.papers.runs import HOUR, Session
     from fastcrf.system.cache_folder import lab_folder
+    from fastcrf.training.progress import Progress
 
     studies = studies_of(find_items(items))
     session = Session(
@@ -77,6 +78,7 @@ def run(
         stale=stale,
         toy=toy,
         say=(lambda sentence: None) if quiet else (lambda sentence: typer.echo(sentence, err=True)),
+        display=(lambda: None) if quiet else Progress,
     )
     for study in studies:
         session.run(study.toy() if toy else study)

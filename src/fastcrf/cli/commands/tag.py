@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 from fastcrf.cli.command_errors import refuse, tell
@@ -121,8 +122,10 @@ def tag(
     from fastcrf.cli.data_files import files_of
     from fastcrf.cli.label_choice import LabelChoice, read_constraints
     from fastcrf.cli.output_file import whole_output
+    from fastcrf.cli.reading_bar import Bar, watched
     from fastcrf.cli.tagged_lines import TagFormat, result_lines
     from fastcrf.data.files.destinations import check_apart
+    from fastcrf.data.files.text_lines import name_of
     from fastcrf.jit.compile_notice import announce_compilation
     from fastcrf.model.model import Model
 
@@ -147,7 +150,8 @@ def tag(
         trained = Model.load(model)
         files = files_of(trained, items, separator)
         for path in data:
-            text.writelines(f"{line}\n" for line in result_lines(trained, files, path, tag_format))
+            bar = Bar(name_of(path), quiet=output == "-" and sys.stdout.isatty(), verb="tagging")
+            text.writelines(f"{line}\n" for line in watched(result_lines(trained, files, path, tag_format, bar), bar))
 
 
 def tag_into(
@@ -163,9 +167,13 @@ def tag_into(
     """Tag many files, each into a file of a folder."""
     from fastcrf.cli.tag_files import tag_all, tasks_of
     from fastcrf.core.checks import whole
+    from fastcrf.training.count_bar import CountBar
 
     if output != "-":
         refuse("--output", "is one file and --folder has many; remove one of them.")
     tasks = tasks_of(data, model, folder, tag_format, resume)
-    for done in tag_all(tasks, whole("n_jobs", n_jobs, 1), engine):
-        tell(done)
+    with CountBar("tagging", len(tasks)) as bar:
+        for done in tag_all(tasks, whole("n_jobs", n_jobs, 1), engine):
+            bar.advance(done)
+            if not bar.visible:
+                tell(done)

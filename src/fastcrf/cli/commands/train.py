@@ -204,7 +204,8 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
         "all_possible_transitions",
     )
     goals = [rule for rule in given["stopping"] if not isinstance(rule, EarlyStopping)]  # held-out data are for the end
-    base = CRF(**(given | {"stopping": goals} | {name: getattr(asked, name) for name in names}))
+    shown = {"verbose": not (asked.quiet or asked.as_json)}
+    base = CRF(**(given | shown | {"stopping": goals} | {name: getattr(asked, name) for name in names}))
     search = CRFCV(base, cv=folds, refit=False, n_jobs=asked.n_jobs, random_state=asked.random_state)
     search.fit(X, y, sample_weight=labeled.weights or None)
     if not (asked.quiet or asked.as_json):
