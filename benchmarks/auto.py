@@ -26,7 +26,7 @@ from fastcrf import CRF
 from fastcrf.data.datasets.known_sets import KNOWN_SETS
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.plan import make_plan
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.capabilities import TrainingProblem

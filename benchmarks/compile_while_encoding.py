@@ -20,7 +20,7 @@ import time
 
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.training.warm_up import warm_up

@@ -20,7 +20,7 @@ from fastcrf.data.corpus.occurrences import with_attributes
 from fastcrf.data.datasets.known_sets import KNOWN_SETS
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.capabilities import GradientProblem
 from fastcrf.objective.problem import Problem

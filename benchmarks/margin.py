@@ -23,7 +23,7 @@ import pycrfsuite
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.decoding.compiled_decoder import viterbi
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.training.warm_up import warm_up

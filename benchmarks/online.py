@@ -35,7 +35,7 @@ from fastcrf.core.types import Corpus, Floats
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.decoding.compiled_decoder import viterbi
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.lab.tables import table
 from fastcrf.metrics import flat_accuracy_score, segment_scores
 from fastcrf.model.model import Model

@@ -21,8 +21,8 @@ import numpy as np
 
 from fastcrf import CRF
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
-from fastcrf.features.label_contexts import n_contexts
+from fastcrf.feature_space.feature_map import build_feature_map
+from fastcrf.feature_space.label_contexts import n_contexts
 from fastcrf.metrics import segment_scores
 from fastcrf.objective.problem import Problem
 

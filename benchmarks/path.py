@@ -20,7 +20,7 @@ import numpy as np
 from fastcrf.data.datasets.known_sets import KNOWN_SETS
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.plan import make_plan
 from fastcrf.fitting.regularization_path import follow_path, problem_of_path
 from fastcrf.solvers.auto.auto import Auto

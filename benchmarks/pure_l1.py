@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from fastcrf.data.datasets.known_sets import KNOWN_SETS
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.plan import Plan, make_plan
 from fastcrf.objective.problem import Problem
 from fastcrf.stopping import MaxIterations

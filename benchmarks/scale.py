@@ -39,7 +39,7 @@ from fastcrf.core.types import Corpus
 from fastcrf.data.corpus_file.container import read
 from fastcrf.data.corpus_file.container import write as write_container
 from fastcrf.data.corpus_file.writing import Spools, write_corpus
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make
 from fastcrf.stopping import CertifiedGap, MaxPasses

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import corpora
 import numpy as np
 
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.lab.named_datasets import from_literature
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import make

@@ -35,7 +35,7 @@ from fastcrf.core.types import Corpus, FeatureMap
 from fastcrf.data.datasets.known_sets import KNOWN_SETS
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.lab.machine import code_version
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.contract import Solver

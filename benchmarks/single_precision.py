@@ -22,7 +22,7 @@ import numpy as np
 from fastcrf.data.datasets.known_sets import KNOWN_SETS
 from fastcrf.data.datasets.loaders import load
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem

@@ -30,7 +30,7 @@ from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.data.files.conll import read_columns
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import load_template, parse_template
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.fit import fit_model
 from fastcrf.fitting.plan import make_plan
 

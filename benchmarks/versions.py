@@ -32,7 +32,11 @@ MODULES = {  # newest first: modules have moved; behind a colon, the name there
     "limit": ("fastcrf.stopping:MaxIterations", "fastcrf.training.stopping:MaxSteps"),
     "make": ("fastcrf.solvers.registry", "fastcrf.solvers.base"),
     "viterbi": ("fastcrf.decoding.compiled_decoder", "fastcrf.chain.decode"),
-    "build_feature_map": ("fastcrf.features.feature_map", "fastcrf.chain.feature_map"),
+    "build_feature_map": (
+        "fastcrf.feature_space.feature_map",
+        "fastcrf.features.feature_map",
+        "fastcrf.chain.feature_map",
+    ),
 }
 
 

@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 from fastcrf.data.datasets.addresses import address_items, make_addresses
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.displays import ConvergenceDisplay
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import make
 from fastcrf.stopping import CertifiedGap, MaxPasses

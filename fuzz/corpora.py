@@ -13,7 +13,7 @@ import numpy as np
 from fastcrf import open_corpus
 from fastcrf.data.corpus_file import container
 from fastcrf.data.corpus_file.writing import write_corpus
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fuzz.files import TAGGED, X, Y, written
 from fuzz.json_changes import changed

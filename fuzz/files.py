@@ -20,7 +20,7 @@ from fastcrf.data.files.crfsuite_items import read_items
 from fastcrf.data.model_file import container
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template, recognize
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.model.model import Model
 from fastcrf.model.scored import scored
 from fastcrf.objective.problem import Problem

@@ -20,6 +20,7 @@ PUBLIC = [
     "__version__",
     "displays",
     "exceptions",
+    "features",
     "load",
     "metrics",
     "open_corpus",

@@ -20,7 +20,7 @@ from fastcrf.system.moved_modules import MovedModules
 if TYPE_CHECKING:
     import os
 
-    from fastcrf import displays, exceptions, metrics, scorers, solvers, stopping
+    from fastcrf import displays, exceptions, features, metrics, scorers, solvers, stopping
     from fastcrf.constraints.constraints import Constraints
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimators.crf import CRF
@@ -36,6 +36,7 @@ __all__ = [
     "__version__",
     "displays",
     "exceptions",
+    "features",
     "load",
     "metrics",
     "open_corpus",

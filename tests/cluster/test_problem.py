@@ -18,7 +18,7 @@ from fastcrf.cluster.sums import Part, add, by_tree, make_part
 from fastcrf.data.corpus_file.writing import write_corpus
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.registry import check, make
 from fastcrf.stopping import MaxIterations

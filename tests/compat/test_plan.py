@@ -13,7 +13,7 @@ from fastcrf.compat.pycrfsuite._parameters import ALGORITHMS, FEATURES, Paramete
 from fastcrf.compat.pycrfsuite._plan import SOLVERS, feature_options, planned
 from fastcrf.compat.pycrfsuite._stopping import GradientRatio, Improvement, MeanLoss
 from fastcrf.core.types import Step
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.solvers import registry
 from fastcrf.solvers.margin.arow import AROW
 from fastcrf.solvers.margin.passive_aggressive import PassiveAggressive

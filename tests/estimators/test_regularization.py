@@ -17,7 +17,7 @@ from fastcrf.data.datasets.addresses import make_addresses
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.displays import RegularizationPathDisplay
 from fastcrf.exceptions import DataError, PenaltyError
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.plan import make_plan
 from fastcrf.fitting.regularization_path import follow_path, known_part, largest_useful_c1, problem_of_path, start_at
 from fastcrf.objective.problem import Problem

@@ -15,7 +15,7 @@ from fastcrf import CRF
 from fastcrf.data.model_file import container
 from fastcrf.data.model_file.content import pack
 from fastcrf.exceptions import ModelFileError
-from fastcrf.features.feature_union import merge
+from fastcrf.feature_space.feature_union import merge
 from fastcrf.fitting.warm_start import starting_weights
 from fastcrf.model.model import Model
 from fastcrf.solvers.registry import names, solver_class

@@ -6,7 +6,7 @@ import pytest
 
 from fastcrf import CRF
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.merged_problem import MergedProblem
 from fastcrf.objective.problem import Problem

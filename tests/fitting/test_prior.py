@@ -6,7 +6,7 @@ import pytest
 
 from fastcrf import CRF
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.fit import fit_corpus, fit_model
 from fastcrf.fitting.plan import make_plan
 from fastcrf.fitting.warm_start import starting_weights

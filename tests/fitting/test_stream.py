@@ -11,8 +11,8 @@ import pytest
 from fastcrf import CRF
 from fastcrf.data.encoding.encoder import NO_ITEMS, encode_training
 from fastcrf.exceptions import CheckpointError
-from fastcrf.features.feature_map import build_feature_map
-from fastcrf.features.feature_union import NO_FEATURES, merge
+from fastcrf.feature_space.feature_map import build_feature_map
+from fastcrf.feature_space.feature_union import NO_FEATURES, merge
 from fastcrf.fitting.growth import extended, extended_memory
 from fastcrf.fitting.stream import Stream, check_streams
 from fastcrf.objective.problem import Problem

@@ -14,8 +14,8 @@ from scipy.special import logsumexp
 from fastcrf.decoding import compiled_decoder as decode
 from fastcrf.decoding import decoder_choice as decoder_choice
 from fastcrf.decoding import plain_decoder as plain_decoder
-from fastcrf.features.feature_map import build_feature_map, count_gold
-from fastcrf.features.label_contexts import (
+from fastcrf.feature_space.feature_map import build_feature_map, count_gold
+from fastcrf.feature_space.label_contexts import (
     check_labels,
     check_order,
     context_of,
@@ -25,7 +25,7 @@ from fastcrf.features.label_contexts import (
     n_contexts,
     renumbered,
 )
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.transitions import transition_matrix
 from fastcrf.higher_order.expectations import best_labeling_of_contexts, make_context_edges, make_context_lattice
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.problem import Problem

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fastcrf.data.datasets.addresses import address_items, make_addresses
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.model.model import Model
 from fastcrf.objective.problem import Problem
 from reference import crfsuite_model

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fastcrf.core.types import Corpus, FeatureMap
 from fastcrf.decoding.compiled_decoder import posteriors, viterbi
-from fastcrf.features.feature_map import count_gold
+from fastcrf.feature_space.feature_map import count_gold
 from fastcrf.objective.likelihood import Likelihood
 from reference import brute_force
 from reference.random_corpora import random_corpus, random_features

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.model_file import container, content
 from fastcrf.exceptions import DataError, ModelFileError
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.model.model import Model
 from reference import brute_force
 from reference.raw_corpora import few_items, labeled_corpora

@@ -16,7 +16,7 @@ from fastcrf.data.model_file import container, content
 from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template
 from fastcrf.exceptions import ModelFileError
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.fit import fit_model
 from fastcrf.fitting.plan import make_plan
 from fastcrf.model.model import Model

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fastcrf import CRF
 from fastcrf.core.types import Corpus
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.objective.evaluation import evaluate
 from fastcrf.objective.merged_problem import MergedProblem

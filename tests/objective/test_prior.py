@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fastcrf.exceptions import CheckpointError
-from fastcrf.features import layout
+from fastcrf.feature_space import layout
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS

@@ -65,6 +65,15 @@ def test_a_run_that_diverged_is_never_the_best():
     assert Choice(Curve("SG", "sg", {}, POWERS), "ocr", C2, 0).ranked(newest)[0] == {"eta": 0.1}
 
 
+def test_runs_of_a_curve_that_was_declared_anew_do_not_count():
+    old = record("SG", [9.0, 1.0], {"batch_size": 1, "eta": 0.1})
+    newest = {key_of(old): old}
+    assert Choice(Curve("SG", "sg", {"batch_size": 5}, POWERS), "ocr", C2, 0).ranked(newest) == []
+    assert Choice(Curve("SG", "sg", {}, POWERS), "ocr", C2, 0).ranked(newest) == []
+    own = Choice(Curve("SG", "sg", {"batch_size": 1}, POWERS), "ocr", C2, 0)
+    assert own.ranked(newest) == [old["options"]]
+
+
 def test_curves_without_a_step_size_are_run_as_they_are():
     assert searched(Curve("SAG", "sag"), lambda options: 1.0)[0] == [{}]
     assert first_seed(Curve("SAG", "sag")) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastcrf.features import layout as layout_module
+from fastcrf.feature_space import layout as layout_module
 from fastcrf.lazy_vectors.drifting_vector import make_drifting
 from fastcrf.lazy_vectors.lazy_vector import advance, settle, turn
 from fastcrf.lazy_vectors.reading import gather

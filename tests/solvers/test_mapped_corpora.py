@@ -13,7 +13,7 @@ from fastcrf.data.corpus.rare_attributes import without_rare
 from fastcrf.data.corpus.reordering import partition
 from fastcrf.data.corpus_file.writing import write_corpus
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map, count_gold
+from fastcrf.feature_space.feature_map import build_feature_map, count_gold
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.system import mapped_arrays as mapped

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fastcrf.core.types import Corpus, FeatureMap
-from fastcrf.features.layout import make_layout, make_positions
+from fastcrf.feature_space.layout import make_layout, make_positions
 from fastcrf.objective.blocks import make_blocks
 from fastcrf.simd.widths import choose_width
 from fastcrf.stochastic import gradient_storage as storage

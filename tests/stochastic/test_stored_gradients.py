@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fastcrf.features import layout as layout_module
+from fastcrf.feature_space import layout as layout_module
 from fastcrf.inference.edges import refresh_edges
 from fastcrf.inference.expectations import score_block
 from fastcrf.inference.forward_backward import WIDEST_SPREAD

@@ -21,7 +21,13 @@ from fastcrf.data.encoding.encoder import Encoder, encode_pairs
 from fastcrf.data.encoding.vocabulary import growing
 from fastcrf.decoding.compiled_decoder import viterbi
 from fastcrf.decoding.held_out_counts import Counts, count, read_marks
-from fastcrf.features.feature_map import FeatureCounts, choose_features, count_features, join_counts, occurring_features
+from fastcrf.feature_space.feature_map import (
+    FeatureCounts,
+    choose_features,
+    count_features,
+    join_counts,
+    occurring_features,
+)
 from fastcrf.objective.problem import Problem
 from fastcrf.system.memory_budget import in_words
 from fastcrf.training.checkpoint import digest

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from fastcrf.constraints.allowed import Allowed
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.exceptions import ConstraintError
-from fastcrf.features.layout import Layout, Positions, make_layout, make_positions
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.layout import Layout, Positions, make_layout, make_positions
+from fastcrf.feature_space.transitions import transition_matrix
 from fastcrf.higher_order.any_order import allowed_edges_from, live_lattice_of
 from fastcrf.inference.forward_backward import AnyEdges, AnyLattice
 from fastcrf.inference.live_labels import live_labels

@@ -68,7 +68,7 @@ class FeatureMap(NamedTuple):
 
     The vector is [state weights | transition weights]: state weights by attribute and then label, transition weights by
     source and then target. It has no padding, so norms, counts and penalties need no masks. In a chain of higher order,
-    sources are label contexts of one label or more (features/label_contexts.py): bigrams, trigrams ...
+    sources are label contexts of one label or more (feature_space/label_contexts.py): bigrams, trigrams ...
     """
 
     offsets: Longs  # [A + 1] first state weight of each attribute

@@ -12,8 +12,8 @@ from fastcrf.decoding import plain_decoder as plain_decoder
 from fastcrf.decoding.input_checks import require_memory_for, require_memory_for_states
 from fastcrf.decoding.scores import fill_transitions, score_positions
 from fastcrf.decoding.viterbi import best_labels
-from fastcrf.features.label_contexts import known_contexts, make_tree
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.label_contexts import known_contexts, make_tree
+from fastcrf.feature_space.transitions import transition_matrix
 from fastcrf.higher_order.any_order import allowed_edges_from, edges_from, lattice_of, live_lattice_of
 from fastcrf.inference.expectations import infer
 from fastcrf.inference.forward_backward import AnyEdges, AnyLattice

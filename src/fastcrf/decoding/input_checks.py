@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap
-from fastcrf.features.label_contexts import known_contexts
+from fastcrf.feature_space.label_contexts import known_contexts
 from fastcrf.system.memory_budget import SMALL, require_memory
 
 

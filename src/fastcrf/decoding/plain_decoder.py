@@ -21,8 +21,8 @@ import numpy as np
 from fastcrf.constraints.allowed import Allowed
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
 from fastcrf.decoding.input_checks import require_memory_for, require_memory_for_states
-from fastcrf.features.label_contexts import Tree, known_contexts, make_tree, states_of, with_shorter
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.label_contexts import Tree, known_contexts, make_tree, states_of, with_shorter
+from fastcrf.feature_space.transitions import transition_matrix
 from fastcrf.inference.score_range import DENSE, IMPOSSIBLE, MASKED
 
 

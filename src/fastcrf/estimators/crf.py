@@ -27,7 +27,7 @@ from fastcrf.estimators.training import (
     open_checkpoint,
     with_input,
 )
-from fastcrf.features.label_contexts import check_order
+from fastcrf.feature_space.label_contexts import check_order
 from fastcrf.fitting.fit import Fit
 from fastcrf.fitting.plan import Plan, make_plan
 from fastcrf.fitting.saved_parameters import restored, saved

@@ -25,7 +25,7 @@ from fastcrf.data.model_file.rescue import check_space
 from fastcrf.decoding.compiled_decoder import viterbi
 from fastcrf.decoding.held_out_counts import Counts, count, read_marks
 from fastcrf.exceptions import DataError
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.fitting.plan import SCORES, Plan, check_held_out
 from fastcrf.fitting.prior import check_numbers, check_plan, known_attributes, with_features_of
 from fastcrf.fitting.problem_choice import choose_problem

@@ -11,7 +11,7 @@ from typing import Any
 
 from fastcrf.core.types import FeatureMap
 from fastcrf.data.encoding.attributes import Attributes
-from fastcrf.features.feature_union import merge
+from fastcrf.feature_space.feature_union import merge
 from fastcrf.fitting.plan import Plan
 from fastcrf.model.model import Model
 from fastcrf.penalties.regularizer import check_prior

@@ -23,8 +23,8 @@ from fastcrf.core.types import Diverged, FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.exceptions import DataError
-from fastcrf.features.feature_map import build_feature_map
-from fastcrf.features.feature_union import NO_FEATURES, every_state, merge
+from fastcrf.feature_space.feature_map import build_feature_map
+from fastcrf.feature_space.feature_union import NO_FEATURES, every_state, merge
 from fastcrf.fitting.growth import extended, extended_memory
 from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model

@@ -13,8 +13,8 @@ import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats, Longs
 from fastcrf.data.encoding.attributes import Attributes
-from fastcrf.features.feature_union import attribute_of_states, pairs
-from fastcrf.features.label_contexts import renumbered
+from fastcrf.feature_space.feature_union import attribute_of_states, pairs
+from fastcrf.feature_space.label_contexts import renumbered
 from fastcrf.model.model import Model
 
 

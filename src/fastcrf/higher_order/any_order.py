@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.core.types import Floats
-from fastcrf.features.label_contexts import Tree, make_tree
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.label_contexts import Tree, make_tree
+from fastcrf.feature_space.layout import Layout
 from fastcrf.inference.forward_backward import AnyEdges, AnyLattice, make_edges, make_lattice
 
 HISTORIES = "fastcrf.higher_order.expectations"

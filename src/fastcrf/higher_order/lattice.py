@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats, Longs
-from fastcrf.features.label_contexts import Tree, lengths_of, with_shorter
+from fastcrf.feature_space.label_contexts import Tree, lengths_of, with_shorter
 from fastcrf.inference.forward_backward import LARGEST_PRODUCT, SMALLEST_PRODUCT, WIDEST_SPREAD, make_lattice
 from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel, outlined_kernel
 from fastcrf.simd.lanes import add, add_scaled, load, multiply, store, total, zeros

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats
-from fastcrf.features.label_contexts import Tree
+from fastcrf.feature_space.label_contexts import Tree
 from fastcrf.higher_order.expectations import add_steps, expected_step_score
 from fastcrf.higher_order.lattice import (
     ContextEdges,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats
-from fastcrf.features.label_contexts import Tree, with_shorter
+from fastcrf.feature_space.label_contexts import Tree, with_shorter
 from fastcrf.higher_order.lattice import (
     ContextEdges,
     ContextLattice,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcrf.features.layout import Positions
+from fastcrf.feature_space.layout import Positions
 from fastcrf.inference.forward_backward import WIDEST_SPREAD, AnyEdges, Lattice, backward, forward, shift_scores
 from fastcrf.inference.log_domain import log_backward, log_forward
 from fastcrf.jit.generic import generic

@@ -11,7 +11,7 @@ from fastcrf.core.types import Corpus, FeatureMap
 from fastcrf.data.corpus.rare_attributes import without_rare
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import NO_ITEMS, Encoder, encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.training.checkpoint import digest
 from fastcrf.training.warm_up import first_sequences

@@ -6,7 +6,7 @@ for each type (drifting_vector.py, proximal_vector.py, ball_vector.py): those of
 those of all weights here. One stamp serves a row, because an
 attribute's weights are always read together. v and d of a row are adjacent, and so are v, d and stamp of a cell, so
 that a read waits for one memory location instead of three. With H label contexts (the rows of transitions:
-features/label_contexts.py), all types have
+feature_space/label_contexts.py), all types have
 
     rows    [2 (n_rows + H), Kp]   row 2r is v, row 2r + 1 is d; rows of transitions come last
     stamps  [n_rows + H]           of each row
@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats, Longs
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.generic import generic
 from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel
 from fastcrf.lazy_vectors.reading import read_cell, read_row

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import outlined_kernel
 from fastcrf.lazy_vectors import lazy_vector, reading
 from fastcrf.lazy_vectors.drifting_vector import SMALLEST

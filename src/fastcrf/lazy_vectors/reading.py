@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.features.support import add_prior
+from fastcrf.feature_space.support import add_prior
 from fastcrf.jit.generic import inlined_generic
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 

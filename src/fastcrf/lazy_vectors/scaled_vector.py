@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.lazy_vectors.reading import read_cell, read_row
 from fastcrf.lazy_vectors.turning import turn_cell, turn_row

@@ -20,7 +20,7 @@ from fastcrf.data.model_file.content import ModelContent
 from fastcrf.decoding.decoder_choice import infer_corpus, log_chances, viterbi
 from fastcrf.decoding.input_checks import check_scores
 from fastcrf.exceptions import DataError
-from fastcrf.features.label_contexts import labels_of
+from fastcrf.feature_space.label_contexts import labels_of
 from fastcrf.system.memory_budget import SMALL, require_memory
 
 OWN = "model"  # the constraints that are saved with the model

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
-from fastcrf.features.layout import Layout, Positions
-from fastcrf.features.support import Support, make_support
+from fastcrf.feature_space.layout import Layout, Positions
+from fastcrf.feature_space.support import Support, make_support
 from fastcrf.higher_order.any_order import lattice_of, no_edges, tree_of
 from fastcrf.inference.edges import add_labeling, gold_score, settle_edges
 from fastcrf.inference.expectations import Table, add_edges, infer, scatter_block

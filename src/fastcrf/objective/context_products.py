@@ -6,9 +6,9 @@ import numpy as np
 
 from fastcrf.core.types import Corpus, Floats, Longs
 from fastcrf.decoding.plain_decoder import Steps, backward, forward, make_steps, near_zero, position_scores
-from fastcrf.features.label_contexts import and_for_shorter, make_tree
-from fastcrf.features.layout import expand_weights
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.label_contexts import and_for_shorter, make_tree
+from fastcrf.feature_space.layout import expand_weights
+from fastcrf.feature_space.transitions import transition_matrix
 from fastcrf.higher_order.tangents import (
     ContextBench,
     make_context_change,

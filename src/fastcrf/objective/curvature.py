@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 
 from fastcrf.core.types import Floats, Longs
-from fastcrf.features.layout import expand_weights
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.layout import expand_weights
+from fastcrf.feature_space.transitions import transition_matrix
 from fastcrf.inference.cached_inference import ROWS, expect_and_cache, make_cache
 from fastcrf.inference.expectations import Expected, Sequences, expect
 from fastcrf.inference.forward_backward import Edges

@@ -16,10 +16,17 @@ import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.data.corpus.reordering import reorder
-from fastcrf.features.feature_map import count_gold
-from fastcrf.features.label_contexts import and_for_shorter
-from fastcrf.features.layout import Layout, Positions, collect_gradient, expand_weights, make_layout, make_positions
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.feature_map import count_gold
+from fastcrf.feature_space.label_contexts import and_for_shorter
+from fastcrf.feature_space.layout import (
+    Layout,
+    Positions,
+    collect_gradient,
+    expand_weights,
+    make_layout,
+    make_positions,
+)
+from fastcrf.feature_space.transitions import transition_matrix
 from fastcrf.higher_order.any_order import edges_from, lattice_of, tree_of
 from fastcrf.inference.entropy import make_figure_space, sequence_figures
 from fastcrf.inference.expectations import BLOCK, Expected, Sequences, Table, expect, expect_some, log_partitions

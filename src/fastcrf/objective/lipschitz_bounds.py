@@ -16,7 +16,7 @@ import numpy as np
 
 from fastcrf.core.types import Corpus, Diverged, FeatureMap, Floats
 from fastcrf.data.corpus.reordering import order_of_blocks
-from fastcrf.features.label_contexts import lengths_of
+from fastcrf.feature_space.label_contexts import lengths_of
 
 SHARES = np.array([0.0, 0.25, 0.5])  # of C^2, if none, one or more of the labels have a weight
 

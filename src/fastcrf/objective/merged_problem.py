@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats
-from fastcrf.features.layout import Layout, Positions
+from fastcrf.feature_space.layout import Layout, Positions
 from fastcrf.objective.blocks import make_blocks
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.merging import Merging, gathered

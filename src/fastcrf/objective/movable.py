@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
-from fastcrf.features.support import with_prior
+from fastcrf.feature_space.support import with_prior
 from fastcrf.objective.blocks import Blocks
 from fastcrf.simd.vectors import dot
 

@@ -11,8 +11,8 @@ import numpy as np
 from fastcrf.certificates.certificate import sparse_bound
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Longs
 from fastcrf.data.corpus.reordering import partition
-from fastcrf.features.feature_map import occurring_features
-from fastcrf.features.layout import make_layout, make_positions
+from fastcrf.feature_space.feature_map import occurring_features
+from fastcrf.feature_space.layout import make_layout, make_positions
 from fastcrf.objective.blocks import make_blocks
 from fastcrf.objective.capabilities import CAPABILITIES
 from fastcrf.objective.context_products import ContextProducts

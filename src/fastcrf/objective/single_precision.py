@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import expand_weights
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.layout import expand_weights
+from fastcrf.feature_space.transitions import transition_matrix
 from fastcrf.inference.expectations import Expected, Sequences
 from fastcrf.inference.forward_backward import Edges, make_edges, make_lattice
 from fastcrf.inference.single_precision import WIDEST_SINGLE_SPREAD, expect_in_single_precision

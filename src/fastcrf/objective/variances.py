@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats
-from fastcrf.features.label_contexts import lengths_of
+from fastcrf.feature_space.label_contexts import lengths_of
 from fastcrf.jit.kernel import noalloc_kernel
 
 

@@ -63,9 +63,24 @@ class Choice:
         own = [
             record
             for key, record in newest.items()
-            if key[:4] == (self.name, *self.penalty, self.curve.label) and key[5] == self.seed
+            if key[:4] == (self.name, *self.penalty, self.curve.label)
+            and key[5] == self.seed
+            and self.belongs(record["options"])
         ]
         return [record["options"] for record in sorted(own, key=end_of)]
+
+    def belongs(self, options: Options) -> bool:
+        """Whether options are a trial of the curve: a curve that was declared anew leaves older rows behind."""
+        fixed = {name: value for name, value in self.curve.options.items() if not self._varies(name)}
+        known = {
+            *self.curve.options,
+            *(name for more in self.curve.others for name in more),
+            *([ETA] if self.etas else ()),
+        }
+        return options.keys() <= known and all(options.get(name) == value for name, value in fixed.items())
+
+    def _varies(self, name: str) -> bool:
+        return any(name in more for more in self.curve.others)
 
 
 def end_of(record: Record) -> float:

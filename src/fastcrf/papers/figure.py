@@ -23,6 +23,7 @@ COLORS = {
     "sgd": "#1f77b4", "l2sgd": "#1f77b4", "psa": "#ff7f0e", "staggered-aitken": "#000000", "newton-cg": "#000000",
     "pa": "#ff7f0e", "ngd": "#2ca02c",
 }  # fmt: skip
+TINTS = (0.0, 0.3, 0.5, 0.15, 0.4)  # of white, in the color of a solver's next curves
 STYLES = ("-", "--", "-.", (0, (1, 1)), (0, (3, 1, 1, 1, 1, 1)))  # of curves that share a solver
 X_TITLES = {"passes": "effective passes", "cpu_seconds": "CPU seconds", "step": "epochs"}
 Y_TITLES = {
@@ -95,8 +96,9 @@ def draw_panel(ax: Any, figure: Figure, panel: Panel, view: View) -> None:
         heights += ys
         style: Any = ":" if rank else STYLES[own % len(STYLES)]
         label = None if rank else curve.label
-        ax.plot(xs, ys, color=COLORS.get(curve.solver, "#e377c2"), linestyle=style, linewidth=1.4, label=label)
-    ax.set_title(panel.title)
+        ax.plot(xs, ys, color=color_of(curve.solver, own), linestyle=style, linewidth=1.4, label=label)
+    first = view.reduced().get(panel.set)
+    ax.set_title(panel.title if first is None else f"{panel.title}, first {first:,} sequences")
     ax.set_xlabel(X_TITLES[figure.x])
     ax.set_ylabel(Y_TITLES[panel.y])
     ax.grid(alpha=0.25)
@@ -110,6 +112,12 @@ def draw_panel(ax: Any, figure: Figure, panel: Panel, view: View) -> None:
         ax.set_ylim(*panel.limits)
     else:
         show_the_end(ax, panel.y, heights)
+
+
+def color_of(solver: str, number: int) -> tuple[float, ...]:
+    """The color of a solver; lighter in its second curve and those after it, which share the hue."""
+    color, tint = COLORS.get(solver, "#e377c2"), TINTS[number % len(TINTS)]
+    return tuple(part + tint * (1.0 - part) for part in (int(color[k : k + 2], 16) / 255.0 for k in (1, 3, 5)))
 
 
 def show_the_end(ax: Any, y: str, heights: list[float]) -> None:

@@ -86,7 +86,8 @@ def section(item: Item, view: View, image: str | None) -> str:
     if item.differs:
         parts.append(f"Ours: {item.differs}")
     for name, number in view.reduced().items():
-        parts.append(f"**Reduced**: `{name}` is run on its first {number:,} training sequences.")
+        again = f"`fastcrf papers run {item.name} --sets {name} --first {number}`"
+        parts.append(f"**Reduced**: `{name}` is run on its first {number:,} training sequences: {again}.")
     if image:
         parts.append(f"![{item.title}](figures/{image})")
     if item.quantities:

@@ -8,7 +8,7 @@ import pytest
 from fastcrf.core.types import Corpus
 from fastcrf.data.corpus import reordering
 from fastcrf.data.corpus.occurrences import with_attributes
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from reference.random_corpora import random_corpus
 
 CORPUS = random_corpus(5, lengths=(3, 1, 4, 2, 5, 1), values=True, weights=True)

@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.iterative_scaling.gis import GIS

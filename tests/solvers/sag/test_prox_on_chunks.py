@@ -10,7 +10,7 @@ import pytest
 from fastcrf.data.datasets.feature_sets import FEATURE_SETS
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.data.files.conll import read_columns
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
 from fastcrf.solvers.sag.prox_saga import ProxSAGA

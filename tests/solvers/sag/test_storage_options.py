@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.features import layout as layout_module
+from fastcrf.feature_space import layout as layout_module
 from fastcrf.inference.forward_backward import WIDEST_SPREAD
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sag.sag_nus_star import SAGNUSStar

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fastcrf.data.corpus.reordering import order_of_blocks
-from fastcrf.features import layout
+from fastcrf.feature_space import layout
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd.adagrad import AdaGrad
 from fastcrf.stochastic.sampling import epoch_permutation

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.features import layout
+from fastcrf.feature_space import layout
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.solvers.sgd.calibration import POWERS_OF_TEN

@@ -11,7 +11,7 @@ import pytest
 from fastcrf.compat.sklearn_crfsuite import CRF as DropIn
 from fastcrf.data.datasets.addresses import address_items, make_addresses
 from fastcrf.data.encoding.encoder import encode_training
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd import run as sgd_run
 from fastcrf.solvers.sgd.l2sgd import L2SGD

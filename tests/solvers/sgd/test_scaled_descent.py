@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastcrf.features import layout
+from fastcrf.feature_space import layout
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers.sgd.scaled_descent import ScaledDescent
 from reference import dense_sgd

@@ -42,7 +42,7 @@ def train(asked: TrainOptions) -> None:
     fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
     zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
-    from fastcrf.features.label_contexts import check_order
+    from fastcrf.feature_space.label_contexts import check_order
     from fastcrf.fitting.plan import make_plan
     from fastcrf.fitting.saved_parameters import saved
     from fastcrf.training.checkpoint import Checkpoint

@@ -14,7 +14,7 @@ from fastcrf.compat.pycrfsuite._parameters import Parameters
 from fastcrf.compat.pycrfsuite._plan import feature_options, planned
 from fastcrf.core.types import FeatureMap
 from fastcrf.data.encoding.attributes import ItemAttributes
-from fastcrf.features.feature_map import build_feature_map
+from fastcrf.feature_space.feature_map import build_feature_map
 from fastcrf.interchange.crfsuite_writer import crfsuite_bytes
 from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.pruning import prune

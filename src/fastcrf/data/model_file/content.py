@@ -119,9 +119,8 @@ def read_features(arrays: Mapping[str, NDArray[Any]], n_attributes: int, n_label
     require(len(offsets) == n_attributes + 1, f"{len(offsets) - 1} attributes with features and {n_attributes} names")
     require(ascend_to(offsets, len(labels)), "features that overlap")
     require(len(sources) == len(targets), "transitions without an end")
-    n_before = sum(
-        n_labels**length for length in range(1, order + 1)
-    )  # histories, as features/label_contexts.py numbers them
+    # label contexts, as feature_space/label_contexts.py numbers them
+    n_before = sum(n_labels**length for length in range(1, order + 1))
     for ids, n in ((labels, n_labels), (sources, n_before), (targets, n_labels)):
         require(bool(((ids >= 0) & (ids < n)).all()), "a label id out of range")
     attributes = np.repeat(np.arange(n_attributes), np.diff(offsets))

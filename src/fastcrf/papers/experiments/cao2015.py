@@ -19,10 +19,12 @@ from fastcrf.papers.view import View
 SMALL, LARGE = "conll2000-small", "conll2000-large"
 C2 = Penalty(0.0, 1.0)  # CRFsuite's default; the paper prints none
 EPOCHS = Limits(tol=None, passes=None, epochs=50)
+CONVERGED = "L-BFGS to the end"  # in Table 2; 50 iterations are not enough for it
 CURVES = (
     Curve("SGD", "l2sgd"),
     Curve("PA", "pa", penalty=Penalty()),
     Curve("L-BFGS", "lbfgs"),
+    Curve(CONVERGED, "lbfgs", limits=Limits(tol=1e-4, passes=1000.0)),
     Curve("U1*.G1", "ngd", {"update": "u1.g1"}),
     Curve("U2*.G1", "ngd", {"update": "u2.g1"}),
     Curve("U2*.G1'", "ngd", {"update": "u2.g1", "epsilon": 0.01}),
@@ -44,7 +46,7 @@ NEAR = 0.05  # points: more than the paper's deviations of 0.01 to 0.04
 
 
 def final(name: str, label: str, view: View) -> list[float]:
-    return view.values(name, label, "accuracy")
+    return view.values(name, CONVERGED if label == "L-BFGS" else label, "accuracy")
 
 
 def above(one: str, other: str, name: str, passes: tuple[float | None, ...] = (None,)) -> Claim:
@@ -105,7 +107,7 @@ ITEMS = (
         tuple(Quantity(f"{label}, {size_of(name)}", PRINTED[label][k], partial(final, name, label), ".3f", NEAR,
                        absolute=True) for k, name in enumerate((SMALL, LARGE)) for label in PRINTED),
         tuple(above(label, "SGD", name) for name in (SMALL, LARGE) for label in SIGMOIDS[1:]),
-        differs=f"After 50 epochs. {OURS}",
+        differs=f"After 50 epochs; L-BFGS to a certified relative gap of 1e-4. {OURS}",
     ),
 )  # fmt: skip
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
-from fastcrf.features.feature_map import count_gold
-from fastcrf.features.label_contexts import and_for_shorter
-from fastcrf.features.layout import Positions, expand_weights, make_layout, make_positions
-from fastcrf.features.transitions import transition_matrix
+from fastcrf.feature_space.feature_map import count_gold
+from fastcrf.feature_space.label_contexts import and_for_shorter
+from fastcrf.feature_space.layout import Positions, expand_weights, make_layout, make_positions
+from fastcrf.feature_space.transitions import transition_matrix
 from fastcrf.higher_order.any_order import edges_from, lattice_of, tree_of
 from fastcrf.inference.edges import count_shorter
 from fastcrf.inference.expectations import BLOCK, Table, infer, score_block

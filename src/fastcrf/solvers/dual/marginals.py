@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats, Longs
-from fastcrf.features.label_contexts import Tree, make_tree, states_of
+from fastcrf.feature_space.label_contexts import Tree, make_tree, states_of
 from fastcrf.inference.edges import count_shorter
 from fastcrf.inference.expectations import infer
 from fastcrf.inference.forward_backward import shift_scores

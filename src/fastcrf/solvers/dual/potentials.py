@@ -10,9 +10,9 @@ sequence suffice. (With both parts at the start, a gold label counts `initial`, 
 matters, each position has a matrix of its own, built for the recursions and discarded. When c is too small to change a
 double, all positions share one matrix.
 
-In a chain of higher order tau has a number for each known label context and label (features/label_contexts.py), and the
-start favors the state at each position: the context that the gold label sequence ends with there. This needs no
-matrices.
+In a chain of higher order tau has a number for each known label context and label (feature_space/label_contexts.py),
+and the start favors the state at each position: the context that the gold label sequence ends with there. This needs
+no matrices.
 """
 
 from __future__ import annotations

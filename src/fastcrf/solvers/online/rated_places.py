@@ -11,7 +11,7 @@ import numpy as np
 
 from fastcrf.core.solver_state import WEIGHTS, StateField
 from fastcrf.core.types import FeatureMap, Floats, Longs
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.lazy_vectors.lazy_vector import places_of
 from fastcrf.solvers.online.rated_vector import (

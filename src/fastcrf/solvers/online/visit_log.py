@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastcrf.features.support import add_prior
+from fastcrf.feature_space.support import add_prior
 from fastcrf.jit.kernel import inlined_kernel, outlined_kernel
 from fastcrf.lazy_vectors.turning import turn_cell, turn_row
 from fastcrf.simd.lanes import add, add_scaled, larger, load, multiply, scale, shift, store, zeros

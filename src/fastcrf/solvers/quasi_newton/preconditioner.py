@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.core.types import Floats
-from fastcrf.features.feature_map import count_gold
+from fastcrf.feature_space.feature_map import count_gold
 from fastcrf.objective.capabilities import SequenceGradientProblem
 from fastcrf.objective.evaluation import Start
 

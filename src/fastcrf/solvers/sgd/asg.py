@@ -26,7 +26,7 @@ import numpy as np
 
 from fastcrf.core.solver_state import WEIGHTS, StateField
 from fastcrf.core.types import FeatureMap, Floats, Step
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import outlined_kernel
 from fastcrf.lazy_vectors import lazy_vector, reading
 from fastcrf.lazy_vectors.lazy_vector import Places, advance, make_places, turn

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastcrf.features import layout
+from fastcrf.feature_space import layout
 from fastcrf.objective.problem import Problem
 from fastcrf.penalties.proximal import proximal_step
 from fastcrf.solvers import registry

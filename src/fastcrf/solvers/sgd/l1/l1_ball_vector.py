@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 from fastcrf.lazy_vectors import lazy_vector, reading, turning
 from fastcrf.lazy_vectors.lazy_vector import Places, make_places, turn_cell_stored, turn_row_stored

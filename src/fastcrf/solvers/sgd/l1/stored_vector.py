@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.layout import Layout
+from fastcrf.feature_space.layout import Layout
 from fastcrf.jit.kernel import inlined_kernel, noalloc_kernel
 from fastcrf.lazy_vectors.lazy_vector import Places, advance, make_places, turn
 from fastcrf.simd.lanes import load, store

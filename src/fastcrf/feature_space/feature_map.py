@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
-from fastcrf.features.label_contexts import check_labels, n_contexts
-from fastcrf.features.transition_counts import count_transitions
+from fastcrf.feature_space.label_contexts import check_labels, n_contexts
+from fastcrf.feature_space.transition_counts import count_transitions
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.system.memory_budget import SMALL, require_memory
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats, Longs
-from fastcrf.features.layout import Indices, Layout, Positions
+from fastcrf.feature_space.layout import Indices, Layout, Positions
 from fastcrf.jit.kernel import noalloc_kernel, outlined_kernel
 from fastcrf.simd.lanes import add, flat_rows, load, store
 from fastcrf.simd.widths import aligned_zeros

@@ -11,7 +11,7 @@ from fastcrf.data.datasets.feature_sets import chunking as chunking_items
 from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.data.files.conll import read_columns
-from fastcrf.features.feature_map import build_feature_map, count_gold
+from fastcrf.feature_space.feature_map import build_feature_map, count_gold
 from reference import plain_features
 from reference.data_folder import corpus_file
 from reference.raw_corpora import labeled_corpora

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints, Longs
-from fastcrf.features.label_contexts import known_contexts
+from fastcrf.feature_space.label_contexts import known_contexts
 from fastcrf.jit.kernel import noalloc_kernel
 from fastcrf.simd.widths import choose_width
 from fastcrf.system.mapped_arrays import empty_beside

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.core.types import Corpus, Floats, Longs
-from fastcrf.features.label_contexts import context_of
+from fastcrf.feature_space.label_contexts import context_of
 
 
 def count_bigrams(corpus: Corpus, n_labels: int) -> tuple[Floats, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Longs
-from fastcrf.features.label_contexts import renumbered
+from fastcrf.feature_space.label_contexts import renumbered
 
 NO_FEATURES = FeatureMap(np.zeros(1, np.int64), *(np.zeros(0, np.int32),) * 3, n_labels=0)
 

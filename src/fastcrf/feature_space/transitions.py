@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastcrf.core.types import FeatureMap, Floats
-from fastcrf.features.label_contexts import known_contexts
+from fastcrf.feature_space.label_contexts import known_contexts
 
 
 def transition_matrix(features: FeatureMap, weights: Floats) -> Floats:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastcrf.features.layout import make_layout
-from fastcrf.features.support import feature_masks
+from fastcrf.feature_space.layout import make_layout
+from fastcrf.feature_space.support import feature_masks
 from reference.random_corpora import random_features
 
 
