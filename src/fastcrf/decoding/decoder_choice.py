@@ -90,7 +90,12 @@ def log_chances(
 
 def decoder(seconds: float, corpus: Corpus, features: FeatureMap) -> Any:
     """Return the module that decodes this corpus, given the cost of a position in NumPy."""
+    return import_module(COMPILED if is_compiled(seconds, corpus, features) else PLAIN)
+
+
+def is_compiled(seconds: float, corpus: Corpus, features: FeatureMap) -> bool:
+    """Return whether compiled code decodes this corpus, given the cost of a position in NumPy."""
     if COMPILED in sys.modules:
-        return sys.modules[COMPILED]
+        return True
     Spent.seconds += seconds * corpus.n_positions * (1 + (features.n_labels / MANY) ** 2)
-    return import_module(COMPILED if Spent.seconds > LOADING else PLAIN)
+    return Spent.seconds > LOADING
