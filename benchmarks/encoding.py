@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 import pycrfsuite
-from readme import tutorial_data
+from tutorial import tutorial_data
 
 from fastcrf.data.encoding.name_table import NameTable
 from fastcrf.data.encoding.plain_gatherer import PlainGatherer

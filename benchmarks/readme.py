@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import auto
 import sklearn_crfsuite
+from tutorial import PARAMETERS, tutorial_data
 
 from fastcrf import CRF
 from fastcrf.data.datasets.known_sets import KNOWN_SETS
@@ -67,35 +68,13 @@ def tutorial() -> list[Line]:
     """The tutorial of sklearn-crfsuite: Spanish names, dicts, c1 = c2 = 0.1, 100 iterations."""
     X, y = tutorial_data("train")
     X_test, _ = tutorial_data("testb")
-    parameters: dict[str, Any] = {"algorithm": "lbfgs", "c1": 0.1, "c2": 0.1, "max_iterations": 100}
-    theirs = sklearn_crfsuite.CRF(**parameters, all_possible_transitions=True)
+    theirs = sklearn_crfsuite.CRF(**PARAMETERS)
     ours = CRF(c1=0.1, c2=0.1, all_possible_transitions=True, n_jobs=2)
     ours.fit(X[:200], y[:200]).predict(X_test)  # compiles and loads what the rows do not count
     fits = [seconds(partial(crf.fit, X, y)) for crf in (theirs, ours)]
     predictions = [fewest(partial(crf.predict, X_test)) for crf in (theirs, ours)]
     title = "sklearn-crfsuite's tutorial (Spanish names)"
     return [Line(f"{title}: `fit`", *fits), Line(f"{title}: `predict`, {len(X_test):,} sentences", *predictions)]
-
-
-def tutorial_data(part: str) -> tuple[list[list[dict[str, Any]]], list[list[str]]]:
-    data = load("conll2002-esp", subset=part)
-    return [[attributes_of(rows, t) for t in range(len(rows))] for rows in data.data], data.target
-
-
-def attributes_of(rows: list[list[str]], t: int) -> dict[str, Any]:
-    """The attributes of the tutorial."""
-    found: dict[str, Any] = {"bias": 1.0, "word[-3:]": rows[t][0][-3:], "word[-2:]": rows[t][0][-2:]}
-    found["word.isdigit()"] = rows[t][0].isdigit()
-    for prefix, p in (("", t), ("-1:", t - 1), ("+1:", t + 1)):
-        if 0 <= p < len(rows):
-            word, tag = rows[p][:2]
-            found |= {f"{prefix}word.lower()": word.lower(), f"{prefix}word.istitle()": word.istitle()}
-            found |= {f"{prefix}word.isupper()": word.isupper(), f"{prefix}postag": tag, f"{prefix}postag[:2]": tag[:2]}
-    if t == 0:
-        found["BOS"] = True
-    if t == len(rows) - 1:
-        found["EOS"] = True
-    return found
 
 
 def seconds(work: Callable[[], Any]) -> float:

@@ -34,7 +34,7 @@ MODULES = {  # newest first: modules have moved; behind a colon, the name there
     "viterbi": ("fastcrf.decoding.compiled_decoder", "fastcrf.chain.decode"),
     "build_feature_map": (
         "fastcrf.feature_space.feature_map",
-        "fastcrf.feature_space.feature_map",
+        "fastcrf.features.feature_map",
         "fastcrf.chain.feature_map",
     ),
 }

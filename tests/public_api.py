@@ -18,6 +18,7 @@ SNAPSHOT = Path(__file__).with_suffix(".txt")
 MODULES = (
     "fastcrf",
     "fastcrf.exceptions",
+    "fastcrf.features",
     "fastcrf.stopping",
     "fastcrf.solvers",
     "fastcrf.metrics",

@@ -20,7 +20,7 @@ from fastcrf.system.moved_modules import MovedModules
 if TYPE_CHECKING:
     import os
 
-    from fastcrf import displays, exceptions, metrics, scorers, solvers, stopping
+    from fastcrf import displays, exceptions, features, metrics, scorers, solvers, stopping
     from fastcrf.constraints.constraints import Constraints
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimators.crf import CRF
@@ -36,6 +36,7 @@ __all__ = [
     "__version__",
     "displays",
     "exceptions",
+    "features",
     "load",
     "metrics",
     "open_corpus",
@@ -44,7 +45,7 @@ __all__ = [
     "solvers",
     "stopping",
 ]
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 sys.meta_path.append(MovedModules)  # type: ignore[arg-type]  # asked last: it names the remedy for old pickles
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fastcrf.data.encoding.column_attributes import add_window, affixes, shape
+from fastcrf.data.encoding.column_attributes import add_ends, add_window, affixes, shape
 
 ColumnRows = Sequence[Sequence[str]]
 Items = list[list[str]]
@@ -99,8 +99,6 @@ def add_n_grams(items: Items, rows: ColumnRows, templates: Sequence[tuple[str, i
 
 
 def with_ends(items: Items) -> Items:
-    """Mark the first and the last position."""
-    if items:
-        items[0].append("__BOS__")
-        items[-1].append("__EOS__")
+    """Return the items, whose first and last are marked. Writes: items."""
+    add_ends(items)
     return items

@@ -21,7 +21,7 @@ from itertools import pairwise
 
 NEAR = (-1, 0, 1)
 WINDOW = (-2, -1, 0, 1, 2)
-AFFIX_LENGTHS = (1, 2, 3, 4)
+LONGEST_AFFIX = 4
 
 LETTER_RUNS = re.compile(r"([Xx])\1+")
 
@@ -31,17 +31,13 @@ def column_items(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     items: list[list[str]] = [["bias"] for _ in rows]
     for c, column in enumerate(zip(*rows, strict=True)):
         add_window(items, str(c), column, WINDOW)
-        for t, (before, after) in enumerate(pairwise(column)):
-            items[t].append(f"{c}[0|1]={before}|{after}")
-            items[t + 1].append(f"{c}[-1|0]={before}|{after}")
+        add_pairs(items, str(c), column)
     tokens = [row[0] for row in rows]
     add_window(items, "low", [token.lower() for token in tokens], NEAR)
     add_window(items, "shape", [shape(token) for token in tokens], NEAR)
     for item, token in zip(items, tokens, strict=True):
         item.extend(affixes(token))
-    if items:
-        items[0].append("__BOS__")
-        items[-1].append("__EOS__")
+    add_ends(items)
     return items
 
 
@@ -53,6 +49,20 @@ def add_window(items: list[list[str]], name: str, values: Sequence[str], window:
             items[t].append(prefix + values[t + offset])
 
 
+def add_pairs(items: list[list[str]], name: str, values: Sequence[str]) -> None:
+    """Append ``name[-1|0]=before|after`` and ``name[0|1]=...``: a value with its neighbor's. Writes: items."""
+    for t, (before, after) in enumerate(pairwise(values)):
+        items[t].append(f"{name}[0|1]={before}|{after}")
+        items[t + 1].append(f"{name}[-1|0]={before}|{after}")
+
+
+def add_ends(items: list[list[str]]) -> None:
+    """Mark the first and the last position. Writes: items."""
+    if items:
+        items[0].append("__BOS__")
+        items[-1].append("__EOS__")
+
+
 @lru_cache(maxsize=1 << 16)
 def shape(token: str) -> str:
     """Return upper case as X and lower case as x (a run of either as one), digits as d: Bk-12 -> Xx-dd."""
@@ -61,7 +71,7 @@ def shape(token: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def affixes(token: str) -> tuple[str, ...]:
+def affixes(token: str, longest: int = LONGEST_AFFIX) -> tuple[str, ...]:
     """Return the first and last characters of a token, as attributes."""
-    lengths = [n for n in AFFIX_LENGTHS if n <= len(token)]
+    lengths = range(1, min(longest, len(token)) + 1)
     return (*(f"pre{n}[0]={token[:n]}" for n in lengths), *(f"suf{n}[0]={token[-n:]}" for n in lengths))
