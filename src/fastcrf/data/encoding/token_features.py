@@ -150,9 +150,7 @@ class Given:
     def add(self, items: Items, rows: Rows) -> None:
         every = [*self.function(rows)]
         if len(every) != len(rows):
-            raise DataError(
-                f"{self.what}: it returned {len(every)} items for {len(rows)} tokens; return one each."
-            )
+            raise DataError(f"{self.what}: it returned {len(every)} items for {len(rows)} tokens; return one each.")
         for item, own in zip(items, every, strict=True):
             item.extend(own)
 
