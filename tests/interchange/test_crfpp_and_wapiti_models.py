@@ -3,6 +3,9 @@
 `fixtures/` holds models that `crf_learn -t` and `wapiti train` made of made-up words (some with the slashes that also
 stand between macros), and what `crf_test -v2`, `crf_test -n 8`, `wapiti label` and `wapiti label -s -n 3` print for
 `columns.txt`.
+
+`wapiti-forced-columns.txt` has a column more, with some labels of the model at random and ? elsewhere, and
+`wapiti-forced-labels.txt` is what `wapiti label --force` makes of it.
 """
 
 from __future__ import annotations
@@ -119,6 +122,14 @@ def test_a_wapiti_model_without_patterns_takes_items():
 
 
 SOUND = wapiti_model(["u:%x[0,0]", "*"], ["u:a", "*"], {0: 2.0, 5: -1.0})
+
+
+def test_given_labels_lead_to_the_labels_of_forced_decoding_by_wapiti():
+    model = Model.from_bytes(WAPITI)
+    rows = [sentence.rows for sentence in read_columns(FIXTURES / "wapiti-forced-columns.txt")]
+    given = [[None if row[-1] == "?" else row[-1] for row in sentence] for sentence in rows]
+    forced = model.predict([[row[:-1] for row in sentence] for sentence in rows], given=given)
+    assert forced == blocks("wapiti-forced-labels.txt") != blocks("wapiti-labels.txt")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ that differ by rounding alone.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +20,7 @@ from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints
 from fastcrf.inference.score_range import DENSE
 
 PLAIN, COMPILED = "fastcrf.decoding.plain_decoder", "fastcrf.decoding.compiled_decoder"
+SEGMENTS, COMPILED_SEGMENTS = "fastcrf.decoding.segments", "fastcrf.decoding.compiled_segments"
 LOADING = 0.3  # seconds
 VITERBI, INFERENCE = 1e-5, 5e-5  # seconds a position in NumPy, for few labels
 MANY = 60  # labels at which [K, K] arrays begin to matter
@@ -51,6 +53,21 @@ def infer_corpus(
 def best_of_scores(scores: Floats, corpus: Corpus, features: FeatureMap, allowed: Allowed) -> Ints:
     """Return the allowed labels with the highest sum of scores [P, K], [P]. Writes: scores."""
     return decoder(VITERBI, corpus, features).best_of_scores(scores, corpus.starts, allowed)
+
+
+def segment_probabilities(
+    corpus: Corpus,
+    features: FeatureMap,
+    weights: Floats,
+    rules: Any,
+    segments: Sequence[Sequence[tuple[int, int, int]]],
+    allowed: Allowed | None = None,
+) -> list[list[float]]:
+    """Compute the probability of each segment (type, first, last + 1), counted from its sequence's first position."""
+    is_plain = features.order > 1 or decoder(INFERENCE, corpus, features).__name__ == PLAIN
+    module = import_module(SEGMENTS if is_plain else COMPILED_SEGMENTS)
+    found: list[list[float]] = module.segment_probabilities(corpus, features, weights, rules, segments, allowed)
+    return found
 
 
 def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
