@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf import CRF
+from fastcrf.constraints.constraints import Constraints
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.data.files.conll import read_columns
@@ -107,9 +109,11 @@ def use_model(data: bytes) -> None:
 
 @cache
 def saved_models() -> list[bytes]:
-    """Models of items, of order 1 and 3, and one of each kind of template."""
+    """Models of items, of order 1 and 3 and with constraints, and one of each kind of template."""
     corpus, learnt, labels = encode_training(X, Y)
     found = [model_bytes(corpus, learnt, labels, order) for order in (1, 3)]
+    limits = Constraints(forbid=[(labels[0], labels[-1])], first=labels, dictionary={learnt.names()[0]: labels[:1]})
+    found.append(replace(Model.from_bytes(found[0]), constraints=limits).to_bytes())
     for text in TEMPLATES[:3]:
         template = parse_template(text.decode(), recognize(text.decode()))
         gold = [["P" if t % 2 else "Q" for t in range(len(rows))] for rows in ROWS]

@@ -50,9 +50,21 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = fastcrf.crf
 
 
-def test_version_is_that_of_the_distribution():
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-    assert fastcrf.__version__ == project["version"]
+def test_every_file_has_the_same_version():
+    root = Path(__file__).parents[1]
+    assert fastcrf.__version__ == tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    for name in ("CITATION.cff", "packaging/conda/recipe.yaml"):
+        (found,) = re.findall(r'^ *version: "?([\w.]+)"?$', (root / name).read_text(), re.MULTILINE)
+        assert found == fastcrf.__version__, name
+
+
+def test_the_conda_recipe_has_the_dependencies_of_the_distribution():
+    root = Path(__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    recipe = (root / "packaging/conda/recipe.yaml").read_text()
+    listed = re.search(r"  run:\n((?:    - .*\n)+)", recipe)[1].replace("    - ", "").splitlines()
+    assert [line.replace(" ", "") for line in listed if "python" not in line] == project["dependencies"]
+    assert f'python_min: "{project["requires-python"].removeprefix(">=")}"' in recipe
 
 
 def test_importing_the_package_imports_neither_numba_nor_scikit_learn_nor_numpy():

@@ -45,7 +45,7 @@ __all__ = [
     "solvers",
     "stopping",
 ]
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 sys.meta_path.append(MovedModules)  # type: ignore[arg-type]  # asked last: it names the remedy for old pickles
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -123,3 +124,10 @@ def test_options_of_labels_apply_to_many_files(run, files):
     )
     assert result.exit_code == 0
     assert (files / "out" / "given.txt").read_text().splitlines()[0] == "Ada\tO\tO"
+
+
+def test_a_column_of_given_labels_leads_to_the_labels_of_wapiti(run):
+    fixtures = Path(__file__).parents[1] / "interchange" / "fixtures"
+    result = run("tag", fixtures / "wapiti-forced-columns.txt", "-m", fixtures / "wapiti-model.txt", "--given")
+    labels = [line.split("\t")[-1] for line in result.stdout.splitlines()]
+    assert labels == (fixtures / "wapiti-forced-labels.txt").read_text().splitlines()[: len(labels)]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fastcrf.cli.data_files import files_of
-from fastcrf.cli.tagged_lines import TagFormat, result_lines
+from fastcrf.cli.tagging.result_lines import result_lines
+from fastcrf.cli.tagging.tagged_lines import TagFormat
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.model.model import Model
 
@@ -37,7 +39,7 @@ def test_the_column_of_labels_may_be_missing(run, corpus, model, tmp_path):
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(lines=LINES, end=st.sampled_from(["", "\n"]))
 def test_line_n_of_the_output_belongs_to_line_n_of_the_input(model, tmp_path, monkeypatch, lines, end):
-    monkeypatch.setattr("fastcrf.cli.tagged_lines.AT_ONCE", 2)
+    monkeypatch.setattr("fastcrf.cli.tagging.tagged_lines.AT_ONCE", 2)
     (tmp_path / "new.txt").write_text("\n".join(lines) + end)
     trained = Model.load(model)
     tagged = list(result_lines(trained, files_of(trained, False, "space"), str(tmp_path / "new.txt"), TagFormat()))
@@ -181,3 +183,36 @@ def test_missing_arguments_are_a_wrong_command_line(run, arguments):
     result = run(*arguments)
     assert result.exit_code == 2
     assert "See fastcrf tag --help." in result.stderr
+
+
+def test_nbest_prints_a_block_for_each_label_sequence(run, corpus, model, tmp_path):
+    (tmp_path / "new.txt").write_text("the D\ndog N\n\nsees V\n")
+    sentences = [[["the", "D"], ["dog", "N"]], [["sees", "V"]]]
+    best = Model.load(model).predict_nbest([column_items(rows) for rows in sentences], 2)
+    result = run("tag", tmp_path / "new.txt", "-m", model, "--nbest", 2)
+    expected = "".join(
+        f"# {rank} {p:.6f}\n" + "".join("\t".join([*row, k]) + "\n" for row, k in zip(rows, y, strict=True)) + "\n"
+        for rows, ranked in zip(sentences, best, strict=True)
+        for rank, (y, p) in enumerate(ranked)
+    )
+    assert (result.stdout, result.stderr) == (expected, "")
+    plain = run("tag", tmp_path / "new.txt", "-m", model, "--nbest", 2, "--nbest-form", "wapiti")
+    assert plain.stdout == re.sub(r"# .*\n", "", expected)
+    found = run("tag", tmp_path / "new.txt", "-m", model, "--nbest", 2, "--json").stdout.splitlines()
+    assert [json.loads(line)["nbest"][1]["labels"] for line in found] == [ranked[1][0] for ranked in best]
+    assert [json.loads(line)["line"] for line in found] == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (["--nbest", "0"], "--nbest must be at least 1; got 0"),
+        (["--nbest", "2", "--nbest-form", "mallet"], "--nbest-form must be crfpp or wapiti; got 'mallet'"),
+        (["--nbest", "2", "--spans"], "--nbest cannot be combined with --spans"),
+        (["--nbest", "2", "--decode", "mbr"], "--nbest cannot be combined with"),
+    ],
+)
+def test_wrong_uses_of_nbest_are_reported(run, corpus, model, options, fault):
+    result = run("tag", corpus, "-m", model, *options)
+    assert result.exit_code == 2
+    assert fault in result.output

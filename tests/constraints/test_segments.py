@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from fastcrf import CRF, Constraints, Model
 from fastcrf.data.encoding.attributes import ItemAttributes
+from fastcrf.decoding import compiled_segments
+from fastcrf.decoding import segments as plain_segments
 from fastcrf.decoding.held_out_counts import read_marks
 from fastcrf.decoding.segment_limit import segments_of
 from fastcrf.decoding.segments import segment_rules
@@ -27,7 +29,7 @@ def models(draw):
     seed, labels = draw(st.integers(0, 2**32)), draw(st.sampled_from(LABELS))
     rng = np.random.default_rng(seed)
     features = random_features(seed, n_labels=len(labels), order=draw(st.sampled_from([1, 2])), density=0.8)
-    weights = draw(st.sampled_from([0.5, 2.0])) * rng.normal(size=features.n_weights)
+    weights = draw(st.sampled_from([0.5, 2.0, 40.0])) * rng.normal(size=features.n_weights)
     model = Model(labels, ItemAttributes.of([str(a) for a in range(6)]), features, weights)
     X = [[str(a) for a in rng.integers(0, 6, 2)] for _ in range(draw(st.integers(1, 5)))]
     forbidden = [(j, k) for j in labels for k in labels if rng.random() < 0.15]
@@ -55,9 +57,17 @@ def test_a_segment_has_the_probability_of_all_label_sequences_with_it(drawn):
     (spans,) = model.predict_spans([X], constraints=constraints)
     best = model.predict([X], constraints=constraints)[0]
     assert [(span.label, span.start, span.end) for span in spans] == segments(best, bare)
-    for start, end, label, probability in spans:
-        with_it = sum(p for path, p in chances.items() if (label, start, end) in segments(path, bare))
-        assert probability == pytest.approx(with_it, rel=1e-9)
+    with_it = [
+        sum(p for path, p in chances.items() if (label, start, end) in segments(path, bare))
+        for start, end, label, _ in spans
+    ]
+    assert [span.probability for span in spans] == pytest.approx(with_it, rel=1e-9)
+    decoder, rules = model._decoder, segment_rules(model.labels)
+    corpus = decoder.encode([X])
+    places = [[(rules.types.index(label), start, end) for start, end, label, _ in spans]]
+    arguments = corpus, model.features, model.weights, rules, places, decoder.allowed(corpus, constraints)
+    for module in (plain_segments, *([compiled_segments] if model.features.order == 1 else [])):
+        assert module.segment_probabilities(*arguments)[0] == pytest.approx(with_it, rel=1e-9)
 
 
 @settings(max_examples=60)

@@ -1,16 +1,23 @@
 """Models of CRF++ and Wapiti tag as their own programs do.
 
 `fixtures/` holds models that `crf_learn -t` and `wapiti train` made of made-up words (some with the slashes that also
-stand between macros), and what `crf_test -v2` and `wapiti label` print for `columns.txt`.
+stand between macros), and what `crf_test -v2`, `crf_test -n 8`, `wapiti label` and `wapiti label -s -n 3` print for
+`columns.txt`.
+
+`wapiti-forced-columns.txt` has a column more, with some labels of the model at random and ? elsewhere, and
+`wapiti-forced-labels.txt` is what `wapiti label --force` makes of it.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from fastcrf.cli.main import app
 from fastcrf.data.encoding.encoder import Encoder
 from fastcrf.data.files.conll import read_columns
 from fastcrf.exceptions import ModelFileError
@@ -117,6 +124,14 @@ def test_a_wapiti_model_without_patterns_takes_items():
 SOUND = wapiti_model(["u:%x[0,0]", "*"], ["u:a", "*"], {0: 2.0, 5: -1.0})
 
 
+def test_given_labels_lead_to_the_labels_of_forced_decoding_by_wapiti():
+    model = Model.from_bytes(WAPITI)
+    rows = [sentence.rows for sentence in read_columns(FIXTURES / "wapiti-forced-columns.txt")]
+    given = [[None if row[-1] == "?" else row[-1] for row in sentence] for sentence in rows]
+    forced = model.predict([[row[:-1] for row in sentence] for sentence in rows], given=given)
+    assert forced == blocks("wapiti-forced-labels.txt") != blocks("wapiti-labels.txt")
+
+
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
@@ -165,3 +180,44 @@ def test_mutated_models_ends_in_an_error_or_tag_without_harm():
             if tagged % 20 == 0:
                 assert set(model.labels).issuperset(*model.predict([[["the", "N"] * 3, ["b", "V"] * 3]]))
         assert 20 < tagged < 290
+
+
+def ranked_blocks(name):
+    """(rank, number, labels) of each block of n-best output."""
+    for head, *lines in blocks(name):
+        _, rank, number = head.split()
+        yield int(rank), float(number), [line.split("\t")[-1] for line in lines]
+
+
+def test_the_n_best_of_a_crfpp_model_are_those_of_crf_test():
+    found = Model.from_bytes(CRFPP).predict_nbest(sentences(), 8)
+    ours = [(rank, p, labels) for ranked in found for rank, (labels, p) in enumerate(ranked)]
+    for (rank, p, labels), (their_rank, their_p, theirs) in zip(ours, ranked_blocks("crfpp-nbest.txt"), strict=True):
+        assert (rank, labels) == (their_rank, theirs)
+        assert p == pytest.approx(their_p, abs=ROUNDED)
+
+
+def test_the_n_best_of_a_wapiti_model_are_those_of_wapiti_label():
+    """Wapiti prints scores; differences of scores are those of log probabilities."""
+    found = Model.from_bytes(WAPITI).predict_nbest(sentences(), 3)
+    ours = [(rank, np.log(p / ranked[0][1]), y) for ranked in found for rank, (y, p) in enumerate(ranked)]
+    best = 0.0
+    for (rank, ratio, labels), (their_rank, score, theirs) in zip(ours, ranked_blocks("wapiti-nbest.txt"), strict=True):
+        best = score if rank == 0 else best
+        assert (rank, labels) == (their_rank, [label.split("/")[0] for label in theirs])
+        assert ratio == pytest.approx(score - best, abs=3 * ROUNDED)
+
+
+@pytest.mark.parametrize("form", ["crfpp", "wapiti"])
+def test_tag_nbest_prints_the_form_of_their_programs(form, tmp_path):
+    (tmp_path / "model").write_bytes(CRFPP if form == "crfpp" else WAPITI)
+    options = ["--nbest", "8"] if form == "crfpp" else ["--nbest", "3", "--nbest-form", "wapiti", "--scores"]
+    result = CliRunner().invoke(app, ["tag", str(FIXTURES / "columns.txt"), "-m", str(tmp_path / "model"), *options])
+    theirs = (FIXTURES / f"{form}-nbest.txt").read_text()
+    if form == "wapiti":  # it keeps the spaces between columns, and prints scores
+        shown, theirs = (re.sub(r"-?\d+\.\d{6}", "?", text.replace(" ", "\t")) for text in (result.stdout, theirs))
+        assert shown == theirs
+    else:
+        lines = [(re.sub(r"\d\.\d+", "?", a), re.sub(r"\d\.\d+(e-\d+)?", "?", b))
+                 for a, b in zip(result.stdout.split("\n"), theirs.split("\n"), strict=True)]  # fmt: skip
+        assert all(a == b for a, b in lines)

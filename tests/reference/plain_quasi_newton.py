@@ -69,3 +69,18 @@ def proximal_gradient(problem, n_steps=20_000):
         extrapolated = moved + (momentum - 1.0) / following * (moved - w)
         w, momentum = moved, following
     return w
+
+
+def two_loop_from(first, pairs, vector):
+    """H @ vector for the pairs (s, y), oldest first, and the first inverse Hessian (y.s / y.first y) first, a matrix.
+
+    By the product form of BFGS (Nocedal & Wright 2006, eq. 6.17), on dense matrices.
+    """
+    if not pairs:
+        return first @ vector
+    s, y = pairs[-1]
+    inverse = first * (s @ y) / (y @ first @ y)
+    for s, y in pairs:
+        turn = np.eye(len(vector)) - np.outer(s, y) / (y @ s)
+        inverse = turn @ inverse @ turn.T + np.outer(s, s) / (y @ s)
+    return inverse @ vector

@@ -23,6 +23,7 @@ from fastcrf.cli.commands.encode import encode
 from fastcrf.cli.commands.evaluate import evaluate
 from fastcrf.cli.commands.info import info
 from fastcrf.cli.commands.papers import papers
+from fastcrf.cli.commands.rank import rank
 from fastcrf.cli.commands.report import report
 from fastcrf.cli.commands.shrink import shrink
 from fastcrf.cli.commands.solvers import solvers
@@ -85,6 +86,7 @@ for command in (
     taking(TrainOptions, train),
     encode,
     declared(tag),
+    rank,
     evaluate,
     report,
     compare,

@@ -9,6 +9,7 @@ that differ by rounding alone. Where Numba is not installed, NumPy decodes every
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +21,7 @@ from fastcrf.inference.score_range import DENSE
 from fastcrf.system.optional_packages import is_installed
 
 PLAIN, COMPILED = "fastcrf.decoding.plain_decoder", "fastcrf.decoding.compiled_decoder"
+SEGMENTS, COMPILED_SEGMENTS = "fastcrf.decoding.segments", "fastcrf.decoding.compiled_segments"
 LOADING = 0.3  # seconds
 VITERBI, INFERENCE = 1e-5, 5e-5  # seconds a position in NumPy, for few labels
 MANY = 60  # labels at which [K, K] arrays begin to matter
@@ -54,6 +56,21 @@ def best_of_scores(scores: Floats, corpus: Corpus, features: FeatureMap, allowed
     return decoder(VITERBI, corpus, features).best_of_scores(scores, corpus.starts, allowed)
 
 
+def segment_probabilities(
+    corpus: Corpus,
+    features: FeatureMap,
+    weights: Floats,
+    rules: Any,
+    segments: Sequence[Sequence[tuple[int, int, int]]],
+    allowed: Allowed | None = None,
+) -> list[list[float]]:
+    """Compute the probability of each segment (type, first, last + 1), counted from its sequence's first position."""
+    is_plain = features.order > 1 or decoder(INFERENCE, corpus, features).__name__ == PLAIN
+    module = import_module(SEGMENTS if is_plain else COMPILED_SEGMENTS)
+    found: list[list[float]] = module.segment_probabilities(corpus, features, weights, rules, segments, allowed)
+    return found
+
+
 def path_scores(corpus: Corpus, features: FeatureMap, weights: Floats, labels: Ints) -> Floats:
     """Compute the score of each sequence with these labels (ids of each position), [N]."""
     return decoder(0.0, corpus, features).path_scores(corpus, features, weights, labels)
@@ -74,7 +91,12 @@ def log_chances(
 
 def decoder(seconds: float, corpus: Corpus, features: FeatureMap) -> Any:
     """Return the module that decodes this corpus, given the cost of a position in NumPy."""
+    return import_module(COMPILED if is_compiled(seconds, corpus, features) else PLAIN)
+
+
+def is_compiled(seconds: float, corpus: Corpus, features: FeatureMap) -> bool:
+    """Return whether compiled code decodes this corpus, given the cost of a position in NumPy."""
     if COMPILED in sys.modules:
-        return sys.modules[COMPILED]
+        return True
     Spent.seconds += seconds * corpus.n_positions * (1 + (features.n_labels / MANY) ** 2)
-    return import_module(COMPILED if Spent.seconds > LOADING and is_installed("numba") else PLAIN)
+    return Spent.seconds > LOADING and is_installed("numba")

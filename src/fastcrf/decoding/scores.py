@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from fastcrf.jit.kernel import kernel
 
 
@@ -28,3 +30,18 @@ def fill_transitions(features, weights, matrix):
     n_state = len(features.labels)
     for e in range(len(features.sources)):
         matrix[features.sources[e], features.targets[e]] = weights[n_state + e]
+
+
+@kernel
+def score_allowed(corpus, features, weights, mask, first, last, scores):
+    """Set scores[t, k] of positions first..last-1, and the row after them to 0.
+
+    Labels that are not in the mask [P, K] get -inf; a mask [0, K] has all. Writes: scores.
+    """
+    scores[: last - first + 1] = 0.0
+    score_positions(corpus, features, weights, first, last, scores)
+    if len(mask) > 0:
+        for p in range(first, last):
+            for k in range(mask.shape[1]):
+                if not mask[p, k]:
+                    scores[p - first, k] = -math.inf

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -86,7 +86,12 @@ class Decoder:
     def _check_possible(self, corpus: Corpus, allowed: Allowed, impossible: Any) -> None:
         """Raise ConstraintError if there are sequences that nothing is allowed for."""
         if len(impossible):
-            raise_conflict(allowed, corpus.starts, self.labels, int(impossible[0]))
+            self.raise_conflict(corpus, allowed, int(impossible[0]))
+
+    def raise_conflict(self, corpus: Corpus, allowed: Allowed | None, i: int) -> NoReturn:
+        """Raise ConstraintError for sequence i, which nothing is allowed for."""
+        assert allowed is not None
+        raise_conflict(allowed, corpus.starts, self.labels, i)
 
     def names(self, ids: Ints) -> list[Any]:
         """Return the labels of these ids, as they were given in training."""

@@ -13,12 +13,12 @@ from fastcrf.data.model_file.content import ModelContent
 from fastcrf.exceptions import ModelFileError
 from fastcrf.model.decoder import Decoder
 from fastcrf.model.formats import bytes_as, bytes_for, content_of
-from fastcrf.model.prediction import Prediction
+from fastcrf.model.uncertainty import Uncertainty
 
 MADE: WeakKeyDictionary[Decoder, dict[str, Any]] = WeakKeyDictionary()  # no part of a pickle, and gone with its model
 
 
-class Predictor(Prediction):
+class Predictor(Uncertainty):
     """A trained model, or an estimator that has one."""
 
     @classmethod

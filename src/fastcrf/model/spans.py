@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from fastcrf.constraints.allowed import Allowed
 from fastcrf.core.types import Corpus, Ints
+from fastcrf.decoding.decoder_choice import segment_probabilities
 from fastcrf.exceptions import DataError
 from fastcrf.metrics import marks_are_bare, segments
 from fastcrf.model.decoder import Decoder
@@ -36,7 +37,7 @@ def predicted_spans(
     decoder: Decoder, corpus: Corpus, allowed: Allowed | None, labels: Ints, offsets: Iterable[Any] | None = None
 ) -> list[list[Span]]:
     """Return the segments of predicted labels, sequence by sequence."""
-    from fastcrf.decoding.segments import segment_probabilities, segment_rules
+    from fastcrf.decoding.segments import segment_rules
 
     rules, bare = segment_rules(decoder.labels), marks_are_bare(decoder.labels)
     paths = [labels[first:last].tolist() for first, last in pairwise(corpus.starts.tolist())]

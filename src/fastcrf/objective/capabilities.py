@@ -158,6 +158,34 @@ class SequenceHessianProblem(SequenceProblem, Protocol):
         ...
 
 
+class SampledPoint(Protocol):
+    """The curvature of the loss at a point, without the penalty, from label sequences drawn from the model."""
+
+    @property
+    def variances(self) -> Floats:
+        """Return the variance of each feature's count, without covariances between positions."""
+        ...
+
+    @property
+    def passes(self) -> int: ...
+
+    def block(self, chosen: Longs) -> Floats:
+        """Return an estimate of the Hessian of some weights, given in ascending order, [d, d]."""
+        ...
+
+
+@runtime_checkable
+class SampledCurvatureProblem(GradientProblem, Protocol):
+    """Capability "sampled-curvature": dense blocks of the Hessian, from samples."""
+
+    def sampled_curvature(self, weights: Floats, n_samples: int, seed: list[int]) -> SampledPoint | None:
+        """Return the curvature at `weights` from `n_samples` draws or fewer; None if these data do not allow it.
+
+        Takes as many passes as it says.
+        """
+        ...
+
+
 @runtime_checkable
 class SubsetProblem(Objective, Protocol):
     """Capability "subset-gradient": loss and gradient of some sequences, without the penalty."""
@@ -197,6 +225,7 @@ CAPABILITIES: dict[str, type] = {
     "sequences": SequenceProblem,
     "hessian": HessianProblem,
     "sequence-hessian": SequenceHessianProblem,
+    "sampled-curvature": SampledCurvatureProblem,
     "subset-gradient": SubsetProblem,
     "counts": CountProblem,
 }
@@ -234,5 +263,13 @@ class TrainingProblem(SavedProblem, Protocol):
     def solver_weights(self, weights: Floats) -> Floats: ...
 
 
-class AnyProblem(SinglePrecisionProblem, HessianProblem, SequenceHessianProblem, SubsetProblem, CountProblem, Protocol):
+class AnyProblem(
+    SinglePrecisionProblem,
+    HessianProblem,
+    SequenceHessianProblem,
+    SampledCurvatureProblem,
+    SubsetProblem,
+    CountProblem,
+    Protocol,
+):
     """All capabilities: the type for functions that run any solver."""

@@ -15,6 +15,7 @@ from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.merging import Merging, gathered
 from fastcrf.objective.movable import MovablePart, slice_size
 from fastcrf.objective.penalized import Penalized
+from fastcrf.objective.sampled.sampled_curvature import SampledCurvature, sampled_curvature
 from fastcrf.objective.single_precision import in_single_precision
 from fastcrf.penalties.regularizer import make_regularizer, sparsity
 from fastcrf.simd.vectors import dot
@@ -29,7 +30,7 @@ class MergedProblem(Penalized):
     their kernels need not read values.
     """
 
-    provides = frozenset({"gradient", "single-precision", "sequences"})
+    provides = frozenset({"gradient", "single-precision", "sampled-curvature", "sequences"})
 
     def __init__(self, merging: Merging, whole: FeatureMap, c1: float, c2: float, n_jobs: int = 1) -> None:
         self.merging, self.features, self.whole = merging, merging.features, whole
@@ -65,6 +66,11 @@ class MergedProblem(Penalized):
         gradient *= self.merging.roots
         gradient += 2.0 * self.c2 * weights
         return loss + self.c2 * dot(weights, weights), gradient
+
+    def sampled_curvature(self, weights: Floats, n_samples: int, seed: list[int]) -> SampledCurvature | None:
+        """Return the curvature of the loss from draws of the model. One pass or 2."""
+        roots = self.merging.roots
+        return sampled_curvature(self.likelihood, roots * weights, n_samples, seed, roots)
 
     def in_single_precision(self) -> Self:
         """Return the same problem with gradients in single precision, if that is possible."""

@@ -21,6 +21,7 @@ from fastcrf.objective.feature_sums import GroupedCounts, SumGroups, feature_sum
 from fastcrf.objective.likelihood import Likelihood
 from fastcrf.objective.movable import MovablePart, slice_size
 from fastcrf.objective.penalized import Penalized
+from fastcrf.objective.sampled.sampled_curvature import SampledCurvature, sampled_curvature
 from fastcrf.objective.single_precision import in_single_precision
 from fastcrf.objective.variances import feature_moments, variance_bounds
 from fastcrf.penalties.regularizer import check_prior, make_regularizer
@@ -178,6 +179,10 @@ class Problem(Penalized):
     def sequence_hessian_product(self, weights: Floats, direction: Floats, sequences: Longs) -> Floats:
         """Return the product for the loss of some sequences, without the penalty. Their share of a pass."""
         return self._products.product_of_some(weights, direction, sequences)
+
+    def sampled_curvature(self, weights: Floats, n_samples: int, seed: list[int]) -> SampledCurvature | None:
+        """Return the curvature of the loss from draws of the model, in order 1. One pass or 2."""
+        return sampled_curvature(self.likelihood, weights, n_samples, seed)
 
     def variance_bounds(self, weights: Floats, gradient: Floats) -> Floats:
         """Estimate the variance of each feature's count from the gradient of the smooth part alone: no pass."""

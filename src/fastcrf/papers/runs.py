@@ -213,7 +213,13 @@ def is_older(record: Record) -> bool:
     """Whether sources that the run depends on have changed since."""
     if record["solver"] == PROBE:
         return False
-    return bool(record["version"] != code_version(make(record["solver"], **record["options"])))
+    now = code_version(make(record["solver"], **record["options"]))
+    return sources_of(record["version"]) != sources_of(now)
+
+
+def sources_of(version: str) -> str:
+    """The hash of sources in a version such as `1.0.0+0a1b2c`: a release alone makes no run older."""
+    return version.rpartition("+")[2]
 
 
 def in_words(wanted: Wanted) -> str:

@@ -27,13 +27,14 @@ SEQUENCES = 2
 def warm_up(problem: Problem | MergedProblem, solver: Solver) -> None:
     """Run briefly on the first two sequences, to compile the kernels that the solver needs.
 
-    A process does this once for each key: the solver, its options that are strings (they choose kernels, numbers do
-    not), whether there is an L1 penalty (which has kernels of its own), the lane width, the order of the chain and
-    whether it is constrained.
+    A process does this once for each key: the solver, its options that are strings and which of the others are 0 (they
+    choose kernels, other numbers do not), whether there is an L1 penalty (which has kernels of its own), the lane
+    width, the order of the chain and whether it is constrained.
     """
     if isinstance(solver, Policy):  # a few sequences must lead to the same choices as the real run
         solver = solver.decided(problem)
-    words = (value for value in dataclasses.astuple(solver) if isinstance(value, str))  # type: ignore[call-overload]
+    options = dataclasses.astuple(solver)  # type: ignore[call-overload]
+    words = (value if isinstance(value, str) else bool(value) for value in options)
     of_chain = problem.likelihood.layout.width, problem.features.order, type(problem.likelihood)
     key = solver.name, *words, problem.c1 > 0.0, *of_chain
     if key in WARM:

@@ -10,7 +10,8 @@ from fastcrf.cli.command_errors import refuse, tell
 if TYPE_CHECKING:
     import typer  # main.py reads the declarations with it; a plain command line is read without it (quick.py)
 
-    from fastcrf.cli.tagged_lines import TagFormat
+    from fastcrf.cli.tagging.label_choice import LabelChoice
+    from fastcrf.cli.tagging.tagged_lines import TagFormat
 
 
 def tag(
@@ -59,6 +60,14 @@ def tag(
     max_segments: Annotated[
         int | None, typer.Option(help="Find at most this many segments of each type.", rich_help_panel="Labels")
     ] = None,
+    nbest: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Print the N best label sequences of each sequence.", rich_help_panel="Labels"),
+    ] = None,
+    nbest_form: Annotated[
+        str,
+        typer.Option(metavar="FORM", help="Print them as crfpp or wapiti does.", rich_help_panel="Labels"),
+    ] = "crfpp",
     items: Annotated[
         bool, typer.Option("--items", help="Read DATA as item files in CRFsuite's format.", rich_help_panel="Data")
     ] = False,
@@ -104,8 +113,11 @@ def tag(
     file only the labels are printed. --scores puts a line such as "# 0.912345" before each sequence. --json prints a
     line for each sequence: its tokens, its labels and their probabilities, and the spans that the labels mark with
     theirs, which --spans prints alone. Constraints that are saved in the model apply unless --constraints says
-    otherwise. Several files are written one after another or, with --folder, each to a file of its own; these are
-    written atomically, and an interrupted run continues with --resume.
+    otherwise. --nbest prints a block for each label sequence, after a line such as "# 0 0.912345" with its rank and
+    probability, as crf_test -n does; --scores adds the probability of each label. In the form of Wapiti, only --scores
+    prints these lines. With --json, an object has the line, the tokens and "nbest". Several files are written one
+    after another or, with --folder, each to a file of its own; these are written atomically, and an interrupted run
+    continues with --resume.
 
     Examples:
 
@@ -116,14 +128,16 @@ def tag(
     fastcrf tag *.txt.gz -m model.crf --folder tagged --n-jobs 4 --resume
     fastcrf tag new.txt -m model.crf --spans --constraints BIO
     fastcrf tag checked.txt -m model.crf --given
+    fastcrf tag new.txt -m model.crf --nbest 5
     fastcrf tag new.txt -m model.crf --json | jq -r '.spans[].text'
     echo "12 Oak Street, Springfield IL 62704" | tr ' ' '\\n' | fastcrf tag - -m model.crf
     """
     from fastcrf.cli.data_files import files_of
-    from fastcrf.cli.label_choice import LabelChoice, read_constraints
     from fastcrf.cli.output_file import whole_output
     from fastcrf.cli.reading_bar import Bar, watched
-    from fastcrf.cli.tagged_lines import TagFormat, result_lines
+    from fastcrf.cli.tagging.label_choice import LabelChoice, read_constraints
+    from fastcrf.cli.tagging.result_lines import result_lines
+    from fastcrf.cli.tagging.tagged_lines import TagFormat
     from fastcrf.data.files.destinations import check_apart
     from fastcrf.data.files.text_lines import name_of
     from fastcrf.jit.compile_notice import announce_compilation
@@ -137,7 +151,8 @@ def tag(
         refuse("--given", "reads a column, but --items means item files; remove one of them.")
     choice = LabelChoice(constraints, given, decode, max_segments)
     read_constraints(constraints)
-    tag_format = TagFormat(scores, marginals, as_json, items, separator, spans, choice)
+    check_nbest(nbest, nbest_form, choice, spans or marginals)
+    tag_format = TagFormat(scores, marginals, as_json, items, separator, spans, choice, nbest, nbest_form)
     if folder is not None:
         tag_into(folder, data, model, output, tag_format, resume, n_jobs, engine)
         return
@@ -154,6 +169,22 @@ def tag(
             text.writelines(f"{line}\n" for line in watched(result_lines(trained, files, path, tag_format, bar), bar))
 
 
+def check_nbest(nbest: int | None, form: str, choice: LabelChoice, others: bool) -> None:
+    """Report options that --nbest cannot be combined with, and wrong values of it and of --nbest-form."""
+    from fastcrf.cli.tagging.nbest_lines import FORMS
+
+    if form not in FORMS:
+        refuse("--nbest-form", f"must be {' or '.join(FORMS)}; got {form!r}.")
+    if nbest is None:
+        return
+    if nbest < 1:
+        refuse("--nbest", f"must be at least 1; got {nbest}.")
+    if others or choice.decode != "viterbi" or choice.max_segments is not None:
+        refuse(
+            "--nbest", "cannot be combined with --spans, --marginals, --decode or --max-segments; remove one of them."
+        )
+
+
 def tag_into(
     folder: str,
     data: list[str],
@@ -165,7 +196,7 @@ def tag_into(
     engine: str | None,
 ) -> None:
     """Tag many files, each into a file of a folder."""
-    from fastcrf.cli.tag_files import tag_all, tasks_of
+    from fastcrf.cli.tagging.tag_files import tag_all, tasks_of
     from fastcrf.core.checks import whole
     from fastcrf.training.count_bar import CountBar
 

@@ -68,8 +68,8 @@ def train(asked: TrainOptions) -> None:
 
 def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state: Checkpoint | None) -> None:
     """Train on all data until a stopping rule is met, save the model and report the outcome."""
-    from fastcrf.cli.label_choice import read_constraints
     from fastcrf.cli.reports import outcome_in_words, outcome_of, save
+    from fastcrf.cli.tagging.label_choice import read_constraints
     from fastcrf.cli.training_data import held_out_data, open_training_data
     from fastcrf.constraints.constraints import constraints_of
     from fastcrf.model.model import Model

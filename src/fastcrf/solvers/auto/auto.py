@@ -41,17 +41,24 @@ import numpy as np
 
 from fastcrf.core.solver_state import POINT, StateField
 from fastcrf.core.types import NOTHING, Floats, Step
-from fastcrf.objective.capabilities import GradientProblem, SequenceGradientProblem, SinglePrecisionProblem
+from fastcrf.objective.capabilities import (
+    GradientProblem,
+    SampledCurvatureProblem,
+    SequenceGradientProblem,
+    SinglePrecisionProblem,
+)
 from fastcrf.objective.evaluation import Start, begin, evaluate
 from fastcrf.penalties.regularizer import sparsity
 from fastcrf.simd.vectors import dot
 from fastcrf.solvers.auto.adaptive_pass import adaptive_pass
 from fastcrf.solvers.auto.decisions import affordable_pairs, gradient_seconds, is_near, kept
+from fastcrf.solvers.auto.head import HeadRule, head_limit, with_heads
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.declaration import solver
 from fastcrf.solvers.options import check_choice, check_positive, check_seed, check_whole, seed_of
-from fastcrf.solvers.quasi_newton import curvature_pairs, sparse_model
+from fastcrf.solvers.quasi_newton import curvature_pairs, dense_head, sparse_model
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
+from fastcrf.solvers.quasi_newton.dense_head import with_ridge
 from fastcrf.solvers.quasi_newton.lbfgs import LBFGS, SmoothMethod
 from fastcrf.solvers.quasi_newton.options import descend
 from fastcrf.solvers.quasi_newton.owlqn import OWLQN
@@ -69,11 +76,10 @@ FEWEST_PAIRS = 6
 SHARE = 0.25  # of the time of a gradient, that a direction may take
 SMALLEST_PART = 500  # sequences per thread below which the pass gains too little
 MOST_PARTS = 8  # threads of the pass: each sees so much less of the data
-SLICE = 1 << 15  # weights at a time, where rows are needed in double precision
 WHEN = ("if long", "always", "never")
 
 
-class AutoProblem(SequenceGradientProblem, SinglePrecisionProblem, Protocol):
+class AutoProblem(SequenceGradientProblem, SinglePrecisionProblem, SampledCurvatureProblem, Protocol):
     """The capabilities that `auto` uses: the gradient, and the others if a problem provides them."""
 
 
@@ -112,6 +118,8 @@ class Auto:
     target
         Certified relative gap at which iterations change to double precision. None: all of them are in double
         precision. The estimator sets it from its `tol`.
+    head
+        Limit on the weights of the dense block of the first Hessian; 0: none. None: as many as pay, if any.
     """
 
     name: ClassVar[str] = "auto"
@@ -126,6 +134,8 @@ class Auto:
         "order": optional(curvature_pairs.STATE_FIELDS["order"]),
         "scale": optional(curvature_pairs.SCALE),
         **sparse_model.STATE_FIELDS,
+        **dense_head.STATE_FIELDS,
+        "taken": StateField(dtype="int64", low=-1, optional=True),  # steps of quasi-Newton, -1: no more heads
         "recent": StateField(n_axes=1, optional=True),  # objectives in single precision, like value and gradient then
     }
 
@@ -136,6 +146,7 @@ class Auto:
     seed: int | None = None
     single_precision: str = "if long"
     target: float | None = None
+    head: int | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.name, "adaptive_pass", self.adaptive_pass, WHEN)
@@ -147,13 +158,17 @@ class Auto:
         check_choice(self.name, "single_precision", self.single_precision, WHEN)
         if self.target is not None:
             check_positive(self.name, "target", self.target)
+        if self.head is not None:
+            check_whole(self.name, "head", self.head, 0)
 
     def decided(self, problem: SequenceGradientProblem) -> Auto:
         """Return this solver with the choices that depend on the size of the problem made, so that a smaller one
         repeats them.
         """
         if "sequences" not in problem.provides:
-            return replace(self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS, single_precision="never")
+            return replace(
+                self, adaptive_pass="never", pairs=self.pairs or LEAST_PAIRS, single_precision="never", head=0
+            )
         seconds = gradient_seconds(problem)
         is_long = is_due(self.adaptive_pass, seconds >= (LONG_WITH_L1 if problem.c1 > 0.0 else LONG))
         may_be_single = self.target is not None and "single-precision" in problem.provides
@@ -162,7 +177,8 @@ class Auto:
         least = LEAST_PAIRS if is_long else SHORT_PAIRS
         pairs = self.pairs or min(most, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
         words = {True: "always", False: "never"}
-        return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_single])
+        head = head_limit(problem, seconds, self.head)
+        return replace(self, adaptive_pass=words[is_long], pairs=pairs, single_precision=words[is_single], head=head)
 
     def with_target(self, tol: float | None) -> Auto:
         """Set `tol` as the target unless one is set; None: every Step is exact."""
@@ -215,7 +231,7 @@ class Auto:
         carried["value"] = state["value"] + ridge * dot(w, w) + sparsity(w, now.c1 - before.c1, now.c1_factors)
         carried["gradient"] = state["gradient"] + 2.0 * ridge * w
         if "scale" in state and (ridge != 0.0 or before.c1 > 0.0 == now.c1):  # L1 omits some products
-            carried |= with_ridge(state["basis"], state["scale"], 2.0 * ridge)
+            carried |= with_ridge("auto", state, 2.0 * ridge)
             carried.pop("inner", None)  # sums over rows that have changed
         if "recent" in state:
             carried["recent"] = np.empty(0)  # objectives of another penalty; the point still needs an exact evaluation
@@ -244,7 +260,7 @@ class Auto:
         """Yield Steps in single precision until the target is near, then exact ones from there with the same pairs."""
         recent = list(state.get("recent", ()))
         approximate = problem.in_single_precision() if "single-precision" in problem.provides else problem
-        for step in self._quasi_newton(approximate, start, pairs, state):
+        for step in self._quasi_newton(problem, start, pairs, state, approximate):
             estimate = step.state["value"]
             recent = kept([*recent, estimate]) if step.passes else recent  # not a step that is reported again
             info, reached = {**step.info, "objective_estimate": estimate}, {**step.state, "recent": np.array(recent)}
@@ -255,25 +271,23 @@ class Auto:
         return (yield from self._quasi_newton(problem, exact, pairs, step.state))
 
     def _quasi_newton(
-        self, problem: GradientProblem, start: Start, pairs: CurvaturePairs, state: Mapping[str, Any] = NOTHING
+        self,
+        problem: AutoProblem,
+        start: Start,
+        pairs: CurvaturePairs,
+        state: Mapping[str, Any] = NOTHING,
+        approximate: GradientProblem | None = None,
     ) -> Generator[Step, None, str]:
+        """Yield the Steps on `problem`, or on one that approximates its gradients."""
+        evaluated = approximate or problem
         if problem.c1 > 0.0:
             model = SparseModel(self.name, pairs, state)  # Lee, Sun & Saunders (2014)
-            return descend(ProximalMethod(self.name, problem, model, self.max_linesearch), start)
-        return descend(SmoothMethod(self.name, problem, pairs, self.max_linesearch), start)  # Liu & Nocedal (1989)
+            return descend(ProximalMethod(self.name, evaluated, model, self.max_linesearch), start)
+        method = SmoothMethod(self.name, evaluated, pairs, self.max_linesearch)  # Liu & Nocedal (1989)
+        steps, taken = descend(method, start), int(state.get("taken", -1 if state else 0))
+        return with_heads(steps, pairs, HeadRule(problem, self.head, seed_of(self)), taken) if self.head else steps
 
 
 def is_due(when: str, is_long: bool) -> bool:
     """Return whether a fit uses a stage, given its option value (one of WHEN)."""
     return when == "always" or (when == "if long" and is_long)
-
-
-def with_ridge(basis: np.ndarray, scale: Floats, ridge: float) -> dict[str, np.ndarray]:
-    """Return the rows of pairs and their inner products after y <- y + ridge s."""
-    moved = basis.copy()
-    moved[1::2] += (ridge * scale * scale).astype(basis.dtype) * basis[::2]
-    gram = np.zeros((len(moved), len(moved)))
-    for first in range(0, moved.shape[1], SLICE):
-        some = moved[:, first : first + SLICE].astype(np.float64)
-        gram += some @ some.T
-    return {"basis": moved, "gram": gram}

@@ -27,6 +27,7 @@ import numpy as np
 from fastcrf.core.solver_state import StateField, StateMismatch, take
 from fastcrf.core.types import Floats
 from fastcrf.jit.kernel import noalloc_kernel
+from fastcrf.solvers.quasi_newton.dense_head import DenseHead, head_of, products_of, rebased
 
 # Least cos(s, y) of a stored pair: below, y.s is mostly rounding and 1/y.s would be noise.
 LEAST_CURVATURE = 1e-10
@@ -63,6 +64,7 @@ class CurvaturePairs:
         self.capacity, self.averaged = capacity, averaged
         # w = scale * (the variables of the rows)
         self.scale = np.empty(0) if preconditioner is None else np.sqrt(preconditioner)
+        self.head: DenseHead | None = None  # where `scale` is 1
         self.basis: np.ndarray = np.empty((0, n_weights), dtype)  # grows: a capacity alone allocates no memory
         self.gram = np.zeros((0, 0))  # inner products of the rows of `basis`
         self._reserve(min(capacity, FIRST_SLOTS))
@@ -80,6 +82,10 @@ class CurvaturePairs:
         slot = self._free_slot()
         points, s, y = (weights, weights_before, gradient, gradient_before), *self.basis[2 * slot : 2 * slot + 2]
         self._on_shards(lambda first, last: lay_pair(*points, self.scale, first, last, s, y))
+        if self.head is not None:
+            some = self.head.members
+            s[some] = self.head.of_steps(weights[some] - weights_before[some])
+            y[some] = self.head.of_gradients(gradient[some] - gradient_before[some])
         self.order.append(slot)
 
     def _free_slot(self) -> int:
@@ -108,7 +114,7 @@ class CurvaturePairs:
     def forget_preconditioner(self) -> None:
         """Drop the preconditioner, and the pairs with it: H becomes the identity."""
         self.forget()
-        self.scale = np.ones_like(self.scale)
+        self.scale, self.head = np.ones_like(self.scale), None
 
     def fall_back(self) -> None:
         """Drop the pairs; if there are none, the preconditioner."""
@@ -120,12 +126,22 @@ class CurvaturePairs:
     @property
     def is_plain(self) -> bool:
         """Whether H is the identity."""
-        return not self.order and bool((self.scale == 1.0).all())
+        return not self.order and self.head is None and bool((self.scale == 1.0).all())
 
     def direction(self, steepest: Floats) -> Floats:
         """Return -H @ steepest in a new array; H is D without pairs. A newest pair without curvature is dropped
         first.
         """
+        if self.head is None:
+            return self._row_direction(steepest)
+        some, turned = self.head.members, steepest.copy()
+        turned[some] = self.head.of_gradients(steepest[some])
+        direction = self._row_direction(turned)
+        direction[some] = self.head.to_steps(direction[some])
+        return direction
+
+    def _row_direction(self, steepest: Floats) -> Floats:
+        """Return the direction, where gradient and direction are in the variables of the rows on the head."""
         products = self._products(steepest) if self.order else None
         if products is None or not self.order:
             return -steepest * self.scale * self.scale if len(self.scale) else -steepest
@@ -134,6 +150,19 @@ class CurvaturePairs:
         coefficients = (-on_rows).astype(self.basis.dtype), steepest, -on_steepest, self.scale
         self._on_shards(lambda first, last: combine(rows, *coefficients, first, last, direction))
         return direction
+
+    def rebase(self, scale: Floats, head: DenseHead | None) -> None:
+        """Change the first Hessian, and with it the variables of the rows. `scale` is 1 on the head.
+
+        Writes: basis, gram.
+        """
+        rows = self.basis[: 2 * self.used]
+        for slot in self.order:
+            s, y = rows[2 * slot] * self.scale, rows[2 * slot + 1] / self.scale
+            s, y = rebased(s, y, self.head, head)
+            rows[2 * slot], rows[2 * slot + 1] = s / scale, y * scale
+        self.scale, self.head = scale, head
+        self.gram[: len(rows), : len(rows)] = products_of(rows)
 
     def _products(self, vector: Floats) -> Floats:
         """Return inner products of the rows with a gradient, in their variables; also compute those with the newest
@@ -198,7 +227,8 @@ class CurvaturePairs:
         """Return the named arrays that `restore` takes. Live: copy to keep."""
         rows, scale = 2 * self.used, {"scale": self.scale} if len(self.scale) else {}
         order = np.array(self.order, np.int64)
-        return {"basis": self.basis[:rows], "gram": self.gram[:rows, :rows], "order": order, **scale}
+        head = {} if self.head is None else self.head.state()
+        return {"basis": self.basis[:rows], "gram": self.gram[:rows, :rows], "order": order, **scale, **head}
 
     def restore(self, name: str, state: Mapping[str, Any]) -> None:
         """Restore a copy of `state`, bit for bit; `name` is that of the solver, for messages."""
@@ -214,6 +244,7 @@ class CurvaturePairs:
         self.used, self.order = rows // 2, order
         if "scale" in state:
             self.scale = np.array(state["scale"])
+        self.head = head_of(name, state, self.basis.shape[1])
 
 
 @noalloc_kernel

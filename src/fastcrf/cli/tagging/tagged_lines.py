@@ -16,13 +16,11 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastcrf.cli.command_errors import tell
-from fastcrf.cli.label_choice import LabelChoice, arguments_of, at_line
-from fastcrf.data.files.text_lines import name_of, read_lines
+from fastcrf.cli.tagging.label_choice import LabelChoice, arguments_of, at_line
 from fastcrf.exceptions import ConstraintError
 
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import DataFiles, Unit
-    from fastcrf.data.files.text_lines import ShareRead
     from fastcrf.model.model import Model
     from fastcrf.model.scored import Scored
     from fastcrf.model.spans import Span
@@ -41,22 +39,11 @@ class TagFormat(NamedTuple):
     separator: str | None = None
     spans: bool = False
     choice: LabelChoice = LabelChoice()
+    nbest: int | None = None
+    nbest_form: str = "crfpp"
 
 
 PLAIN = TagFormat()
-
-
-def result_lines(
-    model: Model, files: DataFiles, path: str, tag_format: TagFormat, progress: ShareRead | None = None
-) -> Iterator[str]:
-    """Return the lines that are written of a file. A file without sequences gets a note on standard error."""
-    name = name_of(path)
-    read = read_lines(path, name, progress)
-    if tag_format.as_json:
-        return json_lines(model, files, read, name, tag_format)
-    if tag_format.spans:
-        return span_lines(model, files, read, name, tag_format)
-    return tagged_lines(model, files, read, name, tag_format)
 
 
 def noted(units: Iterator[Unit], name: str) -> Iterator[Unit]:

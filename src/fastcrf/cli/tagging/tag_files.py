@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from fastcrf.cli.data_files import files_of
 from fastcrf.cli.output_file import whole_output
-from fastcrf.cli.tagged_lines import TagFormat, result_lines
+from fastcrf.cli.tagging.result_lines import result_lines
+from fastcrf.cli.tagging.tagged_lines import TagFormat
 from fastcrf.exceptions import DataError
 from fastcrf.model.model import Model
 

@@ -1,0 +1,1 @@
+"""What the objective, the solvers and `run.py` share."""

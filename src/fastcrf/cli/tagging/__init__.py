@@ -1,0 +1,1 @@
+"""What `fastcrf tag` writes, and how it chooses labels."""

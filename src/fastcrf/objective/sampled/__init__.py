@@ -1,0 +1,1 @@
+"""Curvature estimated from label sequences drawn from the model."""
