@@ -15,7 +15,7 @@ from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.encoder import Encoder, encode_training
 from fastcrf.estimators.crf import CRF
 from fastcrf.estimators.training import no_attributes, with_input
-from fastcrf.fitting.fit import attributes_of, choose_features
+from fastcrf.fitting.fit import choose_features
 from fastcrf.fitting.regularization_path import (
     DEFAULT_C2,
     SCORES,
@@ -28,7 +28,7 @@ from fastcrf.fitting.regularization_path import (
 )
 from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model
-from fastcrf.model.pruning import prune
+from fastcrf.model.pruning import named_by, prune
 from fastcrf.system.threads import usable_jobs
 from fastcrf.training.count_bar import CountBar
 
@@ -107,7 +107,7 @@ class RegularizationPath:
             The model, which predicts and is saved as any other.
         """
         attributes, features, labels, constraints = self._parts
-        pruned = prune(attributes, features, self._weights[k], attributes_of(constraints, attributes))
+        pruned = prune(attributes, features, self._weights[k], named_by(constraints, attributes))
         return with_input(Model(list(labels), *pruned, constraints=constraints))
 
 
