@@ -19,8 +19,8 @@ from reference.toy_sequences import toy_sequences
 
 X, Y = toy_sequences(30)
 VOCABULARY = [
-    "attributes_", "classes_", "constraint_proba", "entropy", "explain", "from_bytes", "load", "log_proba", "ngram_features_",
-    "pair_proba", "predict", "predict_marginals", "predict_marginals_single", "predict_nbest", "predict_proba",
+    "attributes_", "classes_", "constraint_proba", "entropy", "explain", "from_bytes", "load", "log_proba",
+    "ngram_features_", "pair_proba", "predict", "predict_marginals", "predict_marginals_single", "predict_nbest", "predict_proba",
     "predict_single", "predict_spans", "rank", "sample", "save", "span_proba", "state_features_", "to_bytes",
     "transition_features_",
 ]  # fmt: skip
@@ -164,7 +164,8 @@ import sys, fastcrf
 model, X, y = fastcrf.load({str(tmp_path / "model.crf")!r}), {X[:2]!r}, {Y[:2]!r}
 model.predict(X), model.predict_single(X[0]), model.predict_marginals(X), model.predict_proba(X), model.log_proba(X, y)
 model.span_proba(X, y, [[(0, 1)], []]), model.predict_nbest(X, 3), model.sample(X), model.pair_proba(X)
-model.entropy(X), model.rank(X), model.explain(X[0], 0), model.state_features_, model.ngram_features_, model.classes_, model.to_bytes()
+model.entropy(X), model.rank(X), model.explain(X[0], 0)
+model.state_features_, model.ngram_features_, model.classes_, model.to_bytes()
 sys.exit(str({{"numba", "sklearn", "scipy"}} & set(sys.modules)) if {{"numba", "sklearn"}} & set(sys.modules) else 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

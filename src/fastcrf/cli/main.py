@@ -26,6 +26,7 @@ from fastcrf.cli.commands.info import info
 from fastcrf.cli.commands.papers import papers
 from fastcrf.cli.commands.rank import rank
 from fastcrf.cli.commands.report import report
+from fastcrf.cli.commands.shrink import shrink
 from fastcrf.cli.commands.solvers import solvers
 from fastcrf.cli.commands.tag import tag
 from fastcrf.cli.commands.train import train
@@ -94,6 +95,7 @@ for command in (
     info,
     dump,
     convert,
+    shrink,
     solvers,
 ):
     app.command(cls=InPanels)(command)
