@@ -20,9 +20,9 @@ from reference.toy_sequences import toy_sequences
 X, Y = toy_sequences(30)
 VOCABULARY = [
     "attributes_", "classes_", "constraint_proba", "entropy", "explain", "from_bytes", "load", "log_proba",
-    "ngram_features_", "pair_proba", "predict", "predict_marginals", "predict_marginals_single", "predict_nbest", "predict_proba",
-    "predict_single", "predict_spans", "rank", "sample", "save", "span_proba", "state_features_", "to_bytes",
-    "transition_features_",
+    "ngram_features_", "pair_proba", "predict", "predict_marginals", "predict_marginals_single", "predict_nbest",
+    "predict_proba", "predict_single", "predict_spans", "rank", "sample", "save", "span_proba", "state_features_",
+    "to_bytes", "transition_features_",
 ]  # fmt: skip
 OF_ESTIMATORS = {"fit", "score", "model_", "get_params", "set_params", "get_metadata_routing", "set_fit_request"}
 OF_ESTIMATORS |= {"set_predict_request", "set_predict_proba_request"}
