@@ -111,7 +111,7 @@ def test_models_of_other_toolkits_tag(tmp_path):
 def test_the_distribution_of_the_tagger_follows_that_of_the_whole():
     whole = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     tagger = tomllib.loads((REPOSITORY / "packaging" / "tagger" / "pyproject.toml").read_text())["project"]
-    for name in ("version", "license", "requires-python", "scripts"):
+    for name in ("license", "requires-python", "scripts"):
         assert tagger[name] == whole[name]
     assert sorted(tagger["dependencies"] + tagger["optional-dependencies"]["train"]) == sorted(whole["dependencies"])
     assert {each.partition(">")[0] for each in tagger["dependencies"]} == {"numpy", "safetensors"}
