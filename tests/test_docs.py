@@ -49,7 +49,7 @@ def test_links_lead_to_files(page):
 
 
 def test_the_architecture_names_files_that_are_there():
-    page, package = (REPOSITORY / "docs" / "explanation/architecture.md").read_text(), REPOSITORY / "src" / "fastcrf"
+    page, package = (REPOSITORY / "docs" / "develop/architecture.md").read_text(), REPOSITORY / "src" / "fastcrf"
     for name in re.findall(r"[a-z_0-9]+(?:/[a-z_0-9]+)*\.(?:py|md)", page):
         assert (REPOSITORY / name).exists() or (package / name).exists() or list(package.rglob(name)), name
 

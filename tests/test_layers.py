@@ -1,4 +1,4 @@
-"""Imports go down the layers of docs/explanation/architecture.md; families of solvers never import each other.
+"""Imports go down the layers of docs/develop/architecture.md; families of solvers never import each other.
 
 An edge is an import anywhere in a module, one for types included, or a string that names a module (lazy tables,
 registries). Each belongs to the module whose text it is.
@@ -14,7 +14,7 @@ from pathlib import Path
 import fastcrf
 
 PACKAGE = Path(fastcrf.__file__).parent
-ARCHITECTURE = PACKAGE.parents[1] / "docs" / "explanation/architecture.md"
+ARCHITECTURE = PACKAGE.parents[1] / "docs" / "develop/architecture.md"
 IMPORTS = ast.Import | ast.ImportFrom
 FRONT_DOOR = {"__init__", "__main__", "displays", "exceptions", "features", "metrics", "scorers", "stopping"}
 STRING = re.compile(r"fastcrf(\.\w+)+")
@@ -22,7 +22,7 @@ PENDING: set[tuple[str, str]] = set()  # edges that are still to be removed: eac
 
 
 def read_layers() -> dict[str, int]:
-    """{package or module: layer}, from the tree in docs/explanation/architecture.md, lowest first."""
+    """{package or module: layer}, from the tree in docs/develop/architecture.md, lowest first."""
     tree = re.search(r"^```tree\n(.*?)^```", ARCHITECTURE.read_text(), re.M | re.S)
     assert tree, f"{ARCHITECTURE.name} has no block ```tree"
     layers: dict[str, int] = {}

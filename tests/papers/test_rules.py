@@ -207,6 +207,7 @@ def test_only_claims_on_a_reduced_set_say_so():
     own = judged_claim(ends("", "A", "B", ("ocr",), "objective"), view)
     assert str(own) == "confirmed (reduced)"
     assert not judged_claim(ends("", "A", "B", ("dutch",), "objective"), view).reduced
+    assert judged_claim(ends("", "A", "B", ("ocr",), "objective")._replace(whole=True), view).word == "not comparable"
 
 
 def test_a_reduced_run_trains_on_the_first_sequences(tmp_path, monkeypatch):

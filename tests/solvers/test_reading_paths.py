@@ -1,6 +1,6 @@
 """The method of a solver is found within four files, by following imports, and cites its paper at the line.
 
-The paths are those of docs/explanation/architecture.md.
+The paths are those of docs/develop/architecture.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fastcrf.jit.source_closure import closure
 from fastcrf.solvers import registry
 
 PACKAGE = Path(fastcrf.__file__).parent
-ARCHITECTURE = PACKAGE.parents[1] / "docs" / "explanation/architecture.md"
+ARCHITECTURE = PACKAGE.parents[1] / "docs" / "develop/architecture.md"
 LABEL = r"(eqs?\.|Eq\.|lines? \d|[Aa]lgorithms? \d|[Ss]ection \d|footnote \d|Figure \d)"
 CITATION = re.compile(rf"\b{LABEL}|\(\d{{4}}\)|\(\d\.\d+\)")
 WANTED = {"lbfgs", "owlqn", "sgd", "sgd-l1", "adagrad", "smd", "psa", "newton-cg", "oeg", "auto", "sag-nus-star"}

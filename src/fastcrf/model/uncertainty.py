@@ -11,10 +11,11 @@ import numpy as np
 from fastcrf.alternatives import of_corpus
 from fastcrf.alternatives.of_corpus import NoSequence, Weighted
 from fastcrf.constraints.constraints import Constraints
-from fastcrf.core.checks import whole
+from fastcrf.core.checks import one_of, seed_of, whole
 from fastcrf.core.types import Corpus, Floats
 from fastcrf.model.decoder import OWN, Decoder
 from fastcrf.model.prediction import Prediction
+from fastcrf.model.ranking import MEASURES, Ranking, lengths_of, ranked
 
 
 class Uncertainty(Prediction):
@@ -64,7 +65,7 @@ class Uncertainty(Prediction):
         self,
         X: Iterable[Iterable[Any]],
         n: int = 1,
-        random_state: int | np.random.Generator | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         *,
         constraints: Constraints | str | None = OWN,
         given: Iterable[Any] | None = None,
@@ -77,8 +78,8 @@ class Uncertainty(Prediction):
             As for `predict`.
         n : int, default=1
             How many samples of each sequence.
-        random_state : int, Generator or None, default=None
-            Seed, or a generator of NumPy. None: different samples in each call.
+        random_state : int, Generator, RandomState or None, default=None
+            Seed, or a generator that it is taken from. None: different samples in each call.
         constraints : Constraints, scheme name or None, default="model"
             As for `predict`.
         given : sequence of sequences, default=None
@@ -90,7 +91,7 @@ class Uncertainty(Prediction):
             Per sequence, n label sequences. They are independent samples from p(y | x).
         """
         decoder, n = self._decoder, whole("n", n, 1)
-        corpus, random = decoder.encode(X), np.random.default_rng(random_state)
+        corpus, random = decoder.encode(X), np.random.default_rng(seed_of(random_state))
         weighted, names = (
             weighted_by(decoder, corpus, constraints, given),
             np.array([None, *decoder.labels], object)[1:],
@@ -154,6 +155,44 @@ class Uncertainty(Prediction):
         decoder = self._decoder
         corpus = decoder.encode(X)
         return asked(decoder, corpus, weighted_by(decoder, corpus, constraints, given), of_corpus.entropies)
+
+    def rank(
+        self,
+        X: Iterable[Iterable[Any]],
+        by: str = "entropy",
+        *,
+        per_token: bool = False,
+        constraints: Constraints | str | None = OWN,
+        given: Iterable[Any] | None = None,
+    ) -> Ranking:
+        """Rank sequences by how unsure the model is of their labels: which ones to annotate next.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As for `predict`.
+        by : {"entropy", "margin", "least_confident"}, default="entropy"
+            The measure. "entropy": as `entropy`. "margin": the probability of the best label sequence minus that of
+            the second best one. "least_confident": 1 minus the probability of the best one.
+        per_token : bool, default=False
+            Whether to allow for length: entropies are divided by the number of tokens, and probabilities replaced by
+            their geometric mean per token. Without this, long sequences come first.
+        constraints : Constraints, scheme name or None, default="model"
+            As for `predict`.
+        given : sequence of sequences, default=None
+            As for `predict`.
+
+        Returns
+        -------
+        Ranking
+            Two arrays, `indices` and `scores`, the most uncertain sequence first: the largest entropy, the smallest
+            margin, or the largest probability of an error.
+        """
+        one_of("by", by, tuple(MEASURES))
+        decoder = self._decoder
+        corpus = decoder.encode(X)
+        weighted = weighted_by(decoder, corpus, constraints, given)
+        return ranked(by, asked(decoder, corpus, weighted, MEASURES[by], lengths_of(corpus, per_token)))
 
 
 def weighted_by(decoder: Decoder, corpus: Corpus, constraints: Any, given: Any) -> Weighted:

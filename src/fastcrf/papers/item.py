@@ -58,10 +58,15 @@ class Quantity(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A sentence of the paper and how rows decide on it."""
+    """A sentence of the paper and how rows decide on it.
+
+    whole: whether the number of sequences matters, as it does for what is reached after one pass: sets that are reduced
+    then have no say.
+    """
 
     sentence: str
     judge: Callable[[View], Verdict]
+    whole: bool = False
 
 
 class Panel(NamedTuple):

@@ -8,7 +8,7 @@ from statistics import mean
 
 from fastcrf.papers.experiment import OPTIMUM, Study
 from fastcrf.papers.figure import draw
-from fastcrf.papers.item import NOT_RUN, WORDS, Claim, Item, Paper, Quantity, Verdict
+from fastcrf.papers.item import NOT_COMPARABLE, NOT_RUN, WORDS, Claim, Item, Paper, Quantity, Verdict
 from fastcrf.papers.records import Book, Record, whole_of
 from fastcrf.papers.runs import PROBE, is_older
 from fastcrf.papers.substitutes import SETS
@@ -37,8 +37,13 @@ def judged_quantity(quantity: Quantity, view: View) -> tuple[list[float], Verdic
 
 def judged_claim(claim: Claim, view: View) -> Verdict:
     view.touched.clear()
+    view.whole = claim.whole
     verdict = claim.judge(view)
-    return verdict._replace(reduced=bool(view.touched & view.reduced().keys()))
+    view.whole = False
+    reduced = bool(view.touched & view.reduced().keys())
+    if claim.whole and reduced and verdict.word == NOT_RUN:
+        return Verdict(NOT_COMPARABLE, "It depends on the number of sequences, and ours are fewer.")
+    return verdict._replace(reduced=reduced and not claim.whole)
 
 
 def known(values: Iterable[float]) -> list[float]:

@@ -22,6 +22,7 @@ class View:
         self.studies, self.books = studies, books
         self.parts = {name: self.part(name) for study in studies for name in study.sets}
         self.touched: set[str] = set()  # sets of which something was asked
+        self.whole = False  # whether reduced sets are left out
 
     def part(self, name: str) -> str:
         """What is shown of a set: the part of it on which most curves were run, the whole set if there are several."""
@@ -54,6 +55,8 @@ class View:
         c: c1 + c2 of the penalty, where a study has several.
         """
         self.touched.add(name)
+        if self.whole and name in self.reduced():
+            return []
         for study in self.studies:
             curve = next((each for each in study.to_run(name) if each.label == label), None)
             if curve is None or name not in study.sets:

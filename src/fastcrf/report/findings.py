@@ -72,12 +72,12 @@ class Findings(NamedTuple):
         """Return the number of tokens for each pair (true label, predicted label)."""
         return Counter(pair for a, b in zip(self.true, self.predicted, strict=True) for pair in zip(a, b, strict=True))
 
-    def calibration(self) -> Calibration:
+    def calibration(self, bins: int = BINS) -> Calibration:
         """Compare the probabilities of the predicted labels with how often they are right."""
         chances = np.array([chance for sequence in self.chances for chance in sequence])
         pairs = (zip(*labels, strict=True) for labels in zip(self.true, self.predicted, strict=True))
         right = np.array([truth == guess for sequence in pairs for truth, guess in sequence])
-        return calibrate(chances, right)
+        return calibrate(chances, right, bins)
 
     def mistakes(self, most: int) -> list[Mistake]:
         """Return sequences with a wrong label, those of which the model is surest first."""
@@ -104,13 +104,13 @@ def score_of(label: Any, correct: int, n_true: int, n_predicted: int) -> LabelSc
     return LabelScore(label, precision, recall, 2.0 * correct / max(1, n_true + n_predicted), n_true)
 
 
-def calibrate(chances: Floats, right: np.ndarray) -> Calibration:
+def calibrate(chances: Floats, right: np.ndarray, bins: int = BINS) -> Calibration:
     """Return mean probability and accuracy by bins of equal width."""
-    which = np.minimum((chances * BINS).astype(np.int64), BINS - 1)
-    counts = np.bincount(which, minlength=BINS).astype(np.float64)
+    which = np.minimum((chances * bins).astype(np.int64), bins - 1)
+    counts = np.bincount(which, minlength=bins).astype(np.float64)
     used = counts > 0
-    confidence = np.bincount(which, chances, BINS)[used] / counts[used]
-    accuracy = np.bincount(which, right, BINS)[used] / counts[used]
+    confidence = np.bincount(which, chances, bins)[used] / counts[used]
+    accuracy = np.bincount(which, right, bins)[used] / counts[used]
     error = float(np.abs(confidence - accuracy) @ counts[used] / max(1.0, counts.sum()))
     return Calibration(confidence, accuracy, counts[used], error)
 

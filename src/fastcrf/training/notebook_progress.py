@@ -56,4 +56,4 @@ class NotebookProgress:
         every = max(1, len(self.points) // MOST_POINTS)
         shown = [*self.points[:-1:every], *self.points[-1:]]
         curve = training_curve(shown) if len(shown) > 1 else ""
-        return PART.format(style=style("parts.css"), text=escape(text), curve=curve)
+        return PART.format(style=style("parts.css"), text=escape(text.replace("  ", " \N{MIDDLE DOT} ")), curve=curve)

@@ -172,4 +172,8 @@ PAPER = Paper(
     "competitive with online ones.",
     ITEMS,
     {},
+    "In passes L-BFGS is far ahead: to 1e-5 on NER it needs 223 with 50 pairs, where NCG(c=ALL) needs 622. In CPU time "
+    "its pairs decide: on NER a pass takes 0.16 s with 50 of them and 0.04 s with 5. With 50, NCG is ahead; with 5, "
+    "L-BFGS is ahead of NCG(c=ALL) on all three tasks, with 1 to 46 % less time. The cache saves 4 to 28 % of the time "
+    "of NCG(c=0), not half to two thirds: a gradient of ours takes K exponentials per token, theirs took K squared.",
 )

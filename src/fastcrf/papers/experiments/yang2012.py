@@ -74,7 +74,12 @@ def settled(y: str) -> Claim:
             held = None if first is None or last is None else abs(last - first) <= 0.5
             yield f"{name}: {first} after 1 pass, {last} after 50", held
 
-    return decided("After a single pass the proposed method has converged: F changes by at most 0.5 points.", outcomes)
+    claim = decided("After a single pass the proposed method has converged: F changes by at most 0.5 points.", outcomes)
+    return claim._replace(whole=True)
+
+
+def after_a_pass(sentence: str, one: str, other: str, names: tuple[str, ...], y: str) -> Claim:
+    return ends(sentence, one, other, names, y, at=(1.0,))._replace(whole=True)
 
 
 def settled_objective(view: View) -> Iterator[Outcome]:
@@ -100,11 +105,12 @@ ITEMS = (
          Figure(panels("train_f1"), "passes", log_x=True), OURS),
     Item("yang2012/figure-2", "Figure 2: objective on the training set",
          "The online methods converge faster than L-BFGS; the proposed one in a single pass.", (COMPARISON,),
-         claims=(ends("After 1 pass the proposed method is below SGD.", PROPOSED, "SGD", SETS,
-                      "mean_objective", at=(1.0,)),
+         claims=(after_a_pass("After 1 pass the proposed method is below SGD.", PROPOSED, "SGD", SETS,
+                              "mean_objective"),
                  ends("After 10 passes the online methods are below L-BFGS.", PROPOSED, "L-BFGS", SETS,
                       "mean_objective", at=(10.0,)),
-                 decided("After one pass the objective is within 5 % of what 50 passes give.", settled_objective)),
+                 decided("After one pass the objective is within 5 % of what 50 passes give.", settled_objective)
+                 ._replace(whole=True)),
          figure=Figure(panels("mean_objective"), "passes", log_x=True), differs=OURS),
     Item("yang2012/figure-3", "Figure 3: F on the test set", "F is 93.1 after one pass and 90.0 after 0.1 passes.",
          (COMPARISON,),
@@ -112,8 +118,8 @@ ITEMS = (
           said("NLPBA: F after 1 pass", 64.1, "f1", 1.0, ENTITIES, None)),
          (reaches("F is at least 93.1 after one pass.", PROPOSED, (CHUNKING,), "f1", 93.1, 1.0),
           reaches("F is at least 90.0 after 0.1 passes.", PROPOSED, (CHUNKING,), "f1", 90.0, 0.1),
-          ends("After one pass F is above that of PSA.", "PSA", PROPOSED, SETS, "f1", at=(1.0,)),
-          ends("After one pass F is above that of SGD.", "SGD", PROPOSED, SETS, "f1", at=(1.0,))),
+          after_a_pass("After one pass F is above that of PSA.", "PSA", PROPOSED, SETS, "f1"),
+          after_a_pass("After one pass F is above that of SGD.", "SGD", PROPOSED, SETS, "f1")),
          Figure(panels("f1"), "passes", log_x=True), OURS),
     Item("yang2012/figure-4", "Figure 4: test error of CoNLL-2000", "The test error is 4.27 % after one pass.",
          (COMPARISON,),
@@ -158,4 +164,8 @@ PAPER = Paper(
     "Staggered Aitken acceleration of the step sizes brings online training to the optimum in a single pass.",
     ITEMS,
     {"conll2000-crfpp": 7_448_606, "jnlpba": 4_583_414},
+    "Whether one pass is enough depends on the size of mini-batches. With 1 the step size all but vanishes: 49 more "
+    "passes change F on the training set by 0.2 points, and the objective stays at 2.18 per sentence. With 5 it falls "
+    "from 1.80 to 1.24, and F on the test set rises from 92.75 to 93.55. PSA, with a step size for each weight, is "
+    "ahead of both after one pass (1.60 and 93.02), and plain SGD ends lowest (0.87) and highest (93.77).",
 )
