@@ -9,7 +9,7 @@ the head:
         v <- variance of each feature's count at w;  y, y' ~ p(. | x_i, w), some pairs for each sequence       one pass
         head <- the weights with the largest v; stop here if they hold less than SHARE of the sum of v
         B <- sum_i s_i (mean of c c' / 2 over the pairs of i), c = f(x_i, y) - f(x_i, y') on the head; E B = H
-        r <- 2 c2 + c1                  curvature of the penalty: c1 |w| is at most c1 (1 + w^2) / 2, and equal at |w| = 1
+        r <- 2 c2 + c1              curvature of the penalty: c1 |w| is at most c1 (1 + w^2) / 2, and equal at |w| = 1
         L L' <- B + r I;                D <- 1 / sqrt(v + r) on the tail, times the factor that makes the mean of
                                              log(D (v + r)) zero there: a step along the tail as long as a Newton step
         H0 <- (y.s / y.H0 y) times (L L')^-1 on the head and D on the tail; the pairs are kept         `CurvaturePairs`
