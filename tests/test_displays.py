@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from fastcrf import CRF, regularization_path
-from fastcrf.displays import ConvergenceDisplay, RegularizationPathDisplay, TopFeaturesDisplay, TransitionMatrixDisplay
+from fastcrf.displays import (
+    CalibrationDisplay,
+    ConvergenceDisplay,
+    RegularizationPathDisplay,
+    TopFeaturesDisplay,
+    TransitionMatrixDisplay,
+)
 from fastcrf.solvers.colors import color_of
 from reference.lab_rows import lab_rows
 from reference.toy_sequences import toy_sequences
@@ -145,3 +151,24 @@ def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'fastcrf\[plot\]'"):
         TopFeaturesDisplay([], []).plot()
+
+
+def test_calibration_compares_probabilities_with_how_often_labels_are_right(crf, ax):
+    X, y = toy_sequences(60)
+    display = CalibrationDisplay.from_estimator(crf, X, y, bins=4, name="toy", ax=ax)
+    rows = [
+        (row[guess], truth == guess)
+        for chances, labels, gold in zip(crf.predict_marginals(X), crf.predict(X), y, strict=True)
+        for row, guess, truth in zip(chances, labels, gold, strict=True)
+    ]
+    for n, (x, share, count) in enumerate(zip(display.confidence, display.accuracy, display.counts, strict=True)):
+        first = sorted({min(int(4 * chance), 3) for chance, _ in rows})[n] / 4
+        inside = [(chance, right) for chance, right in rows if first <= chance < first + 0.25 or chance == first == 1]
+        assert count == len(inside)
+        assert (x, share) == pytest.approx(tuple(np.mean(inside, axis=0)))
+    assert sum(display.counts) == len(rows)
+    distances = np.abs(display.confidence - display.accuracy)
+    assert display.error == pytest.approx(distances @ display.counts / len(rows))
+    np.testing.assert_array_equal(display.line_.get_xdata(), display.confidence)
+    assert [text.get_text() for text in ax.get_legend().get_texts()][1].startswith("toy: calibration error")
+    assert len(display.plot(ax).ax_.lines) == 3  # the diagonal is drawn once

@@ -105,10 +105,17 @@ def open_corpus(path: str | os.PathLike[str]) -> EncodedCorpus:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in __all__:
-        return import_module(f"fastcrf.{name}")
+    try:
+        if name in _HOMES:
+            return getattr(import_module(_HOMES[name]), name)
+        if name in __all__:
+            return import_module(f"fastcrf.{name}")
+    except ModuleNotFoundError as error:
+        from fastcrf.system.optional_packages import advice_for
+
+        if advice := advice_for(error):
+            raise ModuleNotFoundError(advice, name=error.name) from None
+        raise
     raise AttributeError(f"module 'fastcrf' has no attribute {name!r}")
 
 

@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastcrf.core.checks import whole
+from fastcrf.report.findings import predict as findings_of
 from fastcrf.solvers.colors import color_of, repeats
 
 if TYPE_CHECKING:
     from fastcrf.training.trace import Row
 
-__all__ = ["ConvergenceDisplay", "RegularizationPathDisplay", "TopFeaturesDisplay", "TransitionMatrixDisplay"]
+__all__ = [
+    "CalibrationDisplay", "ConvergenceDisplay", "RegularizationPathDisplay", "TopFeaturesDisplay",
+    "TransitionMatrixDisplay",
+]  # fmt: skip
 
 Curve = tuple[Sequence[float], Sequence[float]]  # x and y of each step
 
@@ -414,6 +419,94 @@ class RegularizationPathDisplay:
         self.ax_.set(xlabel=f"penalty {self.name}", ylabel=names[0] if len(names) == 1 else "held-out score")
         if len(names) > 1:
             self.ax_.legend()
+        return self
+
+
+class CalibrationDisplay:
+    """How often labels are right, against the probabilities that the model gives them.
+
+    Parameters
+    ----------
+    confidence : ndarray
+        Mean probability of the predicted labels of each bin.
+    accuracy : ndarray
+        Share of them that are right.
+    counts : ndarray
+        How many labels each bin has.
+    error : float
+        Expected calibration error: the mean distance of the two, weighted by counts.
+    name : str, default=None
+        Name in the legend.
+
+    Attributes
+    ----------
+    ax_, figure_, line_
+        The axes, the figure and the line, after `plot`.
+    """
+
+    def __init__(
+        self,
+        confidence: np.ndarray,
+        accuracy: np.ndarray,
+        counts: np.ndarray,
+        error: float,
+        name: str | None = None,
+    ) -> None:
+        self.confidence, self.accuracy, self.counts, self.error, self.name = confidence, accuracy, counts, error, name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, bins: int = 10, name: str | None = None, ax: Any = None, **line: Any
+    ) -> CalibrationDisplay:
+        """Draw the calibration of a fitted `CRF` or a `Model` on labeled sequences.
+
+        Parameters
+        ----------
+        estimator : CRF, CRFCV or Model
+            What predicts.
+        X, y : sequences
+            Labeled sequences that it was not trained on.
+        bins : int, default=10
+            How many intervals of equal width the probabilities are put into.
+        name : str, default=None
+            Name in the legend.
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **line
+            Options of matplotlib's `plot`.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display, drawn.
+        """
+        found = findings_of(estimator, list(X), list(y)).calibration(whole("bins", bins, 1))
+        return cls(found.confidence, found.accuracy, found.counts, found.error, name).plot(ax, **line)
+
+    def plot(self, ax: Any = None, **line: Any) -> CalibrationDisplay:
+        """Draw the curve and the diagonal, on which probabilities are right on average.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            Where to draw. None: a new figure.
+        **line
+            Options of matplotlib's `plot`.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display, drawn.
+        """
+        self.ax_ = axes_for(ax)
+        self.figure_ = self.ax_.figure
+        if not self.ax_.lines:
+            self.ax_.plot([0.0, 1.0], [0.0, 1.0], ":", color="gray", label="right on average")
+        error = f"calibration error {self.error:.2%}"
+        label = error if self.name is None else f"{self.name}: {error}"
+        (self.line_,) = self.ax_.plot(self.confidence, self.accuracy, **{"marker": "o", "label": label, **line})
+        self.ax_.set(xlabel="mean probability of the predicted label", ylabel="share of labels that are right")
+        self.ax_.legend(loc="upper left")
         return self
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from fastcrf.cli.commands.demo_tasks import addresses, digits
+from fastcrf.cli.demo_tasks import addresses, digits
 from fastcrf.model.model import Model
 
 

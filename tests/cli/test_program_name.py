@@ -44,7 +44,7 @@ def test_a_module_is_called_with_the_interpreter(called, monkeypatch):
 
 
 def test_the_demo_ends_with_a_command_that_works(called):
-    from fastcrf.cli.commands.demo_tasks import addresses
+    from fastcrf.cli.demo_tasks import addresses
 
     called("bin/fastcrf")
     assert addresses(0, n=40).command("a b.crf").endswith("| bin/fastcrf tag - -m 'a b.crf'")

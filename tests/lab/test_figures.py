@@ -78,6 +78,13 @@ def test_every_cell_of_a_table_has_the_title_of_its_column_for_phones():
     assert all("data-title=" in cell for cell in cells)
 
 
+def test_columns_without_any_value_are_left_out():
+    with_error, without = page(lab_rows()), page([row | {"error": None} for row in lab_rows()])
+    assert 'data-title="error"' in with_error
+    assert 'data-title="error"' not in without
+    assert 'data-title="gap"' in without
+
+
 def test_a_figure_of_another_kind_raises_an_error_before_the_work():
     with pytest.raises(ValueError, match=r"must end in \.png, \.svg, \.pdf, \.html; got 'figure\.doc'"):
         check_figure("figure.doc")

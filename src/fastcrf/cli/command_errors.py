@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from fastcrf.system.optional_packages import advice_for
+
 NOT_IN_A_PATH = r"(?<![\w/.-])"
 PARAMETERS = re.compile(
     NOT_IN_A_PATH
@@ -79,6 +81,8 @@ def explain(error: BaseException) -> tuple[str, int]:
         return f"{error.strerror}: {place}" if place else error.strerror, CANNOT_USE
     if isinstance(error, (ValueError, OSError)):
         return as_options(" ".join(str(error).split())), CANNOT_USE
+    if isinstance(error, ModuleNotFoundError) and (advice := advice_for(error)):
+        return f"{advice}.", CANNOT_USE
     if isinstance(error, MemoryError):
         return f"There is not enough memory for this ({str(error) or 'nothing is left'}).", CANNOT_USE
     return (

@@ -21,9 +21,12 @@ from fastcrf.cli.commands.demo import demo
 from fastcrf.cli.commands.dump import dump
 from fastcrf.cli.commands.encode import encode
 from fastcrf.cli.commands.evaluate import evaluate
+from fastcrf.cli.commands.explain import explain
 from fastcrf.cli.commands.info import info
 from fastcrf.cli.commands.papers import papers
+from fastcrf.cli.commands.rank import rank
 from fastcrf.cli.commands.report import report
+from fastcrf.cli.commands.shrink import shrink
 from fastcrf.cli.commands.solvers import solvers
 from fastcrf.cli.commands.tag import tag
 from fastcrf.cli.commands.train import train
@@ -84,12 +87,15 @@ for command in (
     taking(TrainOptions, train),
     encode,
     declared(tag),
+    rank,
+    explain,
     evaluate,
     report,
     compare,
     info,
     dump,
     convert,
+    shrink,
     solvers,
 ):
     app.command(cls=InPanels)(command)

@@ -16,6 +16,11 @@ def main() -> None:
     quick = plain_call(tag, words) if name == "tag" else None
     if quick is not None:
         run_at_once(quick)
+    run_to_the_end(run_by_typer)
+
+
+def run_by_typer() -> None:
+    """Run any command line. The tagger alone has no typer; the error says what to install."""
     from fastcrf.cli.main import app
     from fastcrf.cli.program_name import program_name
 

@@ -3,7 +3,7 @@
 Loading Numba and machine code takes some tenths of a second and a hundred megabytes. So the first sentences are decoded
 without, until that has taken as long as loading would; from then on, and wherever compiled code is loaded anyway, it
 decodes. Nobody waits more than twice as long as with the better choice. Both give the same labels, and probabilities
-that differ by rounding alone.
+that differ by rounding alone. Where Numba is not installed, NumPy decodes everything.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from fastcrf.constraints.allowed import Allowed
 from fastcrf.core.types import Corpus, FeatureMap, Floats, Ints
 from fastcrf.inference.score_range import DENSE
+from fastcrf.system.optional_packages import is_installed
 
 PLAIN, COMPILED = "fastcrf.decoding.plain_decoder", "fastcrf.decoding.compiled_decoder"
 SEGMENTS, COMPILED_SEGMENTS = "fastcrf.decoding.segments", "fastcrf.decoding.compiled_segments"
@@ -98,4 +99,4 @@ def is_compiled(seconds: float, corpus: Corpus, features: FeatureMap) -> bool:
     if COMPILED in sys.modules:
         return True
     Spent.seconds += seconds * corpus.n_positions * (1 + (features.n_labels / MANY) ** 2)
-    return Spent.seconds > LOADING
+    return Spent.seconds > LOADING and is_installed("numba")

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastcrf.constrained_training.problem import ConstrainedProblem, check_gold
 from fastcrf.constraints.allowed import Allowed, allowed_labels
@@ -32,7 +31,7 @@ from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.fitting.warm_start import starting_weights
 from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model
-from fastcrf.model.pruning import prune
+from fastcrf.model.pruning import named_by, prune
 from fastcrf.objective.capabilities import TrainingProblem
 from fastcrf.solvers.contract import Policy
 from fastcrf.solvers.registry import check_needs
@@ -249,16 +248,9 @@ def fit_problem(
     converged = has_converged(result, plan.tol or 0.0)
     unplanned = result.status in ("finished", "diverged") or (result.status == "stopped" and plan.has_goal)
     weights = problem.model_weights(result.weights)
-    pruned = prune(learnt, problem.model_features, weights, attributes_of(constraints, learnt))
+    pruned = prune(learnt, problem.model_features, weights, named_by(constraints, learnt))
     model = Model(labels, *pruned, options={**options, "training": summary(result)}, constraints=constraints)
     return Fit(model, result, converged, ended_early=unplanned and not converged)
-
-
-def attributes_of(constraints: Constraints | None, learnt: Attributes) -> NDArray[np.bool_] | None:
-    """Return which attributes the dictionary of constraints has entries for."""
-    if constraints is None or not constraints.dictionary:
-        return None
-    return np.array([name in constraints.dictionary for name in learnt.names()])
 
 
 def answering(callback: Callable[[Row], Any]) -> Callable[[Row], bool]:

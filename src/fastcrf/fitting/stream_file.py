@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fastcrf import __version__
+from fastcrf.constraints.constraints import Constraints
 from fastcrf.core.solver_state import COUNT, StateField, StateMismatch, check_state
 from fastcrf.exceptions import CheckpointError, ModelFileError
 from fastcrf.fitting.stream import Stream
@@ -33,9 +34,12 @@ NUMBERS = {
 FEATURE_OPTIONS = {"all_states": bool, "all_transitions": bool, "transitions": bool, "order": int}
 
 
-def save_stream(path: str | os.PathLike[str], stream: Stream, options: Mapping[str, Any]) -> None:
-    """Replace the file by this stream; `options` are what its model remembers of its making."""
-    model = Model(stream.labels, stream.attributes, stream.features, stream.weights, options=dict(options))
+def save_stream(
+    path: str | os.PathLike[str], stream: Stream, options: Mapping[str, Any], constraints: Constraints | None = None
+) -> None:
+    """Replace the file by this stream; `options` are what its model remembers of its making, and its constraints."""
+    parts = stream.labels, stream.attributes, stream.features, stream.weights
+    model = Model(*parts, options=dict(options), constraints=constraints)
     state = stream.state or {}
     arrays = {f"m:{name}": value for name, value in state.items() if isinstance(value, np.ndarray)}
     arrays["model"] = np.frombuffer(model.to_bytes(), np.uint8)

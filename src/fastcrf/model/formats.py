@@ -13,6 +13,7 @@ from fastcrf.data.encoding.attributes import ItemAttributes
 from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.model_file import container
 from fastcrf.data.model_file.content import ModelContent, pack, unpack
+from fastcrf.data.model_file.few_bytes import Steps
 from fastcrf.exceptions import ModelFileError
 from fastcrf.interchange.crfsuite_format import MAGIC
 
@@ -44,9 +45,9 @@ def content_of_crfsuite(data: bytes) -> ModelContent:
     return ModelContent(list(labels), ItemAttributes.of(attributes), features, weights, {}, {"kind": "items"})
 
 
-def bytes_of(content: ModelContent) -> bytes:
-    """A model as the content of a file of fastcrf's own format."""
-    return container.to_bytes(*pack(content))
+def bytes_of(content: ModelContent, steps: Steps | None = None) -> bytes:
+    """A model as the content of a file of fastcrf's own format. steps: see few_bytes.py."""
+    return container.to_bytes(*pack(content, steps))
 
 
 def bytes_of_crfsuite(content: ModelContent) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fastcrf.constraints.constraints import Constraints
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 
@@ -39,3 +40,10 @@ def prune(
         order=features.order,
     )
     return attributes.kept(used), pruned, weights[kept]
+
+
+def named_by(constraints: Constraints | None, attributes: Attributes) -> NDArray[np.bool_] | None:
+    """Return which attributes the dictionary of constraints has entries for."""
+    if constraints is None or not constraints.dictionary:
+        return None
+    return np.array([name in constraints.dictionary for name in attributes.names()])

@@ -11,10 +11,13 @@ import numpy as np
 from fastcrf.alternatives import of_corpus
 from fastcrf.alternatives.of_corpus import NoSequence, Weighted
 from fastcrf.constraints.constraints import Constraints
-from fastcrf.core.checks import whole
+from fastcrf.core.checks import one_of, seed_of, whole
 from fastcrf.core.types import Corpus, Floats
 from fastcrf.model.decoder import OWN, Decoder
+from fastcrf.model.explaining import explained
+from fastcrf.model.explanation import Explanation
 from fastcrf.model.prediction import Prediction
+from fastcrf.model.ranking import MEASURES, Ranking, lengths_of, ranked
 
 
 class Uncertainty(Prediction):
@@ -64,7 +67,7 @@ class Uncertainty(Prediction):
         self,
         X: Iterable[Iterable[Any]],
         n: int = 1,
-        random_state: int | np.random.Generator | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         *,
         constraints: Constraints | str | None = OWN,
         given: Iterable[Any] | None = None,
@@ -77,8 +80,8 @@ class Uncertainty(Prediction):
             As for `predict`.
         n : int, default=1
             How many samples of each sequence.
-        random_state : int, Generator or None, default=None
-            Seed, or a generator of NumPy. None: different samples in each call.
+        random_state : int, Generator, RandomState or None, default=None
+            Seed, or a generator that it is taken from. None: different samples in each call.
         constraints : Constraints, scheme name or None, default="model"
             As for `predict`.
         given : sequence of sequences, default=None
@@ -90,7 +93,7 @@ class Uncertainty(Prediction):
             Per sequence, n label sequences. They are independent samples from p(y | x).
         """
         decoder, n = self._decoder, whole("n", n, 1)
-        corpus, random = decoder.encode(X), np.random.default_rng(random_state)
+        corpus, random = decoder.encode(X), np.random.default_rng(seed_of(random_state))
         weighted, names = (
             weighted_by(decoder, corpus, constraints, given),
             np.array([None, *decoder.labels], object)[1:],
@@ -154,6 +157,85 @@ class Uncertainty(Prediction):
         decoder = self._decoder
         corpus = decoder.encode(X)
         return asked(decoder, corpus, weighted_by(decoder, corpus, constraints, given), of_corpus.entropies)
+
+    def rank(
+        self,
+        X: Iterable[Iterable[Any]],
+        by: str = "entropy",
+        *,
+        per_token: bool = False,
+        constraints: Constraints | str | None = OWN,
+        given: Iterable[Any] | None = None,
+    ) -> Ranking:
+        """Rank sequences by how unsure the model is of their labels: which ones to annotate next.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As for `predict`.
+        by : {"entropy", "margin", "least_confident"}, default="entropy"
+            The measure. "entropy": as `entropy`. "margin": the probability of the best label sequence minus that of
+            the second best one. "least_confident": 1 minus the probability of the best one.
+        per_token : bool, default=False
+            Whether to allow for length: entropies are divided by the number of tokens, and probabilities replaced by
+            their geometric mean per token. Without this, long sequences come first.
+        constraints : Constraints, scheme name or None, default="model"
+            As for `predict`.
+        given : sequence of sequences, default=None
+            As for `predict`.
+
+        Returns
+        -------
+        Ranking
+            Two arrays, `indices` and `scores`, the most uncertain sequence first: the largest entropy, the smallest
+            margin, or the largest probability of an error.
+        """
+        one_of("by", by, tuple(MEASURES))
+        decoder = self._decoder
+        corpus = decoder.encode(X)
+        weighted = weighted_by(decoder, corpus, constraints, given)
+        return ranked(by, asked(decoder, corpus, weighted, MEASURES[by], lengths_of(corpus, per_token)))
+
+    def explain(
+        self,
+        xseq: Iterable[Any],
+        place: int | tuple[int, int],
+        against: Any = None,
+        *,
+        labels: Any = None,
+        constraints: Constraints | str | None = OWN,
+        given: Iterable[Any] | None = None,
+    ) -> Explanation:
+        """Explain the labels of a token or a span: what speaks for them, and what for others.
+
+        Parameters
+        ----------
+        xseq : iterable of tokens
+            One sequence, as in the X of `predict`.
+        place : int or (int, int)
+            The position of a token, or a span (first, last + 1), counted from 0.
+        against : label or list of labels, default=None
+            What to compare with: the best label sequence that has this label at the place, or in a span those of a
+            list. None: the best one that differs at the place.
+        labels : label or list of labels, default=None
+            The labels to explain, as for `against`. None: those that the model predicts.
+        constraints : Constraints, scheme name or None, default="model"
+            As for `predict`.
+        given : sequence, default=None
+            As for `predict_single`; at the place, `labels` and `against` replace it.
+
+        Returns
+        -------
+        Explanation
+            The contributions of attributes and transitions, which add up to the difference of the two scores: the log
+            of how many times as probable the explained label sequence is. Its ``str()`` is a table.
+
+        Raises
+        ------
+        DataError
+            If the place is not within the sequence, or the labels there are the same.
+        """
+        return explained(self._decoder, xseq, place, against, labels, constraints, given)
 
 
 def weighted_by(decoder: Decoder, corpus: Corpus, constraints: Any, given: Any) -> Weighted:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats
+from fastcrf.markup.token_text import token_of
 from fastcrf.model.model import Model
 
 BINS = 10
-TOKEN_KEYS = ("word", "token", "form", "text", "w", "w[0]", "word.lower()", "0[0]")  # where items hold the token itself
 
 
 class LabelScore(NamedTuple):
@@ -72,12 +72,12 @@ class Findings(NamedTuple):
         """Return the number of tokens for each pair (true label, predicted label)."""
         return Counter(pair for a, b in zip(self.true, self.predicted, strict=True) for pair in zip(a, b, strict=True))
 
-    def calibration(self) -> Calibration:
+    def calibration(self, bins: int = BINS) -> Calibration:
         """Compare the probabilities of the predicted labels with how often they are right."""
         chances = np.array([chance for sequence in self.chances for chance in sequence])
         pairs = (zip(*labels, strict=True) for labels in zip(self.true, self.predicted, strict=True))
         right = np.array([truth == guess for sequence in pairs for truth, guess in sequence])
-        return calibrate(chances, right)
+        return calibrate(chances, right, bins)
 
     def mistakes(self, most: int) -> list[Mistake]:
         """Return sequences with a wrong label, those of which the model is surest first."""
@@ -104,25 +104,12 @@ def score_of(label: Any, correct: int, n_true: int, n_predicted: int) -> LabelSc
     return LabelScore(label, precision, recall, 2.0 * correct / max(1, n_true + n_predicted), n_true)
 
 
-def calibrate(chances: Floats, right: np.ndarray) -> Calibration:
+def calibrate(chances: Floats, right: np.ndarray, bins: int = BINS) -> Calibration:
     """Return mean probability and accuracy by bins of equal width."""
-    which = np.minimum((chances * BINS).astype(np.int64), BINS - 1)
-    counts = np.bincount(which, minlength=BINS).astype(np.float64)
+    which = np.minimum((chances * bins).astype(np.int64), bins - 1)
+    counts = np.bincount(which, minlength=bins).astype(np.float64)
     used = counts > 0
-    confidence = np.bincount(which, chances, BINS)[used] / counts[used]
-    accuracy = np.bincount(which, right, BINS)[used] / counts[used]
+    confidence = np.bincount(which, chances, bins)[used] / counts[used]
+    accuracy = np.bincount(which, right, bins)[used] / counts[used]
     error = float(np.abs(confidence - accuracy) @ counts[used] / max(1.0, counts.sum()))
     return Calibration(confidence, accuracy, counts[used], error)
-
-
-def token_of(item: Any) -> str:
-    """Return the text of a token: a column, an attribute with one of the usual names, or the first one."""
-    if isinstance(item, str):
-        return item
-    if isinstance(item, dict):
-        named = next((item[key] for key in TOKEN_KEYS if key in item), None)
-        return str(named if named is not None else next(iter(item), ""))
-    names = [str(name) for name in item]
-    starts = tuple(f"{key}=" for key in TOKEN_KEYS)
-    found = next((name for name in names if name.startswith(starts)), None)
-    return found.split("=", 1)[1] if found else (names[0] if names else "")

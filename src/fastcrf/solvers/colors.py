@@ -6,7 +6,8 @@ import colorsys
 import hashlib
 
 COLORS = {
-    "auto": "#1f6feb", "crfsuite": "#b0413e", "lbfgs": "#e08a00", "owlqn": "#e08a00", "prox-lbfgs": "#a65628",
+    "auto": "#1f6feb", "crfsuite": "#b0413e", "crf++": "#2f9e62", "wapiti": "#8f6fd6",
+    "lbfgs": "#e08a00", "owlqn": "#e08a00", "prox-lbfgs": "#a65628",
     "sgd": "#2ca02c", "l2sgd": "#0f9f8f", "asg": "#17becf", "adagrad": "#8ab825", "smd": "#bcbd22", "psa": "#ff7f50",
     "sag": "#e377c2", "sag-nus": "#c2529e", "sag-nus-star": "#9b3fd1", "prox-saga": "#c2529e", "prox-svrg": "#7a6ff0",
     "newton-cg": "#7f7f7f", "newton-l1": "#7f7f7f", "oeg": "#9467bd", "sdca": "#d6336c",

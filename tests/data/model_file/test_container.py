@@ -127,8 +127,8 @@ def with_header(text):
         (safetensors.numpy.save(ARRAYS), "this is a safetensors file, but not a fastcrf model"),
         (forged({"format": "other"}), "this is a safetensors file, but not a fastcrf model"),
         (
-            forged({"version": "2"}),
-            r"this model is in format '2' of fastcrf '9\.9', and this is fastcrf .*; use the version",
+            forged({"version": "3"}),
+            r"this model is in format '3' of fastcrf '9\.9', and this is fastcrf .*; use the version",
         ),
         (forged({"header": "[1"}), "the header of the model is not JSON"),
         (forged({"header": "[" * 100_000}), "the header of the model is not JSON"),

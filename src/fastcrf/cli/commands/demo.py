@@ -37,7 +37,7 @@ def demo(
 
     from rich.console import Console
 
-    from fastcrf.cli.commands.demo_tasks import addresses, digits
+    from fastcrf.cli.demo_tasks import addresses, digits
     from fastcrf.cli.reports import outcome_in_words, outcome_of, save, scores_in_words, scores_of
     from fastcrf.data.files.destinations import MODELS, check_ours
     from fastcrf.fitting.fit import fit_model

@@ -158,9 +158,9 @@ class Given:
 class Features:
     """Make attributes of tokens: what the functions of `fastcrf.features` return, and what ``+`` puts together.
 
-    Call it on a single list of tokens, or use `transform` for many sentences. A sentence is a list of tokens (strings), or of rows of
-    columns whose first is the token. The result is a list of strings for each token, which `CRF` takes. Nothing is
-    learned, so `fit` changes nothing; it is there for scikit-learn's pipelines.
+    Call it on a single list of tokens, or use `transform` for many sentences. A sentence is a list of tokens
+    (strings), or of rows of columns whose first is the token. The result is a list of strings for each token, which
+    `CRF` takes. Nothing is learned, so `fit` changes nothing; it is there for scikit-learn's pipelines.
 
     Parameters
     ----------

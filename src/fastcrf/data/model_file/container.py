@@ -29,9 +29,17 @@ from fastcrf.exceptions import ModelFileError
 FORMAT = "fastcrf-model"
 CORPUS_FORMAT = "fastcrf-corpus"  # the format that users confuse with it
 ALIGNMENT = 8  # bytes of the arrays in a file
-VERSION = 1  # of the format: raised when an older fastcrf could not read what a newer one writes
+PLAIN, SHRUNK = "1", "2"  # versions of the format: a new one where an older fastcrf could not read a file
 
-DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
+DTYPES = {
+    "F64": np.float64,
+    "I64": np.int64,
+    "I32": np.int32,
+    "I16": np.int16,
+    "U16": np.uint16,
+    "I8": np.int8,
+    "U8": np.uint8,
+}
 
 Arrays = dict[str, NDArray[Any]]
 PathLike = str | os.PathLike[str]
@@ -44,7 +52,7 @@ def to_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> b
     text = json.dumps(header, default=plain_number)
     metadata = {
         "format": FORMAT,
-        "version": str(VERSION),
+        "version": SHRUNK if "steps" in header else PLAIN,
         "library": __version__,
         "header": text,
         "sha256": checksum(arrays, text),
@@ -82,10 +90,11 @@ def read_metadata(data: bytes) -> dict[str, str]:
         raise ModelFileError("this is an encoded corpus, not a model; fastcrf train makes a model of it")
     if metadata.get("format") != FORMAT or "header" not in metadata:
         raise ModelFileError("this is a safetensors file, but not a fastcrf model")
-    if metadata.get("version") != str(VERSION):
+    if metadata.get("version") not in (PLAIN, SHRUNK):
         raise ModelFileError(
             f"this model is in format {metadata.get('version')!r} of fastcrf {metadata.get('library')!r}, and this is "
-            f"fastcrf {__version__}, which reads format '{VERSION}'; use the version that wrote it, or a newer one"
+            f"fastcrf {__version__}, which reads formats '{PLAIN}' and '{SHRUNK}'; use the version that wrote it, or a "
+            "newer one"
         )
     return metadata
 

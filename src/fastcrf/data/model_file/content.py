@@ -18,6 +18,7 @@ from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.model_file.attribute_content import pack_attributes, unpack_attributes
 from fastcrf.data.model_file.content_checks import ascend_to, in_order, require, take
+from fastcrf.data.model_file.few_bytes import Steps, narrowed, widened
 from fastcrf.exceptions import ModelFileError
 
 LABEL_TYPES = (str, int, float, bool)  # the types that JSON distinguishes and restores
@@ -36,8 +37,8 @@ class ModelContent(NamedTuple):
     constraints: Constraints | None = None
 
 
-def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return arrays and header of a model."""
+def pack(content: ModelContent, steps: Steps | None = None) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Return arrays and header of a model. With `steps`, whose multiples its weights are, they take few bytes."""
     features = content.features
     attribute_arrays, attribute_header = pack_attributes(content.attributes)
     arrays: dict[str, NDArray[Any]] = {
@@ -59,6 +60,8 @@ def pack(content: ModelContent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]
         header["order"] = features.order
     if content.constraints is not None:
         header["constraints"] = saved_constraints(content.constraints, saved_label)
+    if steps is not None:
+        return narrowed(arrays, steps), {**header, "steps": list(steps)}
     return arrays, header
 
 
@@ -75,6 +78,8 @@ def saved_label(label: Any) -> str | int | float | bool:
 
 def unpack(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> ModelContent:
     """Return the model in arrays and header, if every part fits every other."""
+    if "steps" in header:
+        arrays = widened(arrays, header["steps"])
     labels = read_labels(header)
     attributes = unpack_attributes(arrays, header.get("attributes"))
     features = read_features(arrays, len(attributes), len(labels), header.get("order", 1))

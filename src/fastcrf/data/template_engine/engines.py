@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from fastcrf.core.types import Ints, Longs
 from fastcrf.data.template_engine.blocks import Pairing, Slots
+from fastcrf.system.optional_packages import is_installed
 
 COMPILED = "fastcrf.data.template_engine.compiled_engine"
 ENOUGH = 300_000  # slots, of which each block counts BLOCK more for its calls: some 0.3 s in NumPy
@@ -42,6 +43,6 @@ def engine_for(n_slots: int, learning: bool) -> Engine:
     """Return the engine of the next block."""
     if not learning and COMPILED not in sys.modules:
         Spent.slots += n_slots + BLOCK
-        if Spent.slots <= ENOUGH:
+        if Spent.slots <= ENOUGH or not is_installed("numba"):
             return import_module("fastcrf.data.template_engine.plain_engine").ENGINE
     return import_module(COMPILED).ENGINE

@@ -113,12 +113,18 @@ def section(number: int, comparison: Comparison) -> str:
     notes = [line for note in remarks(comparison) for line in note.split("\n")]
     race = html_table("race", RACE_CAPTION, race_head(comparison), race_lines(comparison))
     return SECTION.format(
-        title=html.escape(headline(comparison)),
+        title=html.escape(headline(comparison)).replace("e-", "e&#8209;"),  # 1e-9 stays on one line
         number=number,
-        outcome=html_table("outcome", OUTCOME_CAPTION, OUTCOME_HEAD, outcome_lines(comparison)),
+        outcome=html_table("outcome", OUTCOME_CAPTION, *known_columns(OUTCOME_HEAD, outcome_lines(comparison))),
         remarks="".join(f"<p class='note'>{html.escape(note)}</p>" for note in notes),
         race=race if comparison.gaps() else "",
     )
+
+
+def known_columns(head: tuple[str, ...], lines: list[list[str]]) -> tuple[tuple[str, ...], list[list[str]]]:
+    """A table without the columns that have no value in any line."""
+    kept = [k for k in range(len(head)) if any(cells[k] != "-" for cells in lines)]
+    return tuple(head[k] for k in kept), [[cells[k] for k in kept] for cells in lines]
 
 
 def html_table(kind: str, caption: str, head: tuple[str, ...], lines: list[list[str]]) -> str:
