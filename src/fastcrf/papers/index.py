@@ -59,10 +59,8 @@ def total(papers: Sequence[Paper], rows: Path) -> str:
             f"{cpu_hours(own):.2f} |"
         )
     hours = sum(sum(study.hours.values()) for study in studies_of([item for paper in papers for item in paper.items]))
-    lines += [
-        "",
-        f"All of it at full size, with all seeds, is estimated at {hours:.0f} hours of one core that is free, from the time of these runs.",
-    ]
+    free = f"{hours:.0f} hours of one core that is free, from the time of these runs"
+    lines += ["", f"All of it at full size, with all seeds, is estimated at {free}."]
     return "\n".join(lines)
 
 
