@@ -7,7 +7,9 @@ Every library has a weight for each attribute with each label and for each pair 
 to 1e-8 first, off the clock. A curve has the objective that the library itself reports after each iteration, against
 the seconds since its training began, or against iterations (the page's passes): reading data and making features do
 not count. Wapiti prints two decimals. At the end, fastcrf's code evaluates the model that each library wrote: column
-`model` is its relative gap. A library that is not here is skipped, with the reason. The same comparison in benchopt's form: benchopt run benchmarks/peers.
+`model` is its relative gap. A library that is not here is skipped, with the reason.
+
+In benchopt's form: benchopt run benchmarks/peers.
 """
 
 from __future__ import annotations
