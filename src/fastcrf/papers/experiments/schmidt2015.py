@@ -217,7 +217,7 @@ def degradation() -> Claim:
                 large, small = (middle(view.spent("ocr", label, gap, c=c)) for c in (LARGE, SMALL))
                 grown.append(None if not large or small is None else small / large)
             of_oeg, of_sag = grown
-            if of_oeg is None or of_sag is None or np.isinf(of_oeg) and np.isinf(of_sag):
+            if of_oeg is None or of_sag is None or (np.isinf(of_oeg) and np.isinf(of_sag)):
                 yield f"to {gap:g}: one of them", None
             else:
                 yield f"to {gap:g}: passes grow {of_oeg:.3g} and {of_sag:.3g} times", of_oeg > of_sag
