@@ -8,7 +8,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from fastcrf import CRF, Constraints
+from fastcrf import CRF, Constraints, regularization_path
 from fastcrf.constraints.schemes import order_of, scheme_of_names
 from fastcrf.exceptions import ConstraintError, DataError
 from fastcrf.metrics import segments
@@ -205,6 +205,17 @@ def test_constraints_are_part_of_the_model_file(tmp_path):
     assert again.predict(X) == crf.predict(X) != crf.predict(X, constraints=None)
     assert all(("O", "O") not in pairs(y) for y in again.predict(X))
     assert CRF().fit(X, Y).model_.to_bytes().count(b"constraints") == 0, "files without constraints are as before"
+
+
+def test_paths_and_streams_keep_constraints(tmp_path):
+    crf = CRF(constraints=Constraints("auto", dictionary="w:", dictionary_min_count=1))
+    model = regularization_path(X, Y, estimator=crf, c2_values=[1.0]).model(0)
+    assert model.constraints.scheme == "BIO"
+    assert model.constraints.dictionary["w:c"] == ("O",)
+    with pytest.raises(ValueError, match="A path trains over all label sequences; set constrained_training=False"):
+        regularization_path(X, Y, estimator=CRF(constraints="BIO", constrained_training=True), c2_values=[1.0])
+    CRF(constraints="BIO").partial_fit(X, Y).save_stream(tmp_path / "stream.state")
+    assert CRF.load_stream(tmp_path / "stream.state").constraints == Constraints("BIO")
 
 
 def test_attributes_of_a_dictionary_stay_in_a_sparse_model():

@@ -347,7 +347,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
         """
         if not hasattr(self, "_stream"):
             raise NotFittedError("save_stream requires partial_fit; to save a model trained by fit, use save.")
-        save_stream(path, self._stream, {"parameters": saved(self.get_params(deep=False))})
+        options = {"parameters": saved(self.get_params(deep=False))}
+        save_stream(path, self._stream, options, constraints_of(self.constraints))
 
     @classmethod
     def load_stream(cls, path: PathLike) -> CRF:

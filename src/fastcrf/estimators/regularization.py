@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastcrf.constraints.constraints import Constraints, constraints_of
+from fastcrf.constraints.learning import learned
 from fastcrf.core.checks import functions
 from fastcrf.core.types import FeatureMap, Floats
 from fastcrf.data.encoding.attributes import Attributes
@@ -26,7 +28,7 @@ from fastcrf.fitting.regularization_path import (
 )
 from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model
-from fastcrf.model.pruning import prune
+from fastcrf.model.pruning import named_by, prune
 from fastcrf.system.threads import usable_jobs
 from fastcrf.training.count_bar import CountBar
 
@@ -76,6 +78,7 @@ class RegularizationPath:
         attributes: Attributes,
         features: FeatureMap,
         labels: Sequence[Any],
+        constraints: Constraints | None = None,
     ) -> None:
         self.c1, self.c2 = floats(points, "c1"), floats(points, "c2")
         self.objective, self.relative_gap = floats(points, "objective"), floats(points, "relative_gap")
@@ -85,7 +88,7 @@ class RegularizationPath:
         known = points[0].scores if points else {}
         self.scores = {name: np.array([point.scores[name] for point in points]) for name in known}
         self._weights = [point.weights for point in points]
-        self._parts = attributes, features, labels
+        self._parts = attributes, features, labels, constraints
 
     def __len__(self) -> int:
         return len(self._weights)
@@ -103,8 +106,9 @@ class RegularizationPath:
         Model
             The model, which predicts and is saved as any other.
         """
-        attributes, features, labels = self._parts
-        return with_input(Model(list(labels), *prune(attributes, features, self._weights[k])))
+        attributes, features, labels, constraints = self._parts
+        pruned = prune(attributes, features, self._weights[k], named_by(constraints, attributes))
+        return with_input(Model(list(labels), *pruned, constraints=constraints))
 
 
 def floats(points: Sequence[PathPoint], name: str) -> Floats:
@@ -202,6 +206,8 @@ def train_path(
     plan = base._plan(c2=weakest, engine=None, **({} if grid.c1_values is None else {"c1": 1.0}))
     if plan.early_stopping:
         raise ValueError(f"A path does not stop at held-out scores; remove {plan.early_stopping!r} from stopping.")
+    if base.constrained_training:
+        raise ValueError("A path trains over all label sequences; set constrained_training=False, or use CRF.")
     known = no_attributes(template, base.boundaries)
     corpus, learnt, labels = encode_training(*data, known=known)
     options = base._feature_options(template)
@@ -221,4 +227,7 @@ def train_path(
         callbacks=functions("callbacks", base.callbacks),
         done=done,
     )
-    return RegularizationPath(points, learnt, features, labels)
+    constraints = constraints_of(base.constraints)
+    if constraints is not None:
+        constraints = learned(constraints, corpus, labels, learnt.names)
+    return RegularizationPath(points, learnt, features, labels, constraints)

@@ -65,8 +65,9 @@ def passes_to(problem, gap, **options):
     return result.trace[-1]["passes"], result
 
 
-def test_a_head_saves_passes_where_frequent_attributes_are_collinear():
-    problem = collinear_problem()
+@pytest.mark.parametrize("c1", [0.0, 0.1])
+def test_a_head_saves_passes_where_frequent_attributes_are_collinear(c1):
+    problem = collinear_problem(c1)
     without, plain = passes_to(problem, 1e-4, head=0, pairs=10)
     with_head, result = passes_to(problem, 1e-4, head=150, pairs=10)
     assert with_head < 0.4 * without
@@ -77,8 +78,9 @@ def test_a_head_saves_passes_where_frequent_attributes_are_collinear():
 
 
 @pytest.mark.parametrize("k", [0, 1, 5, 10, 11, 13])
-def test_a_run_with_heads_goes_on_bit_for_bit(k):
-    problem, solver = collinear_problem(n_jobs=2), Auto(adaptive_pass="always", head=150, seed=3)
+@pytest.mark.parametrize("c1", [0.0, 0.1])
+def test_a_run_with_heads_goes_on_bit_for_bit(c1, k):
+    problem, solver = collinear_problem(c1, n_jobs=2), Auto(adaptive_pass="always", head=150, seed=3)
     run = solver.iterate(problem, np.zeros(problem.n_weights))
     there = next(islice(run, k, None))
     state = {name: np.array(value) for name, value in there.state.items()}
@@ -90,8 +92,9 @@ def test_a_run_with_heads_goes_on_bit_for_bit(k):
         np.testing.assert_array_equal(step.weights, expected)
 
 
-def test_a_checkpoint_keeps_the_head(tmp_path):
-    problem, solver = collinear_problem(), Auto(head=150)
+@pytest.mark.parametrize("c1", [0.0, 0.1])
+def test_a_checkpoint_keeps_the_head(tmp_path, c1):
+    problem, solver = collinear_problem(c1), Auto(head=150)
     whole = minimize(problem, solver, stop=[MaxIterations(14)])
     minimize(problem, solver, stop=[MaxIterations(12)], checkpoint=Checkpoint(tmp_path / "run.state"))
     resumed = minimize(
@@ -155,8 +158,9 @@ def test_chains_of_higher_order_go_on_without_a_head():
     assert steps[-1].objective < steps[0].objective
 
 
-def test_single_precision_steps_use_the_head_too():
-    problem = collinear_problem()
+@pytest.mark.parametrize("c1", [0.0, 0.1])
+def test_single_precision_steps_use_the_head_too(c1):
+    problem = collinear_problem(c1)
     solver = Auto(single_precision="always", target=1e-3, head=150)
     result = minimize(problem, solver, stop=[CertifiedGap(1e-5), MaxIterations(300)])
     assert result.status == "converged"

@@ -9,8 +9,9 @@ the head:
         v <- variance of each feature's count at w;  y, y' ~ p(. | x_i, w), some pairs for each sequence       one pass
         head <- the weights with the largest v; stop here if they hold less than SHARE of the sum of v
         B <- sum_i s_i (mean of c c' / 2 over the pairs of i), c = f(x_i, y) - f(x_i, y') on the head; E B = H
-        L L' <- B + 2 c2 I;      D <- 1 / sqrt(v + 2 c2) on the tail, times the factor that makes the mean of
-                                      log(D (v + 2 c2)) zero there: a step along the tail as long as a Newton step
+        r <- 2 c2 + c1              curvature of the penalty: c1 |w| is at most c1 (1 + w^2) / 2, and equal at |w| = 1
+        L L' <- B + r I;                D <- 1 / sqrt(v + r) on the tail, times the factor that makes the mean of
+                                             log(D (v + r)) zero there: a step along the tail as long as a Newton step
         H0 <- (y.s / y.H0 y) times (L L')^-1 on the head and D on the tail; the pairs are kept         `CurvaturePairs`
 
 The relative error of B is about sqrt(d / n) if d weights are estimated from n pairs that differ; n is 8 d, but each
@@ -60,18 +61,23 @@ class HeadRule(NamedTuple):
         head = None if members is None else self._head(point, members)
         if head is None:
             return False, point.passes
-        base.rebase(scale_of(point.variances + 2.0 * self.problem.c2, head.members), head)
+        base.rebase(scale_of(point.variances + self.ridge, head.members), head)
         return True, point.passes
 
     def _head(self, point: SampledPoint, members: Longs) -> DenseHead | None:
         block = point.block(members)
-        block[np.diag_indices(len(block))] += 2.0 * self.problem.c2
+        block[np.diag_indices(len(block))] += self.ridge
         return dense_head(members, block)
+
+    @property
+    def ridge(self) -> float:
+        """Return the penalty's curvature: that of c2, and of c1 |w| bounded by c1 (1 + w^2) / 2."""
+        return 2.0 * self.problem.c2 + self.problem.c1
 
 
 def head_limit(problem: SequenceGradientProblem, seconds: float, given: int | None = None) -> int:
     """Return how many weights a head may have; 0: none. seconds: of a gradient; given: the option."""
-    if "sampled-curvature" not in problem.provides or problem.c1 > 0.0:
+    if "sampled-curvature" not in problem.provides:
         return 0
     affordable = int((PRICE * seconds / SECONDS_A_CUBE) ** (1.0 / 3.0)) if seconds >= LONG else 0
     return min(affordable if given is None else given, problem.n_weights)

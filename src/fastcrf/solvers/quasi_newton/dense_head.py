@@ -41,7 +41,7 @@ class DenseHead(NamedTuple):
         """Return the rows L^-1 y for rows of gradients on the head."""
         return gradients.astype(np.float32) @ self.inverse.T
 
-    def to_steps(self, rows: Floats) -> Singles:
+    def to_steps(self, rows: Floats | Singles) -> Singles:
         """Return the changes L^-T r of the head's weights for rows r."""
         return rows.astype(np.float32) @ self.inverse
 

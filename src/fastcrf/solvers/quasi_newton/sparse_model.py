@@ -19,10 +19,13 @@ A proximal step from there is soft(v + (W x - q) / sigma, tau / sigma), and its 
 changes or a round adds little, after three or four rounds; the best point of the rounds is used. W x is the only sum of
 a round over the candidates: the sums on both sides are updated for the weights whose guess has changed. They are kept
 from step to step for the current nonzero weights, and a new pair adds its own row of W_S'W_S.
+
+If the first Hessian has a dense block, its weights are no candidates; `sparse_head.py` has their terms.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -31,11 +34,14 @@ import numpy as np
 from fastcrf.core.solver_state import StateField, StateMismatch
 from fastcrf.core.types import NOTHING, Floats
 from fastcrf.solvers.quasi_newton.curvature_pairs import CurvaturePairs
+from fastcrf.solvers.quasi_newton.dense_head import DenseHead
 from fastcrf.solvers.quasi_newton.sparse_columns import Columns, Figures, find_candidates, square
+from fastcrf.solvers.quasi_newton.sparse_head import HeadFace, HeadFigures, HeadRows, HeadStep
 
 MOST_ROUNDS = 8
 ENOUGH = 0.2  # of the gain: a round that adds less is the last. A smaller share needs more rounds for as many steps
 NONE = np.empty(0)
+NO_STEP = HeadStep(NONE, 0.0, 0.0, 0)
 STATE_FIELDS = {"inner": StateField(n_axes=2, optional=True)}
 
 
@@ -58,6 +64,7 @@ class SparseModel:
         n = pairs.basis.shape[1]
         self._places, self._workspace = np.empty(n, np.int64), np.empty((len(Figures._fields), n))
         self._signs = np.empty(0)  # of the face that `inner` belongs to, on the candidates
+        self._head_rows: HeadRows | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -67,6 +74,14 @@ class SparseModel:
     def fall_back(self) -> None:
         """Drop the pairs; if there are none, the preconditioner."""
         self.pairs.fall_back()
+        self._forget_sums()
+
+    def rebase(self, scale: Floats, head: DenseHead | None) -> None:
+        """Change the first Hessian of the pairs."""
+        self.pairs.rebase(scale, head)
+        self._forget_sums()
+
+    def _forget_sums(self) -> None:
         self.columns.clear()
         self.inner = np.empty((0, 0))
 
@@ -75,15 +90,33 @@ class SparseModel:
 
         factors: the factor of c1 for each weight, if there are any.
         """
-        pairs = self.pairs
+        pairs, tail = self.pairs, (weights, gradient)
         newest = pairs.basis[2 * pairs.order[-1]] if pairs.order else pairs.basis[0, :0]
-        n, length = find_candidates(weights, gradient, c1, factors, pairs.scale, newest, self._places, self._workspace)
+        if pairs.head is not None:
+            tail, newest = (without(pairs.head, weights), without(pairs.head, gradient)), without(pairs.head, newest)
+        n, length = find_candidates(*tail, c1, factors, pairs.scale, newest, self._places, self._workspace)
+        of_head = None
+        if pairs.head is not None:
+            of_head = head_figures(pairs.head, weights, gradient, c1, factors)
+            length = math.hypot(length, float(np.linalg.norm(pairs.head.of_gradients(of_head.steepest()))))
         if not length > 0.0:
             return None
         figures = Figures(*(row[:n] for row in self._workspace))
         self.columns.gather(self._places[:n])
         pull = self._learn_newest(figures, weights) if pairs.order else np.zeros(0)
-        return self._best_round(figures, weights, pull, length)
+        return self._best_round(figures, weights, pull, length, self._face(of_head))
+
+    def _face(self, figures: HeadFigures | None) -> HeadFace | None:
+        """Return the head's part of the model, if there is a head. Writes: the rows of the head."""
+        if self.pairs.head is None or figures is None:
+            return None
+        basis, order = self.pairs.basis[: 2 * self.pairs.used], self.pairs.order
+        if self._head_rows is None or self._head_rows.head is not self.pairs.head:
+            self._head_rows = HeadRows(self.pairs.head)
+            self._head_rows.learn(basis, range(self.pairs.used))
+        else:
+            self._head_rows.learn(basis, order[-1:])
+        return HeadFace(self._head_rows, basis, figures)
 
     def _learn_newest(self, figures: Figures, weights: Floats) -> Floats:
         """Compute inner products with the newest pair, over the candidates: all others have not moved.
@@ -102,6 +135,9 @@ class SparseModel:
         self.inner[y] = self.inner[:, y] = of_y
         products = np.zeros((rows, 2))
         products[:, 0] = of_s + elsewhere
+        if pairs.head is not None:
+            of_head = pairs.basis[:rows, pairs.head.members].astype(np.float64)
+            products[:, 0] += of_head @ of_head[s]
         products[s, 1] = products[y, 0]
         products[y, 1] = sum(pairs.on_threads(lambda *some: square(pairs.basis[y], *some), pairs.bounds))
         pairs.learn(products)
@@ -109,36 +145,46 @@ class SparseModel:
             self.columns.array[:, s : y + 1] = self.inner[s : y + 1] = self.inner[:, s : y + 1] = pull[s : y + 1] = 0.0
         return pull
 
-    def _best_round(self, figures: Figures, weights: Floats, pull: Floats, length: float) -> SparseStep | None:
+    def _best_round(
+        self, figures: Figures, weights: Floats, pull: Floats, length: float, head: HeadFace | None
+    ) -> SparseStep | None:
         """Return the best step of a few rounds. Writes: figures.signs, inner, which stays that of their face."""
         rows = np.array([2 * slot for slot in self.pairs.order] + [2 * slot + 1 for slot in self.pairs.order], np.int64)
         sigma, lengths, middle = compact_form(self.pairs.gram[np.ix_(rows, rows)], length)
-        right, best, lowest = pull / sigma, None, 0.0
+        right, best, lowest, on_head = pull / sigma, None, 0.0, NO_STEP
         for _ in range(MOST_ROUNDS):
-            reduced = middle - self.inner[np.ix_(rows, rows)] * np.outer(lengths, lengths) / sigma
             on_rows = np.zeros(len(right))
             try:
-                on_rows[rows] = lengths * np.linalg.solve(reduced, lengths * right[rows]) / sigma
+                inner, both = self.inner, right
+                if head is not None:
+                    terms = head.terms(sigma)
+                    inner, both = inner + terms.inner if len(inner) else terms.inner, right + terms.right
+                reduced = middle - inner[np.ix_(rows, rows)] * np.outer(lengths, lengths) / sigma
+                on_rows[rows] = lengths * np.linalg.solve(reduced, lengths * both[rows]) / sigma
+                on_head = on_head if head is None else head.step(on_rows, sigma)
             except np.linalg.LinAlgError:
                 break
             turned = self.columns.turn(figures, on_rows, sigma)
-            bent = float((on_rows * (right + (self.inner * on_rows).sum(axis=1))).sum())
-            gain = turned.promised + 0.5 * sigma * (turned.square - bent)
+            bent = float((on_rows * (both + (inner * on_rows).sum(axis=1))).sum())
+            promised, square = turned.promised + on_head.promised, turned.square + on_head.square
+            gain = promised + 0.5 * sigma * (square - bent)
             right += turned.right
             self.inner = self.inner + turned.inner
             further = lowest - gain
             if further > 0.0:
-                best, lowest = turned, gain
-            if turned.changes == 0 or 0.0 < further < ENOUGH * -gain:
+                lowest, best = gain, (turned.step, on_head.target, promised)
+            if turned.changes + on_head.changes == 0 or 0.0 < further < ENOUGH * -gain:
                 break
         self._signs = figures.signs
-        return None if best is None else SparseStep(self._moved(weights, figures, best.step), best.promised)
+        return None if best is None else SparseStep(self._moved(weights, figures, *best[:2]), best[2])
 
-    def _moved(self, weights: Floats, figures: Figures, step: Floats) -> Floats:
+    def _moved(self, weights: Floats, figures: Figures, step: Floats, on_head: Floats) -> Floats:
         """Return the weights after a step on the candidates, with exact zeros, in a new array."""
         target, candidates = weights.copy(), self.columns.candidates
         ends = np.where(step == -figures.places, 0.0, weights[candidates] + self.pairs.scale[candidates] * step)
         target[candidates] = ends
+        if self.pairs.head is not None:
+            target[self.pairs.head.members] = on_head
         return target
 
     def settle(self, weights: Floats) -> None:
@@ -177,3 +223,18 @@ def inner_of(name: str, state: Mapping[str, Any], rows: int) -> Floats:
     if inner.shape not in ((size, size) for size in (0, rows - 2, rows)):
         raise StateMismatch(name, f"'inner' has the shape {inner.shape}, but there are {rows} rows of pairs")
     return inner
+
+
+def without(head: DenseHead, vector: np.ndarray) -> np.ndarray:
+    """Return a vector of all weights with zeros on the head."""
+    tail = vector.copy()
+    if len(tail):
+        tail[head.members] = 0.0
+    return tail
+
+
+def head_figures(head: DenseHead, weights: Floats, gradient: Floats, c1: float, factors: Floats) -> HeadFigures:
+    """Return the numbers of the head at a point."""
+    some = head.members
+    thresholds = c1 * factors[some] if len(factors) else np.full(len(some), c1)
+    return HeadFigures(weights[some], gradient[some], thresholds)
