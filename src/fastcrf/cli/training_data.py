@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from fastcrf.cli.command_errors import refuse
 from fastcrf.cli.data_files import DataFiles, Labeled, TrainingFiles, files_like, training_files
 from fastcrf.cli.reading_bar import read_labeled
-from fastcrf.cli.tagging.label_choice import OR
 from fastcrf.data.encoding.boundaries import BoundedAttributes, bounded
+from fastcrf.data.files.conll import OR
 from fastcrf.data.files.destinations import CORPUS, kind_of
 from fastcrf.fitting.fit import Fit, fit_corpus, fit_model
 
