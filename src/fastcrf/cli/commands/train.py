@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fastcrf.cli.command_errors import INTERRUPTED, refuse
-from fastcrf.cli.options.train_options import TrainOptions, features_of
+from fastcrf.cli.options.train_options import TrainOptions, described_by, features_of
 
 if TYPE_CHECKING:
     from fastcrf.fitting.plan import Plan
@@ -77,9 +77,8 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
     from fastcrf.system.threads import usable_jobs
     from fastcrf.training.progress import Progress
 
-    kind = asked.template, asked.template_kind, asked.items
     constraints = None if asked.constraints is None else constraints_of(read_constraints(asked.constraints))
-    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.engine, asked.boundaries, asked.separator)
+    inputs = open_training_data(asked.data, described_by(asked), asked.quiet, asked.engine)
     fit = inputs.fit(
         plan,
         dev=held_out_data(inputs, asked.dev, asked.quiet, bool(asked.engine)),
@@ -213,7 +212,7 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
     from fastcrf.estimators.cross_validation import CRFCV
     from fastcrf.stopping import EarlyStopping
 
-    inputs = training_files(asked.template, None, asked.items, separator=asked.separator)
+    inputs = training_files(*described_by(asked)._replace(boundaries=False))
     labeled = one_behind_another(asked.data, inputs.files, quiet=True)
     X, y = map(list, zip(*zip(labeled.X, labeled.y, strict=True), strict=True))
     names = (
