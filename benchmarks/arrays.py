@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,9 @@ def main() -> None:
     show("encode dicts", lambda: encode_training(dicts, y))
     for algorithm in ("lbfgs", "auto"):
         crf = CRF(algorithm, n_jobs=1)
-        show(f"fit, {algorithm}", lambda crf=crf: crf.fit(X, y))
+        show(f"fit, {algorithm}", partial(crf.fit, X, y))
         print(f"    {crf.certificate_}")
-    show("predict", lambda: crf.predict(X))
+    show("predict", partial(crf.predict, X))
     matrix, weights = np.concatenate(X).astype(np.float64), np.ones((options.columns, options.labels))
     show("E @ W and E.T @ R by BLAS", lambda: matrix.T @ (matrix @ weights))
 
