@@ -19,6 +19,7 @@ MODULES = (
     "fastcrf",
     "fastcrf.exceptions",
     "fastcrf.features",
+    "fastcrf.readers",
     "fastcrf.stopping",
     "fastcrf.solvers",
     "fastcrf.metrics",

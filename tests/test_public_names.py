@@ -24,6 +24,7 @@ PUBLIC = [
     "load",
     "metrics",
     "open_corpus",
+    "readers",
     "regularization_path",
     "scorers",
     "solvers",

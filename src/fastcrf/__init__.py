@@ -20,7 +20,7 @@ from fastcrf.system.moved_modules import MovedModules
 if TYPE_CHECKING:
     import os
 
-    from fastcrf import displays, exceptions, features, metrics, scorers, solvers, stopping
+    from fastcrf import displays, exceptions, features, metrics, readers, scorers, solvers, stopping
     from fastcrf.constraints.constraints import Constraints
     from fastcrf.data.corpus_file.reading import EncodedCorpus
     from fastcrf.estimators.crf import CRF
@@ -40,6 +40,7 @@ __all__ = [
     "load",
     "metrics",
     "open_corpus",
+    "readers",
     "regularization_path",
     "scorers",
     "solvers",

@@ -396,3 +396,19 @@ def test_order_and_boundaries_are_trained_saved_and_shown(train, run, corpus, tm
     refused = train("--order", 10)
     assert refused.exit_code != 0
     assert "--order 10 is not supported; use an order from 1 to 9" in refused.output
+
+
+def test_partial_labels_are_read_from_a_column(run, tmp_path):
+    (tmp_path / "train.txt").write_text("the D\ndog N\n\nthe ?\ndog N|V\n\nsees V\n\n" * 5)
+    arguments = ("train", tmp_path / "train.txt", "-m", tmp_path / "m.crf", "--n-jobs", 1)
+    result = run(*arguments, "--partial-labels", "?", "--json")
+    assert result.exit_code == 0, result.output
+    model = Model.load(tmp_path / "m.crf")
+    assert model.classes_ == ["D", "N", "V"]
+    assert "not convex" in json.loads(result.stdout)["reason"]
+    (tmp_path / "new.txt").write_text("the\ndog\n")
+    assert run("tag", tmp_path / "new.txt", "-m", tmp_path / "m.crf").stdout == "the\tD\ndog\tN\n"
+    for options in (["--cv", "3"], ["--engine", "local:1"], ["--online"], ["--checkpoint", tmp_path / "c"]):
+        refused = run(*arguments, "--partial-labels", "?", *options)
+        assert refused.exit_code == 2
+        assert "cannot be combined with" in refused.output

@@ -52,7 +52,7 @@ def enumerated(corpus, features, weights, allowed):
     return np.array(rows), loss
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(problems())
 def test_loss_and_figures_equal_enumeration(problem):
     corpus, features, weights, allowed = problem
@@ -64,7 +64,7 @@ def test_loss_and_figures_equal_enumeration(problem):
     assert likelihood.gradient(weights)[0] == pytest.approx(loss, rel=1e-10, abs=1e-9 * size)
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(problems(scales=(1.0,)))
 def test_the_gradient_is_that_of_the_enumerated_loss(problem):
     corpus, features, weights, allowed = problem

@@ -21,7 +21,7 @@ from reference.random_corpora import random_corpus, random_features
 DECODERS = (compiled_decoder, plain_decoder)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(constrained())
 def test_decoding_equals_enumeration_of_what_is_allowed(problem):
     weights = problem[2]
@@ -42,7 +42,7 @@ def test_decoding_equals_enumeration_of_what_is_allowed(problem):
             assert brute_force.path_score(scores, transitions, best) == pytest.approx(highest, rel=1e-12, abs=1e-11)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(constrained(scales=[1.0, 40.0]), st.integers(0, 2**32))
 def test_chances_of_spans_and_label_sequences_equal_enumeration(problem, seed):
     corpus, features, weights, allowed = problem
@@ -67,7 +67,7 @@ def test_chances_of_spans_and_label_sequences_equal_enumeration(problem, seed):
         assert by_differences == pytest.approx(np.log(wanted[i]), rel=1e-9, abs=1e-11)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(constrained(scales=[0.0]))
 def test_live_labels_are_those_of_some_allowed_sequence(problem):
     corpus, _, _, allowed = problem

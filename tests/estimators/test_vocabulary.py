@@ -19,10 +19,10 @@ from reference.toy_sequences import toy_sequences
 
 X, Y = toy_sequences(30)
 VOCABULARY = [
-    "attributes_", "classes_", "constraint_proba", "entropy", "from_bytes", "load", "log_proba", "ngram_features_",
-    "pair_proba", "predict", "predict_marginals", "predict_marginals_single", "predict_nbest", "predict_proba",
-    "predict_single", "predict_spans", "rank", "sample", "save", "span_proba", "state_features_", "to_bytes",
-    "transition_features_",
+    "attributes_", "classes_", "constraint_proba", "entropy", "explain", "from_bytes", "load", "log_proba",
+    "ngram_features_", "pair_proba", "predict", "predict_marginals", "predict_marginals_single", "predict_nbest",
+    "predict_proba", "predict_single", "predict_spans", "rank", "sample", "save", "span_proba", "state_features_",
+    "to_bytes", "transition_features_",
 ]  # fmt: skip
 OF_ESTIMATORS = {"fit", "score", "model_", "get_params", "set_params", "get_metadata_routing", "set_fit_request"}
 OF_ESTIMATORS |= {"set_predict_request", "set_predict_proba_request"}
@@ -77,6 +77,7 @@ def test_each_name_has_the_same_result_in_all_classes(fitted, tmp_path):
         lambda crf: crf.sample(X, 2, random_state=1),
         lambda crf: [array.tolist() for array in crf.pair_proba(X)],
         lambda crf: crf.entropy(X).tolist(),
+        lambda crf: crf.explain(X[0], 0),
         lambda crf: [array.tolist() for array in crf.rank(X, "margin")],
         lambda crf: crf.span_proba(X, Y, [[(0, 1)]] * len(X)),
         lambda crf: (crf.classes_, crf.attributes_, Model.from_bytes(crf.to_bytes()).weights.tolist()),
@@ -163,7 +164,8 @@ import sys, fastcrf
 model, X, y = fastcrf.load({str(tmp_path / "model.crf")!r}), {X[:2]!r}, {Y[:2]!r}
 model.predict(X), model.predict_single(X[0]), model.predict_marginals(X), model.predict_proba(X), model.log_proba(X, y)
 model.span_proba(X, y, [[(0, 1)], []]), model.predict_nbest(X, 3), model.sample(X), model.pair_proba(X)
-model.entropy(X), model.rank(X), model.state_features_, model.ngram_features_, model.classes_, model.to_bytes()
+model.entropy(X), model.rank(X), model.explain(X[0], 0)
+model.state_features_, model.ngram_features_, model.classes_, model.to_bytes()
 sys.exit(str({{"numba", "sklearn", "scipy"}} & set(sys.modules)) if {{"numba", "sklearn"}} & set(sys.modules) else 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from fastcrf import __version__
 from fastcrf.core.solver_state import StateField
 from fastcrf.core.types import Diverged, Step
 from fastcrf.lab import resumable_run, runner
@@ -289,6 +290,6 @@ def test_rows_on_disk_are_strict_json_and_name_what_they_were_measured_with(data
     rows = [json.loads(line, parse_constant=refuse) for line in path.read_text().splitlines()]
     for row in rows:
         assert row["machine"]["numba"]
-        assert row["version"].startswith("0.")
+        assert row["version"].startswith(f"{__version__}+")
         assert (row["dataset"], row["c2"], row["options"]["first_lipschitz"]) == ("toy", 0.5, 1.0)
         assert row["objective"] is not None

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from fastcrf.report.findings import BINS, Findings, calibrate, token_of
+from fastcrf.markup.token_text import token_of
+from fastcrf.report.findings import BINS, Findings, calibrate
 
 LABELS = ["B-X", "I-X", "O"]
 

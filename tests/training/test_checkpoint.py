@@ -98,7 +98,7 @@ def test_a_checkpoint_of_something_else_raises_an_error(part, changed, tmp_path,
     path = tmp_path / "run.state"
     run("sag", path, steps=2)
     if part == "version":
-        monkeypatch.setattr("fastcrf.training.checkpoint.__version__", "9.9")
+        monkeypatch.setattr("fastcrf.training.checkpoint.STATES", "9.9")
     before = path.read_bytes()
     with pytest.raises(CheckpointError, match=f"a different {part}") as refusal:
         run("sag", path, resume=True, steps=4, **changed)

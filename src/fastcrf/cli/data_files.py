@@ -7,17 +7,20 @@ the default attributes or, if it has a template, as raw rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice, tee
 from typing import Any, NamedTuple, Protocol
 
 from fastcrf.cli.command_errors import refuse
+from fastcrf.cli.json_fields import FIELDS, json_sentences, read_fields, remembered_fields
 from fastcrf.data.encoding.attributes import Attributes
 from fastcrf.data.encoding.boundaries import BoundedAttributes
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.data.encoding.encoder import NO_ITEMS
 from fastcrf.data.files.conll import SPACE, TAB, Sentence, comma_hint, counted, read_columns, sentences
-from fastcrf.data.files.text_lines import ShareRead, name_of
+from fastcrf.data.files.text_lines import ShareRead, name_of, read_lines
+from fastcrf.data.sources.json_lines import is_json_lines
+from fastcrf.data.sources.source import Fields
 from fastcrf.exceptions import DataError
 from fastcrf.model.model import Model
 
@@ -61,9 +64,10 @@ class ColumnFiles:
     n_columns: int | None = None  # apart from the label; None: as many as the first file has (when tagging, any number)
     n_needed: int = 1  # as many as that at least, because the template reads them
     separator: str | None = None  # between columns; None: each file shows it
+    fields: tuple[str, ...] = FIELDS  # of JSON lines: tokens, further columns, labels
 
     def labeled(self, path: str, progress: ShareRead | None = None, share: Share = WHOLE) -> Labeled:
-        first, every = peek(read_columns(path, progress=progress, separator=self.separator))
+        first, every = peek(self.labeled_sentences(path, progress))
         if first is None:
             raise DataError(f"{name_of(path)} holds no sentences; give one token and its label per line.")
         found = len(first.rows[0]) - 1
@@ -79,7 +83,18 @@ class ColumnFiles:
         X = (self.sequence(sentence.rows) for sentence in forms)
         return Labeled(X, ([row[-1] for row in sentence.rows] for sentence in labels))
 
+    def labeled_sentences(self, path: str, progress: ShareRead | None) -> Iterator[Sentence]:
+        """Return the sentences of a file, the label as the last column."""
+        if not is_json_lines(path):
+            return read_columns(path, progress=progress, separator=self.separator)
+        name = name_of(path)
+        found = json_sentences(read_lines(path, name, progress), name, Fields(self.fields[:-1], self.fields[-1]))
+        return (sentence for sentence in found if sentence.rows)
+
     def units(self, lines: Iterable[str], name: str) -> Iterator[Unit]:
+        if is_json_lines(name):
+            parsed = json_sentences(lines, name, Fields(self.fields[:-1]))
+            return (Unit(line, self.sequence(self.checked(rows, f"{name}:{line}")), rows) for line, rows in parsed)
         first, every = peek(sentences(lines, name, separator=self.separator))
         found = len(first.rows[0]) if first else self.n_needed
         if first and self.n_columns is not None and found not in (self.n_columns, self.n_columns + 1):
@@ -94,11 +109,22 @@ class ColumnFiles:
             )
         return (Unit(sentence.line, self.sequence(sentence.rows), sentence.rows) for sentence in every)
 
+    def checked(self, rows: list[list[str]], place: str) -> list[list[str]]:
+        """Return the rows of a sentence of JSON lines, which have as many columns as the model reads."""
+        needed, found = self.n_columns or self.n_needed, len(self.fields) - 1
+        if found < needed or (self.n_columns and found != needed):
+            raise DataError(
+                f"{place}: the model was trained on {counted(needed)}, and of JSON lines it knows the "
+                f"field {self.fields[0]!r} alone; train on JSON lines with --fields, or tag a column file."
+            )
+        return rows
+
     def sequence(self, rows: list[list[str]]) -> Any:
         return rows if self.raw else column_items([row[: self.n_columns] for row in rows])
 
     def remembered(self) -> dict[str, Any]:
-        return {"kind": "template" if self.raw else "columns", "n_columns": self.n_columns}
+        own = {} if self.fields == FIELDS else {"fields": list(self.fields)}
+        return {"kind": "template" if self.raw else "columns", "n_columns": self.n_columns, **own}
 
 
 class ItemFiles:
@@ -145,14 +171,15 @@ def training_files(
     items: bool,
     boundaries: bool = False,
     separator: str | None = None,
+    fields: str | None = None,
 ) -> TrainingFiles:
     """Return the files and attributes that the options of the command ask for."""
-    inputs = described_files(template, template_kind, items, separator)
+    inputs = described_files(template, template_kind, items, separator, read_fields(fields, items))
     return inputs._replace(attributes=BoundedAttributes(inputs.attributes)) if boundaries else inputs
 
 
 def described_files(
-    template: str | None, template_kind: str | None, items: bool, separator: str | None
+    template: str | None, template_kind: str | None, items: bool, separator: str | None, fields: tuple[str, ...]
 ) -> TrainingFiles:
     """Return the same without boundaries."""
     if template_kind and not template:
@@ -162,13 +189,14 @@ def described_files(
     if items:
         return TrainingFiles(item_files(separator))
     if not template:
-        return TrainingFiles(ColumnFiles(separator=read_separator(separator)))
+        return TrainingFiles(ColumnFiles(separator=read_separator(separator), fields=fields))
     from fastcrf.data.template_engine.attributes import TemplateAttributes  # here: tagging columns needs none
     from fastcrf.data.templates.dialects import load_template
 
     loaded = load_template(template, template_kind)
     attributes = TemplateAttributes.empty(loaded)
-    files = ColumnFiles(raw=True, n_needed=attributes.program.n_columns, separator=read_separator(separator))
+    columns = attributes.program.n_columns
+    files = ColumnFiles(raw=True, n_needed=columns, separator=read_separator(separator), fields=fields)
     return TrainingFiles(files, attributes, loaded.transitions)
 
 
@@ -200,9 +228,10 @@ def files_like(remembered: Mapping[str, Any], items: bool, separator: str | None
     if kind in ("columns", "template") and isinstance(n_columns, int):
         if items:
             raise DataError("This model reads columns, not items; leave out --items.")
+        files = ColumnFiles(separator=read_separator(separator), fields=remembered_fields(remembered))
         if remembered.get("more_columns"):
-            return ColumnFiles(raw=True, n_needed=n_columns, separator=read_separator(separator))
-        return ColumnFiles(kind == "template", n_columns, separator=read_separator(separator))
+            return replace(files, raw=True, n_needed=n_columns)
+        return replace(files, raw=kind == "template", n_columns=n_columns)
     if not items:
         raise DataError(
             "This model takes items, not columns; give it an item file and --items, or use it in Python: "

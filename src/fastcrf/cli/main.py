@@ -21,6 +21,7 @@ from fastcrf.cli.commands.demo import demo
 from fastcrf.cli.commands.dump import dump
 from fastcrf.cli.commands.encode import encode
 from fastcrf.cli.commands.evaluate import evaluate
+from fastcrf.cli.commands.explain import explain
 from fastcrf.cli.commands.info import info
 from fastcrf.cli.commands.papers import papers
 from fastcrf.cli.commands.rank import rank
@@ -87,6 +88,7 @@ for command in (
     encode,
     declared(tag),
     rank,
+    explain,
     evaluate,
     report,
     compare,

@@ -14,7 +14,7 @@ import typer
 
 from fastcrf.cli.command_errors import INTERRUPTED, refuse
 from fastcrf.cli.data_files import Labeled, training_files
-from fastcrf.cli.options.train_options import TrainOptions, features_of
+from fastcrf.cli.options.train_options import TrainOptions, described_by, features_of
 from fastcrf.cli.training_data import one_behind_another
 from fastcrf.core.checks import whole
 from fastcrf.exceptions import CheckpointError
@@ -26,7 +26,7 @@ from fastcrf.training.checkpoint import Checkpoint
 CHUNK_SIZE = 1000
 WITHOUT_MEANING = (
     *("engine", "dev", "patience", "init", "prior", "tol", "max_iterations", "max_seconds", "stopping"),
-    *("min_freq", "min_count", "constraints", "constrained_training"),
+    *("min_freq", "min_count", "constraints", "constrained_training", "partial_labels"),
 )
 
 
@@ -42,7 +42,7 @@ def train_online(asked: TrainOptions, plan: Plan, given: Mapping[str, Any], stat
 
     given: parameters of CRF, which the model remembers.
     """
-    inputs = training_files(asked.template, asked.template_kind, asked.items, asked.boundaries, asked.separator)
+    inputs = training_files(*described_by(asked))
     labeled = one_behind_another(asked.data, inputs.files, asked.quiet)
     features = {**features_of(asked), "transitions": inputs.transitions}
     total = asked.total_sequences

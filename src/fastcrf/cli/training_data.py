@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 from fastcrf.cli.command_errors import refuse
 from fastcrf.cli.data_files import DataFiles, Labeled, TrainingFiles, files_like, training_files
+from fastcrf.cli.options.train_options import Described
 from fastcrf.cli.reading_bar import read_labeled
 from fastcrf.data.encoding.boundaries import BoundedAttributes, bounded
+from fastcrf.data.files.conll import OR
 from fastcrf.data.files.destinations import CORPUS, kind_of
 from fastcrf.fitting.fit import Fit, fit_corpus, fit_model
 
@@ -24,34 +26,24 @@ class TrainingData(NamedTuple):
 
 def open_training_data(
     paths: Sequence[str],
-    template: str | None,
-    template_kind: str | None,
-    items: bool,
+    described: Described,
     quiet: bool,
     engine: str | None = None,
-    boundaries: bool = False,
-    separator: str | None = None,
 ) -> TrainingData:
     """Open the data at `paths`, as the options describe them; on a cluster, if an engine is named."""
     corpora = [path for path in paths if os.path.isfile(path) and kind_of(path) == CORPUS]
     if not corpora:
-        inputs = training_files(template, template_kind, items, boundaries, separator)
+        inputs = training_files(*described)
         if engine:
             return files_on_cluster(paths, inputs, engine)
         labeled = one_behind_another(paths, inputs.files, quiet)
         return TrainingData(inputs.files, inputs.transitions, partial(fit_files, labeled, inputs))
     if len(paths) > 1:
         refuse("DATA", f"has several files, but {corpora[0]} is an encoded corpus; encode all files into one.")
-    described = {
-        "--template": template,
-        "--template-kind": template_kind,
-        "--items": items,
-        "--separator": separator,
-    }
-    for option, given in described.items():
-        if given:
-            refuse(option, "was settled when the corpus was encoded; remove it.")
-    return encoded_data(corpora[0], engine, boundaries)
+    for name, given in described._asdict().items():
+        if given and name != "boundaries":
+            refuse(f"--{name.replace('_', '-')}", "was settled when the corpus was encoded; remove it.")
+    return encoded_data(corpora[0], engine, described.boundaries)
 
 
 def held_out_data(data: TrainingData, path: str | None, quiet: bool, on_cluster: bool) -> Any:
@@ -65,8 +57,19 @@ def held_out_data(data: TrainingData, path: str | None, quiet: bool, on_cluster:
     return held_out.X, held_out.y
 
 
-def fit_files(labeled: Labeled, inputs: TrainingFiles, plan: Any, **how: Any) -> Fit:
-    return fit_model(labeled.X, labeled.y, plan, attributes=inputs.attributes, sample_weight=labeled.weights, **how)
+def fit_files(labeled: Labeled, inputs: TrainingFiles, plan: Any, partial_labels: str | None = None, **how: Any) -> Fit:
+    """Train on files; `partial_labels` is the mark of unknown labels, if there are any."""
+    how = {"attributes": inputs.attributes, "sample_weight": labeled.weights, **how}
+    if partial_labels is None:
+        return fit_model(labeled.X, labeled.y, plan, **how)
+    from fastcrf.fitting.partial import fit_partial
+
+    return fit_partial(labeled.X, (open_labels(row, partial_labels) for row in labeled.y), plan, **how)
+
+
+def open_labels(row: list[str], mark: str) -> list[Any]:
+    """Return labels with None for the mark of unknown ones, and sets for A|B."""
+    return [None if word == mark else set(word.split(OR)) if OR in word else word for word in row]
 
 
 def one_behind_another(paths: Sequence[str], files: DataFiles, quiet: bool) -> Labeled:

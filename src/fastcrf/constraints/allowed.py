@@ -94,7 +94,9 @@ def raise_empty(tables: Sequence[Table], labels: Sequence[Label], starts: Longs,
     i = int(np.searchsorted(starts, p, "right")) - 1
     t = p - int(starts[i])
     limits = [(source, np.flatnonzero(sets[which[p]]).tolist()) for source, sets, which in tables]
-    listed = [f"{source} {some([labels[k] for k in own])}" for source, own in limits if len(own) < len(labels)]
+    listed = [
+        f"{source} {some([labels[k] for k in own]) or 'none'}" for source, own in limits if len(own) < len(labels)
+    ]
     raise ConstraintError(
         f"X[{i}], position {t}: the constraints contradict each other: {'; '.join(listed)}; change one of them.", i, t
     )

@@ -68,6 +68,8 @@ class Constraints:
             raise ValueError(
                 f"dictionary must map names of attributes to labels; got a {type(self.dictionary).__name__}."
             )
+        if self.forbid is None:
+            object.__setattr__(self, "forbid", ())
         if isinstance(self.dictionary, Mapping):
             items = self.dictionary.items()
             entries = {name: checked_collection(f"dictionary[{name!r}]", labels) or () for name, labels in items}

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from fastcrf import __version__
 from fastcrf.constraints.constraints import Constraints
 from fastcrf.core.solver_state import COUNT, StateField, StateMismatch, check_state
 from fastcrf.exceptions import CheckpointError, ModelFileError
@@ -23,7 +22,7 @@ from fastcrf.model.model import Model
 from fastcrf.solvers import registry
 from fastcrf.solvers.renamed import renamed_options, renamed_state
 from fastcrf.system.atomic_write import replace_file
-from fastcrf.training.checkpoint_file import read, to_bytes
+from fastcrf.training.checkpoint_file import STATES, read, to_bytes
 
 KIND = "stream"
 NUMBERS = {
@@ -47,7 +46,7 @@ def save_stream(
     numbers = {name: getattr(stream, name) for name in NUMBERS if getattr(stream, name) is not None}
     features = {name: stream.feature_options[name] for name in FEATURE_OPTIONS if name in stream.feature_options}
     header = {
-        "fingerprint": {"kind": KIND, "version": __version__, "solver": [stream.solver.name, solver_options]},
+        "fingerprint": {"kind": KIND, "version": STATES, "solver": [stream.solver.name, solver_options]},
         "memory": {name: value for name, value in state.items() if not isinstance(value, np.ndarray)},
         "driver": {"numbers": numbers, "features": features},
     }
@@ -60,8 +59,10 @@ def load_stream(path: str | os.PathLike[str]) -> tuple[Stream, Model]:
     made_by = header["fingerprint"]
     if made_by.get("kind") != KIND:
         raise refused(path, "it is the state of a run over one corpus, not of a stream")
-    if made_by.get("version") != __version__:
-        raise refused(path, f"it was made by version {made_by.get('version')}, and this is {__version__}")
+    if made_by.get("version") != STATES:
+        raise refused(
+            path, f"it has states of version {made_by.get('version')}, and this fastcrf resumes those of {STATES}"
+        )
     try:
         model = Model.from_bytes(arrays["model"].tobytes())
         name, options = made_by["solver"]

@@ -14,6 +14,8 @@ from fastcrf.constraints.constraints import Constraints
 from fastcrf.core.checks import one_of, seed_of, whole
 from fastcrf.core.types import Corpus, Floats
 from fastcrf.model.decoder import OWN, Decoder
+from fastcrf.model.explaining import explained
+from fastcrf.model.explanation import Explanation
 from fastcrf.model.prediction import Prediction
 from fastcrf.model.ranking import MEASURES, Ranking, lengths_of, ranked
 
@@ -193,6 +195,47 @@ class Uncertainty(Prediction):
         corpus = decoder.encode(X)
         weighted = weighted_by(decoder, corpus, constraints, given)
         return ranked(by, asked(decoder, corpus, weighted, MEASURES[by], lengths_of(corpus, per_token)))
+
+    def explain(
+        self,
+        xseq: Iterable[Any],
+        place: int | tuple[int, int],
+        against: Any = None,
+        *,
+        labels: Any = None,
+        constraints: Constraints | str | None = OWN,
+        given: Iterable[Any] | None = None,
+    ) -> Explanation:
+        """Explain the labels of a token or a span: what speaks for them, and what for others.
+
+        Parameters
+        ----------
+        xseq : iterable of tokens
+            One sequence, as in the X of `predict`.
+        place : int or (int, int)
+            The position of a token, or a span (first, last + 1), counted from 0.
+        against : label or list of labels, default=None
+            What to compare with: the best label sequence that has this label at the place, or in a span those of a
+            list. None: the best one that differs at the place.
+        labels : label or list of labels, default=None
+            The labels to explain, as for `against`. None: those that the model predicts.
+        constraints : Constraints, scheme name or None, default="model"
+            As for `predict`.
+        given : sequence, default=None
+            As for `predict_single`; at the place, `labels` and `against` replace it.
+
+        Returns
+        -------
+        Explanation
+            The contributions of attributes and transitions, which add up to the difference of the two scores: the log
+            of how many times as probable the explained label sequence is. Its ``str()`` is a table.
+
+        Raises
+        ------
+        DataError
+            If the place is not within the sequence, or the labels there are the same.
+        """
+        return explained(self._decoder, xseq, place, against, labels, constraints, given)
 
 
 def weighted_by(decoder: Decoder, corpus: Corpus, constraints: Any, given: Any) -> Weighted:

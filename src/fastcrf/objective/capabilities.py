@@ -37,6 +37,10 @@ class Objective(Protocol):
 
     @property
     def c2(self) -> float: ...
+    @property
+    def is_convex(self) -> bool:
+        """Return whether F is convex, so that it has lower bounds."""
+        ...
 
     @property
     def n_weights(self) -> int: ...

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fastcrf.lab.tables import table
+from fastcrf.papers.catalog import studies_of
 from fastcrf.papers.item import Item, Paper
 from fastcrf.papers.page import count, cpu_hours, records_of, verdicts_of, view_of, write_paper
 from fastcrf.system.atomic_write import replace_file
@@ -30,6 +31,8 @@ seeds. Step sizes are chosen by whole runs, which are never part of a curve.
 export FASTCRF_DATA=folder                      # the corpora; what is not there is skipped
 fastcrf papers list --rows docs/papers/rows
 fastcrf papers run {EXAMPLE} --rows docs/papers/rows     # continues where it stopped
+fastcrf papers run all --seeds 1 --rows docs/papers/rows     # all that is missing, at full size
+fastcrf papers run {EXAMPLE} --sets dutch --first 1000 --rows docs/papers/rows     # on a part of a set
 fastcrf papers run all --toy                    # the machinery on tiny data, in minutes
 fastcrf papers redraw --rows docs/papers/rows
 ```"""
@@ -45,7 +48,7 @@ def write_pages(papers: Iterable[Paper], rows: Path, folder: Path) -> list[Path]
     return [index, *written]
 
 
-def total(papers: Iterable[Paper], rows: Path) -> str:
+def total(papers: Sequence[Paper], rows: Path) -> str:
     """One line for each paper: verdicts of all its items, runs and CPU time."""
     lines = ["| paper | items | verdicts | runs | CPU hours |", "|---|--:|---|--:|--:|"]
     for paper in papers:
@@ -55,6 +58,9 @@ def total(papers: Iterable[Paper], rows: Path) -> str:
             f"| [{paper.title}]({paper.name}.md) | {len(paper.items)} | {count(verdicts)} | {len(own)} | "
             f"{cpu_hours(own):.2f} |"
         )
+    hours = sum(sum(study.hours.values()) for study in studies_of([item for paper in papers for item in paper.items]))
+    free = f"{hours:.0f} hours of one core that is free, from the time of these runs"
+    lines += ["", f"All of it at full size, with all seeds, is estimated at {free}."]
     return "\n".join(lines)
 
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastcrf.core.types import Floats
+from fastcrf.markup.token_text import token_of
 from fastcrf.model.model import Model
 
 BINS = 10
-TOKEN_KEYS = ("word", "token", "form", "text", "w", "w[0]", "word.lower()", "0[0]")  # where items hold the token itself
 
 
 class LabelScore(NamedTuple):
@@ -113,16 +113,3 @@ def calibrate(chances: Floats, right: np.ndarray, bins: int = BINS) -> Calibrati
     accuracy = np.bincount(which, right, bins)[used] / counts[used]
     error = float(np.abs(confidence - accuracy) @ counts[used] / max(1.0, counts.sum()))
     return Calibration(confidence, accuracy, counts[used], error)
-
-
-def token_of(item: Any) -> str:
-    """Return the text of a token: a column, an attribute with one of the usual names, or the first one."""
-    if isinstance(item, str):
-        return item
-    if isinstance(item, dict):
-        named = next((item[key] for key in TOKEN_KEYS if key in item), None)
-        return str(named if named is not None else next(iter(item), ""))
-    names = [str(name) for name in item]
-    starts = tuple(f"{key}=" for key in TOKEN_KEYS)
-    found = next((name for name in names if name.startswith(starts)), None)
-    return found.split("=", 1)[1] if found else (names[0] if names else "")

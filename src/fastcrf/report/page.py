@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
+from fastcrf.markup.parts import definitions, matrix, style, table, text_of
 from fastcrf.metrics import flat_accuracy_score, segment_scores, sequence_accuracy_score
 from fastcrf.model.model import Model
 from fastcrf.report.charts import calibration_chart, training_curve
 from fastcrf.report.findings import Findings, predict
-from fastcrf.report.parts import definitions, matrix, table, tagged, text_of
+from fastcrf.report.mistakes import tagged
 from fastcrf.report.weights import MOST_LABELS, strongest_attributes, transition_matrix
 
 MOST_CONFUSIONS = 20
@@ -67,17 +68,13 @@ def report_page(
     shown = {name: content for name, content in sections.items() if content}
     return PAGE.format(
         title=text_of(title),
-        style=style("parts.css") + style("page.css"),
+        style=style() + files("fastcrf.report").joinpath("page.css").read_text("utf-8"),
         made=text_of(made),
         links=" ".join(f'<a href="#{name.lower()}">{name}</a>' for name in shown),
         sections="\n".join(
             f'<section id="{name.lower()}"><h2>{name}</h2>\n{content}\n</section>' for name, content in shown.items()
         ),
     )
-
-
-def style(name: str) -> str:
-    return files("fastcrf.report").joinpath(name).read_text("utf-8")
 
 
 def scores(found: Findings) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from fastcrf.markup.parts import definitions, style
 from fastcrf.model.model import Model
-from fastcrf.report.page import style
-from fastcrf.report.parts import definitions
 from fastcrf.report.weights import strongest_attributes, transition_matrix
 
 TOP = 5  # attributes of a label
@@ -23,7 +22,7 @@ def summary_html(model: Model, certificate: str = "") -> str:
         ("certificate", certificate),
     ]
     return SUMMARY.format(
-        style=style("parts.css"),
+        style=style(),
         facts=definitions(facts),
         attributes=strongest_attributes(model, TOP),
         transitions=transition_matrix(model),

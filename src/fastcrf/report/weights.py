@@ -6,8 +6,8 @@ import heapq
 from collections import defaultdict
 from typing import Any
 
+from fastcrf.markup.parts import matrix, table, text_of
 from fastcrf.model.model import Model
-from fastcrf.report.parts import matrix, table, text_of
 
 MOST_LABELS = 30  # rows and columns of a matrix
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 
 TRAINING = ("numba", "scikit-learn", "joblib", "rich", "typer")
 OF_TRAINING = frozenset({"numba", "llvmlite", "sklearn", "scipy", "joblib", "rich", "typer", "click"})
@@ -27,3 +29,13 @@ def advice_for(error: ImportError) -> str | None:
         f"This needs {package}, which is not installed: this is fastcrf's tagger alone. Install what training and the "
         f"commands need: pip install {' '.join(TRAINING)}"
     )
+
+
+def optional_package(name: str, extra: str) -> ModuleType:
+    """Import a package of an extra; if it is missing, raise ImportError with the pip command."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.partition(".")[0]:
+            raise
+        raise ImportError(f"This needs {error.name}: pip install 'fastcrf[{extra}]'.", name=name) from None

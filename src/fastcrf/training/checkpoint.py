@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcrf import __version__
 from fastcrf.core.checks import at_least
 from fastcrf.core.solver_state import StateMismatch
 from fastcrf.core.types import Floats, Step
@@ -33,7 +32,7 @@ from fastcrf.solvers import registry
 from fastcrf.solvers.contract import Solver
 from fastcrf.solvers.renamed import renamed_options, renamed_state
 from fastcrf.system.atomic_write import replace_file
-from fastcrf.training.checkpoint_file import read_signed, to_bytes
+from fastcrf.training.checkpoint_file import STATES, read_signed, to_bytes
 from fastcrf.training.checkpoint_validation import check_first_step, check_restored
 
 logger = logging.getLogger("fastcrf")
@@ -149,7 +148,7 @@ def fingerprint(problem: SavedProblem, solver: Solver, start: Floats) -> dict[st
     prior: Floats | None = getattr(problem, "prior", None)
     options: dict[str, Any] = dataclasses.asdict(solver)  # type: ignore[call-overload]
     return {
-        "version": __version__,
+        "version": STATES,
         "corpus": digest(problem.corpus),
         "features": digest(problem.features),
         "penalty": [problem.c1, problem.c2],

@@ -21,6 +21,7 @@ from fastcrf.exceptions import CheckpointError
 from fastcrf.training.checkpoint_signature import is_ours, signature_of
 
 FORMAT = "fastcrf-checkpoint-3"
+STATES = "0.1.0"  # the first version of fastcrf whose solver states this one resumes; change it when they change
 PARTS = ("fingerprint", "memory", "driver")  # of the header, each a JSON object
 
 Arrays = dict[str, np.ndarray]

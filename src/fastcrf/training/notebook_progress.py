@@ -50,10 +50,10 @@ class NotebookProgress:
         self._handle.update(HTML(self._part(text)))
 
     def _part(self, text: str) -> str:
+        from fastcrf.markup.parts import style
         from fastcrf.report.charts import training_curve
-        from fastcrf.report.page import style
 
         every = max(1, len(self.points) // MOST_POINTS)
         shown = [*self.points[:-1:every], *self.points[-1:]]
         curve = training_curve(shown) if len(shown) > 1 else ""
-        return PART.format(style=style("parts.css"), text=escape(text.replace("  ", " \N{MIDDLE DOT} ")), curve=curve)
+        return PART.format(style=style(), text=escape(text.replace("  ", " \N{MIDDLE DOT} ")), curve=curve)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fastcrf.cli.options.shared_options import DATA, Boundaries, Items, Quiet, Separator, Template, TemplateKind
+from fastcrf.cli.options.shared_options import DATA, Boundaries, Fields, Items, Quiet, Separator, Template, TemplateKind
 
 
 def encode(
@@ -23,6 +23,7 @@ def encode(
     template_kind: TemplateKind = None,
     items: Items = False,
     separator: Separator = None,
+    fields: Fields = None,
     boundaries: Boundaries = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace --output even if it is not an encoded corpus.")
@@ -56,7 +57,7 @@ def encode(
     check_replaceable(output)
     if not force:
         check_ours(output, (CORPUS,))
-    inputs = training_files(template, template_kind, items, boundaries, separator)
+    inputs = training_files(template, template_kind, items, boundaries, separator, fields)
     with announce_compilation():
         parts = (read_labeled(inputs.files, path, quiet) for path in data)
         written = write_corpus(output, parts, inputs.attributes, inputs.transitions, inputs.files.remembered)

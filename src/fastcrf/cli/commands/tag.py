@@ -109,15 +109,15 @@ def tag(
 
     Each line is printed with its columns, separated by tabs, and the label as an extra column. Blank lines and the
     comments of CoNLL-U stay, so line n of the output belongs to line n of the input. If the input already has a column
-    of labels, it is kept. A wrong line is reported with its file and number, and nothing is written. For an item
-    file only the labels are printed. --scores puts a line such as "# 0.912345" before each sequence. --json prints a
-    line for each sequence: its tokens, its labels and their probabilities, and the spans that the labels mark with
-    theirs, which --spans prints alone. Constraints that are saved in the model apply unless --constraints says
-    otherwise. --nbest prints a block for each label sequence, after a line such as "# 0 0.912345" with its rank and
-    probability, as crf_test -n does; --scores adds the probability of each label. In the form of Wapiti, only --scores
-    prints these lines. With --json, an object has the line, the tokens and "nbest". Several files are written one
-    after another or, with --folder, each to a file of its own; these are written atomically, and an interrupted run
-    continues with --resume.
+    of labels, it is kept. A wrong line is reported with its file and number, and nothing is written. For an item file
+    only the labels are printed. Of JSON lines (.jsonl), which have a list of tokens per line, the result is JSON.
+    --scores puts a line such as "# 0.912345" before each sequence. --json prints a line for each sequence: its tokens,
+    its labels and their probabilities, and the spans that the labels mark with theirs, which --spans prints alone.
+    Constraints that are saved in the model apply unless --constraints says otherwise. --nbest prints a block for each
+    label sequence, after a line such as "# 0 0.912345" with its rank and probability, as crf_test -n does; --scores
+    adds the probability of each label. In the form of Wapiti, only --scores prints these lines. With --json, an object
+    has the line, the tokens and "nbest". Several files are written one after another or, with --folder, each to a file
+    of its own; these are written atomically, and an interrupted run continues with --resume.
 
     Examples:
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fastcrf.cli.command_errors import INTERRUPTED, refuse
-from fastcrf.cli.options.train_options import TrainOptions, features_of
+from fastcrf.cli.options.train_options import TrainOptions, described_by, features_of
 
 if TYPE_CHECKING:
     from fastcrf.fitting.plan import Plan
@@ -39,6 +39,7 @@ def train(asked: TrainOptions) -> None:
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     fastcrf train train.txt -m model.crf --order 2 --boundaries
     fastcrf train train.txt -m model.crf --constraints auto --constrained-training
+    fastcrf train partly.txt -m model.crf --partial-labels "?"
     fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
     zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
@@ -76,9 +77,8 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
     from fastcrf.system.threads import usable_jobs
     from fastcrf.training.progress import Progress
 
-    kind = asked.template, asked.template_kind, asked.items
     constraints = None if asked.constraints is None else constraints_of(read_constraints(asked.constraints))
-    inputs = open_training_data(asked.data, *kind, asked.quiet, asked.engine, asked.boundaries, asked.separator)
+    inputs = open_training_data(asked.data, described_by(asked), asked.quiet, asked.engine)
     fit = inputs.fit(
         plan,
         dev=held_out_data(inputs, asked.dev, asked.quiet, bool(asked.engine)),
@@ -94,6 +94,7 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
         destination=asked.model,
         **({"local_epochs": asked.local_epochs} if asked.engine else {}),
         **({"constrained_training": True} if asked.constrained_training else {}),
+        **({"partial_labels": asked.partial_labels} if asked.partial_labels is not None else {}),
     )
     save(fit, inputs.files.remembered(), asked.model)
     outcome = {**outcome_of(fit, plan), "model": asked.model}
@@ -103,6 +104,24 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
         typer.echo(outcome_in_words(outcome))
     if fit.result.status == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def check_partial(asked: TrainOptions) -> None:
+    """Reject what training on partial labels excludes."""
+    from fastcrf.data.files.destinations import CORPUS, kind_of
+
+    others = {
+        "--engine": asked.engine,
+        "--cv": asked.cv,
+        "--prior": asked.prior,
+        "--checkpoint": asked.checkpoint,
+        "--constrained-training": asked.constrained_training,
+    }
+    for option, given in others.items():
+        if given:
+            refuse("--partial-labels", f"cannot be combined with {option}; remove one of them.")
+    if any(os.path.isfile(path) and kind_of(path) == CORPUS for path in asked.data):
+        refuse("--partial-labels", "reads column files and item files; an encoded corpus has all labels.")
 
 
 def check_combination(asked: TrainOptions) -> None:
@@ -117,6 +136,8 @@ def check_combination(asked: TrainOptions) -> None:
         refuse("--constrained-training", "requires constraints; add --constraints NAME.")
     if asked.constrained_training and asked.engine:
         refuse("--constrained-training", "is for data in one process; remove --engine.")
+    if asked.partial_labels is not None:
+        check_partial(asked)
     if asked.online:
         from fastcrf.cli.online import refuse_with_online
 
@@ -191,7 +212,7 @@ def chosen_c2(asked: TrainOptions, folds: int, given: dict[str, Any]) -> float:
     from fastcrf.estimators.cross_validation import CRFCV
     from fastcrf.stopping import EarlyStopping
 
-    inputs = training_files(asked.template, None, asked.items, separator=asked.separator)
+    inputs = training_files(*described_by(asked)._replace(boundaries=False))
     labeled = one_behind_another(asked.data, inputs.files, quiet=True)
     X, y = map(list, zip(*zip(labeled.X, labeled.y, strict=True), strict=True))
     names = (

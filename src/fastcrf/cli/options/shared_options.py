@@ -36,6 +36,14 @@ Separator = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Fields = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Read these fields of JSON lines: tokens, columns, labels.  [default: tokens,labels]",
+        rich_help_panel=DATA,
+    ),
+]
 Boundaries = Annotated[
     bool,
     typer.Option(

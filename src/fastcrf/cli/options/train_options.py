@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -18,6 +18,7 @@ from fastcrf.cli.options.shared_options import (
     SAVING,
     STOPPING,
     Boundaries,
+    Fields,
     Items,
     NJobs,
     Quiet,
@@ -33,6 +34,17 @@ def option(panel: str, *words: str, help: str, **more: Any) -> Any:
     return typer.Option(*words, help=help, rich_help_panel=panel, **more)
 
 
+class Described(NamedTuple):
+    """The options that describe the input of training, in the order in which `training_files` takes them."""
+
+    template: str | None = None
+    template_kind: str | None = None
+    items: bool = False
+    boundaries: bool = False
+    separator: str | None = None
+    fields: str | None = None
+
+
 @dataclass(frozen=True)
 class TrainOptions:
     """The options of `fastcrf train`. None: not given."""
@@ -41,7 +53,7 @@ class TrainOptions:
         list[str],
         typer.Argument(
             metavar="DATA",
-            help="Read columns with the label last, or an encoded corpus; - is stdin.",
+            help="Read columns with the label last, JSON lines, or an encoded corpus.",
             rich_help_panel=DATA,
         ),
     ]
@@ -53,6 +65,7 @@ class TrainOptions:
     template_kind: TemplateKind = None
     items: Items = False
     separator: Separator = None
+    fields: Fields = None
 
     order: Annotated[int, option(FEATURES, help="Set how many previous labels a transition feature reads, 1 to 9.")] = 1
     boundaries: Boundaries = False
@@ -74,6 +87,11 @@ class TrainOptions:
     constrained_training: Annotated[
         bool, option(FEATURES, "--constrained-training", help="Count only allowed label sequences in training.")
     ] = False
+
+    partial_labels: Annotated[
+        str | None,
+        option(FEATURES, metavar="MARK", help="Read MARK, such as ?, as an unknown label, and A|B as A or B."),
+    ] = None
 
     c1: Annotated[float, option(PENALTY, help="Weight the L1 penalty |w|, which makes the model sparse.")] = 0.0
     c2: Annotated[float | None, option(PENALTY, help="Weight the L2 penalty |w|^2.  [default: 1.0]")] = None
@@ -167,3 +185,8 @@ def features_of(asked: TrainOptions) -> dict[str, Any]:
         "all_transitions": asked.all_possible_transitions,
         "order": asked.order,
     }
+
+
+def described_by(asked: TrainOptions) -> Described:
+    """Return the options that describe the data."""
+    return Described(asked.template, asked.template_kind, asked.items, asked.boundaries, asked.separator, asked.fields)

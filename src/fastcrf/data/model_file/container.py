@@ -52,7 +52,7 @@ def to_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> b
     text = json.dumps(header, default=plain_number)
     metadata = {
         "format": FORMAT,
-        "version": SHRUNK if "steps" in header else PLAIN,
+        "version": SHRUNK if isinstance(header, Mapping) and "steps" in header else PLAIN,
         "library": __version__,
         "header": text,
         "sha256": checksum(arrays, text),

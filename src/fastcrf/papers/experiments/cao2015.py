@@ -33,8 +33,8 @@ CURVES = (
 )
 SCORES = ("error", "train_error", "f1")
 STUDIES = {
-    SMALL: Study("cao2015-small", (SMALL,), CURVES, (C2,), EPOCHS, (), SCORES, 5, hours={SMALL: 1.5}),
-    LARGE: Study("cao2015-large", (LARGE,), CURVES, (C2,), EPOCHS, (), SCORES, 5, hours={LARGE: 5.0}),
+    SMALL: Study("cao2015-small", (SMALL,), CURVES, (C2,), EPOCHS, (), SCORES, 5, hours={SMALL: 0.3}),
+    LARGE: Study("cao2015-large", (LARGE,), CURVES, (C2,), EPOCHS, (), SCORES, 5, hours={LARGE: 0.5}),
 }
 BASELINES = ("SGD", "PA", "L-BFGS", "U1*.G1", "U2*.G1")
 SIGMOIDS = ("SGD", "U2*.G1", "U2*.G1'", "U2*.G2", "U2*.G3")

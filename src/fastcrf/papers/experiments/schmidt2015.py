@@ -29,7 +29,7 @@ LAMBDA = Penalty(0.0, 0.5)  # the paper's 1/n
 PASSES = Limits(tol=1e-9, passes=100.0)
 MARKS = (0.5, *range(1, 11), *range(12, 31, 2), *range(35, 101, 5))
 POWERS = tuple(10.0**k for k in range(-5, 3))
-HOURS = {"ocr": 0.3, "conll2000-cut": 2.0, "dutch": 2.0, "treebank": 1.0}
+HOURS = {"ocr": 0.3, "conll2000-cut": 1.0, "dutch": 1.0, "treebank": 1.0}
 
 # mu and lambda of SMD: the paper tried the four choices of Vishwanathan et al. (2006), which it does not print
 SMD = tuple({"meta_rate": mu, "decay": decay} for mu in (0.02, 0.1) for decay in (0.99, 1.0))
@@ -109,7 +109,7 @@ TEXT = Study(
     PASSES,
     MARKS,
     ("error",),
-    hours={"ocr": 0.2, "conll2000-cut": 2.0},
+    hours={"ocr": 0.2, "conll2000-cut": 1.0},
 )
 LARGE, SMALL = 5.0, 0.005  # c2 of lambda n = 10 and 0.01
 LAMBDAS = Study(
@@ -216,8 +216,11 @@ def degradation() -> Claim:
             for label in ("OEG at lambda", "SAG-NUS* at lambda"):
                 large, small = (middle(view.spent("ocr", label, gap, c=c)) for c in (LARGE, SMALL))
                 grown.append(None if not large or small is None else small / large)
-            held = None if grown[0] is None or grown[1] is None else grown[0] > grown[1]
-            yield f"to {gap:g}: passes grow {'' if held is None else f'{grown[0]:.3g} and {grown[1]:.3g}'} times", held
+            of_oeg, of_sag = grown
+            if of_oeg is None or of_sag is None or (np.isinf(of_oeg) and np.isinf(of_sag)):
+                yield f"to {gap:g}: one of them", None
+            else:
+                yield f"to {gap:g}: passes grow {of_oeg:.3g} and {of_sag:.3g} times", of_oeg > of_sag
 
     return decided("OEG degrades substantially where lambda is small; SAG degrades more gracefully.", outcomes)
 
@@ -379,7 +382,11 @@ PAPER = Paper(
     "step size to tune, and its test error is that of the best tuned ones.",
     ITEMS,
     {},
-    "On the letters, with the first seed, ASG is behind SG and AdaGrad for the first 30 passes, even if each has "
-    "the step size that is best for so many passes, and ahead of both after 100. Its second-best step size by the "
-    "objective has the lower test error. Hybrid needs more passes than L-BFGS with 100 pairs.",
+    "On the letters ASG is behind SG and AdaGrad for the first 30 passes, even if each has the step size that is "
+    "best for so many passes, and ahead of both after 100; its second-best step size by the objective has the lower "
+    "test error. On 1,000 sentences of the other sets it is the other way around: ASG is first at 30 passes and "
+    "stalls behind SG at 100. Steps of 1/sqrt(t) are better for SG than constant ones on the letters, where "
+    "footnote 7 calls them worse. Hybrid needs 1.3 to 1.5 times the passes of L-BFGS with 100 pairs. The advantage "
+    "of SAG-NUS* over L-BFGS is that of many sequences: on 1,000 sentences of CoNLL-2000 both need 50 passes to "
+    "1e-4, on the 6,251 letters 35 and 100.",
 )

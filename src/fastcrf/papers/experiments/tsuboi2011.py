@@ -31,7 +31,7 @@ NEWTON = (
 QUASI = tuple(Curve(f"LBFGS(m={m})", "lbfgs", {"pairs": m}) for m in (5, 10, 50))
 BATCH = Study(
     "tsuboi2011-batch", SETS, (*NEWTON, *QUASI), (SIGMA,), SLOPE, (), ("f1",), seeds=1, optimum=True,
-    hours={NER: 1.0, CHUNKING: 2.0, QUARTER: 0.5},
+    hours={NER: 0.2, CHUNKING: 0.5, QUARTER: 0.2},
 )  # fmt: skip
 STOCHASTIC = Study(
     "tsuboi2011-online", SETS,
@@ -40,14 +40,14 @@ STOCHASTIC = Study(
         Curve("SGD(alpha^k)", "sgd", {"schedule": "exponential", "calibration": "tsuboi"}),
         Curve("EG", "oeg"),
     ),
-    (SIGMA,), ON_LINE, MARKS, ("f1",), seeds=1, hours={NER: 1.0, CHUNKING: 1.5, QUARTER: 0.4},
+    (SIGMA,), ON_LINE, MARKS, ("f1",), seeds=1, hours={NER: 0.1, CHUNKING: 0.2, QUARTER: 0.1},
 )  # fmt: skip
 VARIANCES = (0.25, 0.5, 1.0, 2.0, 4.0)  # sigma
 TUNING = Study(
     "tsuboi2011-tuning", ("spanish-tuning", "conll2000-crfpp-tuning"),
     (Curve("LBFGS, tuning", "lbfgs", {"pairs": 10}),),
     tuple(Penalty(0.0, 0.5 / sigma**2) for sigma in VARIANCES), Limits(tol=1e-4, passes=300.0), (), ("f1",), seeds=1,
-    hours={"spanish-tuning": 0.4, "conll2000-crfpp-tuning": 1.0},
+    hours={"spanish-tuning": 0.1, "conll2000-crfpp-tuning": 0.3},
 )  # fmt: skip
 STUDIES = (BATCH, STOCHASTIC)
 DRAWN_F1 = ("NCG(c=ALL)", "NCG(AD)", "LBFGS(m=50)", "SGD(1/k)", "SGD(alpha^k)", "EG")

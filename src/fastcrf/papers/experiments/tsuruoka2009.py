@@ -33,9 +33,9 @@ def study(name: str, data: str, scores: tuple[str, ...], hours: float) -> Study:
     return Study(name, (data,), CURVES, (Penalty(C, 0.0),), EPOCHS, (), ("active", *scores), hours={data: hours})
 
 
-CHUNKING = study("tsuruoka2009-chunking", "conll2000-small", ("f1",), 0.6)
-ENTITIES = study("tsuruoka2009-entities", "jnlpba-substrings", ("f1",), 3.0)
-TAGGING = study("tsuruoka2009-tagging", "ud-ewt", ("error",), 4.0)
+CHUNKING = study("tsuruoka2009-chunking", "conll2000-small", ("f1",), 0.2)
+ENTITIES = study("tsuruoka2009-entities", "jnlpba-substrings", ("f1",), 0.6)
+TAGGING = study("tsuruoka2009-tagging", "ud-ewt", ("error",), 0.5)
 NAIVE = Study(  # moves every weight at every update
     "tsuruoka2009-naive",
     ("conll2000-small", "jnlpba-substrings", "ud-ewt"),

@@ -33,17 +33,17 @@ COMPARISON = Study(
         Curve("Proposed, b = 1", "staggered-aitken", {"batch_size": 1}),
         Curve("L-BFGS", "lbfgs", {"pairs": 5}),
     ),
-    (SIGMA,), PASSES, MARKS, ALL_SCORES, hours={CHUNKING: 1.5, ENTITIES: 4.0},
+    (SIGMA,), PASSES, MARKS, ALL_SCORES, hours={CHUNKING: 0.4, ENTITIES: 0.5},
 )  # fmt: skip
 BATCHES = Study(
     "yang2012-batches", (CHUNKING,),
     tuple(Curve(f"b = {size}", "staggered-aitken", {"batch_size": size}) for size in (1, 5, 10, 50)),
-    (SIGMA,), PASSES, MARKS, ("f1",), seeds=1, hours={CHUNKING: 0.5},
+    (SIGMA,), PASSES, MARKS, ("f1",), seeds=1, hours={CHUNKING: 0.1},
 )  # fmt: skip
 GAMMAS = Study(
     "yang2012-gammas", SETS,
     tuple(Curve(f"gamma({gamma})", "staggered-aitken", {"gamma": gamma, "batch_size": 5}) for gamma in (1, 2, 3)),
-    (SIGMA,), PASSES, MARKS, ("f1",), seeds=1, hours={CHUNKING: 0.4, ENTITIES: 0.6},
+    (SIGMA,), PASSES, MARKS, ("f1",), seeds=1, hours={CHUNKING: 0.1, ENTITIES: 0.1},
 )  # fmt: skip
 
 

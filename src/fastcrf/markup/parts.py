@@ -1,12 +1,11 @@
-"""Pieces of HTML: tables, tables with shaded cells, and tokens with their labels."""
+"""Pieces of HTML: tables, tables with shaded cells, and the style that they have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from importlib.resources import files
 from typing import Any
-
-from fastcrf.report.findings import Mistake
 
 
 def text_of(value: Any) -> str:
@@ -49,15 +48,6 @@ def shaded(value: float, largest: float, digits: int) -> str:
     return f'<td class="{sign}" style="--share:{share:.2f}">{value:,.{digits}f}</td>'
 
 
-def tagged(mistake: Mistake) -> str:
-    """Return the tokens of a sequence; wrong labels are marked, with the true label and the probability."""
-    words = zip(mistake.tokens, mistake.true, mistake.predicted, mistake.chances, strict=True)
-    return f'<p class="sequence"><b>{mistake.number:,}</b> {" ".join(word(*each) for each in words)}</p>'
-
-
-def word(token: str, truth: Any, guess: Any, chance: float) -> str:
-    if truth == guess:
-        label = "" if guess == "O" else f"<small>{text_of(guess)}</small>"
-        return f"<span>{text_of(token)}{label}</span>"
-    label = f"<small><s>{text_of(guess)}</s> {chance:.0%} {text_of(truth)}</small>"
-    return f'<span class="wrong">{text_of(token)}{label}</span>'
+def style() -> str:
+    """Return the style sheet of the pieces."""
+    return files("fastcrf.markup").joinpath("parts.css").read_text("utf-8")

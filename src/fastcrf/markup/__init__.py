@@ -1,0 +1,1 @@
+"""Pieces of HTML, and the text of a token: what reports and notebooks share."""
