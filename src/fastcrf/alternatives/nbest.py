@@ -214,12 +214,13 @@ def best_place(chain, prefixes, h, base):
 
 @strict_kernel
 def is_lower(chain, prefixes, one, other):
-    """Return whether a prefix has the lower label where two of one length last differ."""
+    """Return whether the prefix of one state has the lower label where it last differs from that of another.
+
+    Two states at a position differ in a label that they remember, so this looks back no further than the chain's order.
+    """
     states, parents = prefixes.states, prefixes.parents
-    while states[one] != states[other] and chain.last[states[one]] == chain.last[states[other]]:
+    while chain.last[states[one]] == chain.last[states[other]]:
         one, other = parents[one], parents[other]
-    if states[one] == states[other]:
-        return one < other  # of one state, those that are found first are the lower ones of a tie
     return chain.last[states[one]] < chain.last[states[other]]
 
 
