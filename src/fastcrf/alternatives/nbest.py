@@ -189,7 +189,7 @@ def best_step(chain, prefixes, h, first):
     """Return the score of the best step to state h from the best prefixes, of which `first` is the first, and which one
     it is: NONE if no step is allowed.
     """
-    best, found = -math.inf, NONE
+    best, found = -math.inf, np.int64(NONE)  # as the number of a prefix
     for e in range(chain.starts[h], chain.starts[h + 1]):
         p = first + chain.before[e]
         score = prefixes.scores[p] + chain.steps[e]
