@@ -216,8 +216,11 @@ def degradation() -> Claim:
             for label in ("OEG at lambda", "SAG-NUS* at lambda"):
                 large, small = (middle(view.spent("ocr", label, gap, c=c)) for c in (LARGE, SMALL))
                 grown.append(None if not large or small is None else small / large)
-            held = None if grown[0] is None or grown[1] is None else grown[0] > grown[1]
-            yield f"to {gap:g}: passes grow {'' if held is None else f'{grown[0]:.3g} and {grown[1]:.3g}'} times", held
+            of_oeg, of_sag = grown
+            if of_oeg is None or of_sag is None or (np.isinf(of_oeg) and np.isinf(of_sag)):
+                yield f"to {gap:g}: one of them", None
+            else:
+                yield f"to {gap:g}: passes grow {of_oeg:.3g} and {of_sag:.3g} times", of_oeg > of_sag
 
     return decided("OEG degrades substantially where lambda is small; SAG degrades more gracefully.", outcomes)
 
