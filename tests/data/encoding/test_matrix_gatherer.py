@@ -8,7 +8,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastcrf import CRF, Model
+from fastcrf import CRF, CRFCV, Model
 from fastcrf.exceptions import DataError
 
 RNG = np.random.default_rng(0)
@@ -91,3 +91,10 @@ def test_a_row_without_label_is_an_error():
 def test_arrays_with_fewer_columns_than_the_model_are_errors():
     with pytest.raises(DataError, match=r"X\[0\] has 2 columns, but the model has weights for more"):
         fitted(X).predict([X[0][:, :2]])
+
+
+def test_cross_validation_and_crfsuites_format_know_arrays(tmp_path):
+    search = CRFCV(CRF(n_jobs=1), c2_values=[0.1, 1.0], cv=2, n_jobs=1).fit(X * 2, Y * 2)
+    assert search.predict(X) == search.predict(as_dicts(X))
+    search.save(tmp_path / "model.crfsuite")
+    assert CRF.load(tmp_path / "model.crfsuite").predict(X) == search.predict(X)
