@@ -227,8 +227,9 @@ class CRF(WithSolverParameters, TrainedEstimator):
         Parameters
         ----------
         X : iterable of sequences, or EncodedCorpus
-            Sequences of tokens; a token is a dict or a list of strings, or a raw row where `template` is set. An
-            encoded corpus (`fastcrf.open_corpus`) brings labels, weights and template of its own.
+            Sequences of tokens; a token is a dict or a list of strings, or a raw row where `template` is set. A
+            sequence can also be an array of T x D numbers or a sparse matrix of SciPy: column d is attribute ``f{d}``.
+            An encoded corpus (`fastcrf.open_corpus`) brings labels, weights and template of its own.
         y : iterable of sequences of labels
             One label per token; with `partial_labels`, also None or a set of labels.
         sample_weight : iterable of float
