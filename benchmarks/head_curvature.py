@@ -1,13 +1,14 @@
-"""What the head of `auto` saves: passes and seconds of the processor to relative gaps, with and without it.
+"""What the head of `auto` saves: passes and seconds to relative gaps, with and without it.
 
-    FASTCRF_DATA=folder python benchmarks/head_curvature.py [--cases set:c1:c2,...] [--seeds 1] [--heads 0,none]
+    FASTCRF_DATA=folder python benchmarks/head_curvature.py [--cases set:c1:c2,...] [--seeds 1] [--heads 0,none] \
+        [--jobs 1]
 
 A head is the dense block of the first Hessian (`fastcrf/solvers/auto/head.py`). --heads: limits on its weights; none is
 the default of `auto`, 0 is without it. Every evaluation counts as a pass, those of line searches, of the AdaGrad pass
-and of the draws too. "d" is the size of the head, and 0 if `auto` found that it does not pay. The optimum of a case is
-bounded from below by a run of `auto` to a certified 2e-6 or 700 passes, and the gaps are relative to its objective. One
-thread, so that seconds of the processor compare; medians of the seeds. A set may have a number of sentences, as in
-conll2002-ned/3000; sets of names have the attributes of the tutorial of sklearn-crfsuite.
+and of the draws too. "d" is the size of the head, and 0 if `auto` found that it does not pay. Gaps are relative to the
+last objective of a run of `auto` to a certified 2e-6, or of 700 passes. Seconds are those of the processor, then those
+of the clock; --jobs: threads. Figures are medians of the seeds. A set may have a number of sentences, as in
+conll2002-ned/3000. Sets of names have the attributes of the tutorial of sklearn-crfsuite.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ CASES = (
 FILES = {"usaddress": "labeled", "ocr-letters": "letters"}
 SETS = {"gutenberg-seg": "characters", "ud-ewt-xpos": "pos"}  # that are not in KNOWN_SETS
 ALL_TRANSITIONS = {"tutorial", "characters"}
-Curve = list[tuple[float, float, float]]  # passes, seconds, objective
+Curve = list[tuple[float, float, float, float]]  # passes, seconds of the processor, of the clock, objective
 
 
 def tutorial(rows: list[list[str]]) -> list[dict[str, Any]]:
@@ -61,7 +62,7 @@ def attributes(rows: list[list[str]], t: int) -> dict[str, Any]:
     return found
 
 
-def problem_of(folder: Path, case: str) -> Problem | MergedProblem:
+def problem_of(folder: Path, case: str, n_jobs: int) -> Problem | MergedProblem:
     """The problem of a case, as `CRF` chooses it for `auto`."""
     name, c1, c2 = case.split(":")
     name, _, first = name.partition("/")
@@ -73,17 +74,18 @@ def problem_of(folder: Path, case: str) -> Problem | MergedProblem:
     X = [make_items([row[columns] for row in sentence]) for sentence in rows]
     corpus, known, labels = encode_training(X, [[row[-1] for row in sentence] for sentence in rows])
     features = build_feature_map(corpus, len(known), len(labels), all_transitions=kind in ALL_TRANSITIONS)
-    return choose_problem(Auto(), corpus, features, float(c1), float(c2))
+    return choose_problem(Auto(), corpus, features, float(c1), float(c2), n_jobs)
 
 
 def run(problem: Problem | MergedProblem, stop: float, **options: Any) -> tuple[Curve, int]:
     """The curve of a run down to the objective `stop` and the largest head; certified within 2e-6 if `stop` is 0."""
     curve: Curve = []
-    passes, size, began = 0.0, 0, time.process_time()
+    passes, size, began = 0.0, 0, (time.process_time(), time.perf_counter())
     for step in Auto(adaptive_pass="always", **options).iterate(problem, np.zeros(problem.n_weights)):
         passes += step.passes
         assert step.objective is not None
-        curve.append((passes, time.process_time() - began, step.objective))
+        seconds = time.process_time() - began[0], time.perf_counter() - began[1]
+        curve.append((passes, *seconds, step.objective))
         size = max(size, len(step.state.get("head", ())))
         proven = not stop and problem.certificate(step.weights, step.objective, step.gradient).relative_gap < 2e-6
         if passes > MOST or step.objective <= stop or proven:
@@ -92,8 +94,8 @@ def run(problem: Problem | MergedProblem, stop: float, **options: Any) -> tuple[
 
 
 def reached(curve: Curve, optimum: float, which: int) -> list[float]:
-    """Passes (0) or seconds (1) to each gap; infinite if it was not reached."""
-    return [next((row[which] for row in curve if row[2] <= optimum * (1.0 + gap)), np.inf) for gap in GAPS]
+    """Column `which` of the curve at each gap; infinite if it was not reached."""
+    return [next((row[which] for row in curve if row[3] <= optimum * (1.0 + gap)), np.inf) for gap in GAPS]
 
 
 def shown(rows: list[list[float]], form: str) -> str:
@@ -107,18 +109,19 @@ def main() -> None:
     parser.add_argument("--cases", default=CASES)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--heads", default="0,none")
+    parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     folder = data_folder(given.data)
-    print(f"passes, and seconds of the processor, to {' / '.join(f'{gap:g}' for gap in GAPS)}")
+    print(f"passes, seconds of the processor, seconds of the clock to {' / '.join(f'{gap:g}' for gap in GAPS)}")
     for case in given.cases.split(","):
-        problem = problem_of(folder, case)
-        optimum = run(problem, 0.0, pairs=100)[0][-1][2]
+        problem = problem_of(folder, case, given.jobs)
+        optimum = run(problem, 0.0, pairs=100)[0][-1][3]
         for limit in given.heads.split(","):
             head = None if limit == "none" else int(limit)
             runs = [run(problem, optimum * (1.0 + GAPS[-1]), head=head, seed=seed) for seed in range(given.seeds)]
-            passes, seconds = ([reached(curve, optimum, which) for curve, _ in runs] for which in (0, 1))
-            sizes = sorted({size for _, size in runs})
-            print(f"{case} head={limit} d={sizes} | {shown(passes, '.0f')} | {shown(seconds, '.2f')}", flush=True)
+            columns = [[reached(curve, optimum, which) for curve, _ in runs] for which in range(3)]
+            figures = [shown(rows, form) for rows, form in zip(columns, (".0f", ".2f", ".2f"), strict=True)]
+            print(f"{case} head={limit} d={sorted({size for _, size in runs})}", *figures, sep=" | ", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from fastcrf.data.encoding.encoder import encode_training
 from fastcrf.feature_space.feature_map import build_feature_map
@@ -175,3 +176,19 @@ def test_a_path_carries_the_head_to_another_penalty():
     result = minimize(now, solver, state=carried, stop=[CertifiedGap(1e-6), MaxIterations(200)])
     assert result.status == "converged"
     np.testing.assert_array_equal(result.state["head"], reached.state["head"])
+
+
+def test_steps_with_a_head_use_one_thread_of_blas_and_leave_the_others_as_they_were(monkeypatch):
+    def threads():
+        return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+
+    problem, seen, before = collinear_problem(), [], threads()
+    gradient = problem.gradient
+    monkeypatch.setattr(problem, "gradient", lambda w: seen.append(threads()) or gradient(w))
+    steps = Auto(head=150).iterate(problem, np.zeros(problem.n_weights))
+    next(steps)
+    seen.clear()
+    next(steps)
+    assert seen
+    assert all(set(each) == {1} for each in seen)
+    assert threads() == before

@@ -30,6 +30,7 @@ import numpy as np
 from fastcrf.core.types import Floats, Longs, Step
 from fastcrf.objective.capabilities import SampledCurvatureProblem, SampledPoint, SequenceGradientProblem
 from fastcrf.solvers.quasi_newton.dense_head import DenseHead, dense_head
+from fastcrf.system.blas_threads import one_blas_thread
 
 STEPS = (0, 10)  # of quasi-Newton, at which a head is made
 SHARE = 0.85  # of the variances that the head must hold: with 0.65-0.75 it saved nothing, with 0.88 much
@@ -106,13 +107,15 @@ def with_heads(steps: Generator[Step, None, str], base: Base, rule: HeadRule, ta
     spent = 0
     while True:
         try:
-            step = next(steps)
+            with one_blas_thread():
+                step = next(steps)
         except StopIteration as end:
             return str(end.value)
         yield step._replace(passes=step.passes + spent, state={**step.state, "taken": taken})
         spent = 0
         if taken in STEPS:
-            pays, spent = rule.renew(base, step.weights, taken)
+            with one_blas_thread():
+                pays, spent = rule.renew(base, step.weights, taken)
             taken = taken if pays else -1
         if taken >= 0:
             taken += 1
