@@ -22,8 +22,10 @@ from fastcrf.data.template_engine.attributes import TemplateAttributes
 from fastcrf.data.templates.dialects import parse_template, recognize
 from fastcrf.exceptions import ConstraintError
 from fastcrf.feature_space.feature_map import build_feature_map
+from fastcrf.model.formats import bytes_of, content_of
 from fastcrf.model.model import Model
 from fastcrf.model.scored import scored
+from fastcrf.model.shrinking import shrink
 from fastcrf.objective.problem import Problem
 from fastcrf.solvers import registry
 from fastcrf.stopping import MaxIterations
@@ -118,6 +120,7 @@ def saved_models() -> list[bytes]:
     found = [model_bytes(corpus, learnt, labels, order) for order in (1, 3)]
     limits = Constraints(forbid=[(labels[0], labels[-1])], first=labels, dictionary={learnt.names()[0]: labels[:1]})
     found.append(replace(Model.from_bytes(found[0]), constraints=limits).to_bytes())
+    found.append(bytes_of(*shrink(content_of(found[0]), 0.9, bits=8)))
     for text in TEMPLATES[:3]:
         template = parse_template(text.decode(), recognize(text.decode()))
         gold = [["P" if t % 2 else "Q" for t in range(len(rows))] for rows in ROWS]

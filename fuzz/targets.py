@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzz import corpora, files, item_streams, values
+from fuzz import corpora, files, item_streams, sources, values
 
 Target = Callable[[random.Random, Path], Callable[[], object]]  # makes an input; the rest is what uses it
 
@@ -15,6 +15,10 @@ TARGETS: dict[str, Target] = {
     "items": files.items,
     "item-streams": item_streams.item_streams,
     "templates": files.templates,
+    "sources": sources.sources,
+    "brat": sources.brat,
+    "word-lists": sources.word_lists,
+    "arrays": sources.arrays,
     "models": files.models,
     "signed-models": files.signed_models,
     "encoded-corpora": corpora.encoded_corpora,

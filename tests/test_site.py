@@ -81,7 +81,18 @@ def test_a_remote_file_or_a_broken_link_is_a_fault(page, fault, tmp_path):
     assert list(check_site.faults(tmp_path)) == ([fault] if fault else [])
 
 
-@for_each("module", ["fastcrf", "fastcrf.stopping", "fastcrf.metrics", "fastcrf.scorers", "fastcrf.exceptions"])
+@for_each(
+    "module",
+    [
+        "fastcrf",
+        "fastcrf.features",
+        "fastcrf.readers",
+        "fastcrf.stopping",
+        "fastcrf.metrics",
+        "fastcrf.scorers",
+        "fastcrf.exceptions",
+    ],
+)
 def test_every_public_name_is_on_the_page_of_the_api(module):
     page = (DOCS / "reference" / "api.md").read_text()
     for name in import_module(module).__all__:

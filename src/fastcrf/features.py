@@ -10,10 +10,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fastcrf.core.checks import one_of, whole
+from fastcrf.data.datasets import token_features as parts
 from fastcrf.data.datasets.feature_sets import FEATURE_SETS
-from fastcrf.data.encoding import token_features as parts
+from fastcrf.data.datasets.token_features import Features
 from fastcrf.data.encoding.column_attributes import LONGEST_AFFIX, shape
-from fastcrf.data.encoding.token_features import Features
 from fastcrf.data.files.word_lists import read_clusters, read_entries
 
 __all__ = [

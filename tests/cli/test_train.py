@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import fields
 from types import SimpleNamespace
 
@@ -271,12 +272,11 @@ def test_ctrl_c_ends_training_and_saves_what_was_learnt(tmp_path):
     rows = ("".join(f"{t} {y}\n" for t, y in zip(*pair, strict=True)) for pair in zip(tokens, labels, strict=True))
     (tmp_path / "train.txt").write_text("\n".join(rows))
     command = [sys.executable, "-m", "fastcrf", "train", "train.txt", "-m", "m.crf", "--tol", "0", "--n-jobs", "1"]
-    command += ["-a", "accelerated-gradient", "--c2", "0.001"]  # slow enough
+    command += ["-a", "accelerated-gradient", "--c2", "0.001", "--max-iterations", "1000000"]  # slow enough
+    command += ["--checkpoint", "run.state", "--checkpoint-every", "0"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr
-        assert process.stdout
-        lines = iter(process.stderr.readline, "")
-        assert any(re.search(r"step [1-9]", line) for line in lines)  # it learns
+        while not (tmp_path / "run.state").exists() and process.poll() is None:
+            time.sleep(0.01)  # until it learns
         process.send_signal(signal.SIGINT)
         told, errors = process.communicate()
     assert process.returncode == 130
@@ -396,3 +396,19 @@ def test_order_and_boundaries_are_trained_saved_and_shown(train, run, corpus, tm
     refused = train("--order", 10)
     assert refused.exit_code != 0
     assert "--order 10 is not supported; use an order from 1 to 9" in refused.output
+
+
+def test_partial_labels_are_read_from_a_column(run, tmp_path):
+    (tmp_path / "train.txt").write_text("the D\ndog N\n\nthe ?\ndog N|V\n\nsees V\n\n" * 5)
+    arguments = ("train", tmp_path / "train.txt", "-m", tmp_path / "m.crf", "--n-jobs", 1)
+    result = run(*arguments, "--partial-labels", "?", "--json")
+    assert result.exit_code == 0, result.output
+    model = Model.load(tmp_path / "m.crf")
+    assert model.classes_ == ["D", "N", "V"]
+    assert "not convex" in json.loads(result.stdout)["reason"]
+    (tmp_path / "new.txt").write_text("the\ndog\n")
+    assert run("tag", tmp_path / "new.txt", "-m", tmp_path / "m.crf").stdout == "the\tD\ndog\tN\n"
+    for options in (["--cv", "3"], ["--engine", "local:1"], ["--online"], ["--checkpoint", tmp_path / "c"]):
+        refused = run(*arguments, "--partial-labels", "?", *options)
+        assert refused.exit_code == 2
+        assert "cannot be combined with" in refused.output

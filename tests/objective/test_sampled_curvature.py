@@ -19,6 +19,7 @@ from reference.random_corpora import random_corpus, random_features
 
 LENGTHS = (3, 1, 4, 2)
 COPIES = 400
+MANY = 10**9  # samples: as many pairs as there may be
 SEED = [7, 0]
 
 
@@ -41,8 +42,8 @@ def test_the_expectation_of_the_block_is_the_hessian(options):
     corpus, features = random_corpus(0, lengths=LENGTHS, **options), random_features(0)
     problem = Problem(many_times(corpus), features, n_jobs=2)
     weights, everything = point(problem), np.arange(problem.n_weights)
-    sampled = problem.sampled_curvature(weights, 10**9, SEED)
-    found = sampled.block(everything) / COPIES
+    sampled = problem.sampled_curvature(weights, SEED)
+    found = sampled.block(everything, MANY) / COPIES
     expected = exact_hessian(corpus, features, weights)
     assert len(sampled.labels) == 2 * sampled_curvature.MOST_PAIRS
     n = COPIES * sampled_curvature.MOST_PAIRS
@@ -56,23 +57,24 @@ def test_the_expectation_of_the_block_is_the_hessian(options):
 
 def test_a_block_of_some_weights_is_a_part_of_the_whole_block():
     problem = Problem(random_corpus(1, lengths=(5, 4, 6), weights=True), random_features(1), n_jobs=2)
-    sampled = problem.sampled_curvature(point(problem), 20, SEED)
-    whole, some = sampled.block(np.arange(problem.n_weights)), np.array([0, 3, 4, problem.n_weights - 2])
-    np.testing.assert_allclose(sampled.block(some), whole[np.ix_(some, some)], rtol=1e-12)
+    sampled = problem.sampled_curvature(point(problem), SEED)
+    whole, some = sampled.block(np.arange(problem.n_weights), 20), np.array([0, 3, 4, problem.n_weights - 2])
+    again = problem.sampled_curvature(point(problem), SEED)
+    np.testing.assert_allclose(again.block(some, 20), whole[np.ix_(some, some)], rtol=1e-12)
 
 
 @pytest.mark.parametrize("values", [False, True])
 def test_the_block_is_the_mean_of_products_of_differences(values):
     corpus, features = random_corpus(2, lengths=LENGTHS, values=values, weights=True), random_features(2)
     problem = Problem(corpus, features)
-    sampled = problem.sampled_curvature(point(problem), 10**9, SEED)
-    expected = np.zeros((problem.n_weights,) * 2)
+    sampled = problem.sampled_curvature(point(problem), SEED)
+    found, expected = sampled.block(np.arange(problem.n_weights), MANY), np.zeros((problem.n_weights,) * 2)
     for n, i in product(range(0, len(sampled.labels), 2), range(corpus.n_sequences)):
         c = features_of(corpus, features, sampled.labels[n], i) - features_of(
             corpus, features, sampled.labels[n + 1], i
         )
         expected += corpus.weights[i] * np.outer(c, c) / len(sampled.labels)
-    np.testing.assert_allclose(sampled.block(np.arange(problem.n_weights)), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def features_of(corpus: Corpus, features, labels, i):
@@ -110,7 +112,7 @@ def test_variances_are_those_of_single_positions(options):
                 for f in range(features.offsets[a], features.offsets[a + 1]):
                     if features.labels[f] == k:
                         expected[f] += loss.weights[i] * x * x * marginal * (1.0 - marginal)
-    found = problem.sampled_curvature(weights, 4, SEED)
+    found = problem.sampled_curvature(weights, SEED)
     np.testing.assert_allclose(found.variances, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -118,12 +120,17 @@ def test_draws_depend_on_the_seed_and_not_on_the_number_of_threads():
     corpus, features = random_corpus(4, lengths=(5, 3, 4, 6)), random_features(4)
     alone, threads = Problem(corpus, features, n_jobs=1), Problem(corpus, features, n_jobs=3)
     weights, everything = point(alone), np.arange(alone.n_weights)
-    first = alone.sampled_curvature(weights, 8, SEED)
-    np.testing.assert_array_equal(first.labels, threads.sampled_curvature(weights, 8, SEED).labels)
-    np.testing.assert_array_equal(
-        first.block(everything), threads.sampled_curvature(weights, 8, SEED).block(everything)
+    first, again, other = (
+        (sampled.block(everything, 8), sampled.labels)
+        for sampled in (
+            alone.sampled_curvature(weights, SEED),
+            threads.sampled_curvature(weights, SEED),
+            alone.sampled_curvature(weights, [7, 1]),
+        )
     )
-    assert (first.labels != alone.sampled_curvature(weights, 8, [7, 1]).labels).any()
+    np.testing.assert_array_equal(first[0], again[0])
+    np.testing.assert_array_equal(first[1], again[1])
+    assert (first[1] != other[1]).any()
 
 
 def test_merged_attributes_have_the_curvature_in_their_own_variables():
@@ -138,39 +145,39 @@ def test_merged_attributes_have_the_curvature_in_their_own_variables():
     merging = merge_equal(corpus, features)
     merged = MergedProblem(merging, features, 0.0, 0.1)
     weights = point(merged)
-    found, everything = merged.sampled_curvature(weights, 10**9, SEED), np.arange(merged.n_weights)
-    plain = Problem(merging.corpus, merging.features).sampled_curvature(merging.roots * weights, 10**9, SEED)
-    np.testing.assert_array_equal(found.labels, plain.labels)
+    found, everything = merged.sampled_curvature(weights, SEED), np.arange(merged.n_weights)
+    plain = Problem(merging.corpus, merging.features).sampled_curvature(merging.roots * weights, SEED)
     np.testing.assert_allclose(found.variances, merging.roots**2 * plain.variances)
     np.testing.assert_allclose(
-        found.block(everything), np.outer(merging.roots, merging.roots) * plain.block(everything)
+        found.block(everything, MANY), np.outer(merging.roots, merging.roots) * plain.block(everything, MANY)
     )
 
 
 def test_where_the_model_is_certain_more_pairs_are_drawn():
     problem = Problem(random_corpus(6, lengths=(3,) * 40), random_features(6, density=1.0))
-    sure, unsure = point(problem, spread=6.0), np.zeros(problem.n_weights)
-    assert problem.sampled_curvature(unsure, 100, SEED).passes == 1
-    found = problem.sampled_curvature(sure, 100, SEED)
-    assert found.passes == 2
-    assert len(found.labels) > len(problem.sampled_curvature(unsure, 100, SEED).labels)
+    unsure, sure = (problem.sampled_curvature(w, SEED) for w in (np.zeros(problem.n_weights), point(problem, 0, 6.0)))
+    assert unsure.passes == sure.passes == 1
+    for sampled in (unsure, sure):
+        sampled.block(np.arange(3), 100)
+    assert (unsure.passes, sure.passes) == (2, 3)
+    assert len(sure.labels) > len(unsure.labels)
 
 
 def test_a_sequence_with_a_large_score_range_is_left_out():
     corpus, features = random_corpus(7, lengths=(3, 4)), random_features(7, density=1.0)
     problem = Problem(corpus, features)
-    found = problem.sampled_curvature(point(problem, spread=1000.0), 8, SEED)
-    assert not found.labels.any()
+    found = problem.sampled_curvature(point(problem, spread=1000.0), SEED)
+    np.testing.assert_array_equal(found.block(np.arange(4), 8), 0.0)
     np.testing.assert_array_equal(found.variances, 0.0)
-    np.testing.assert_array_equal(found.block(np.arange(4)), 0.0)
+    assert not found.labels.any()
 
 
 def test_there_is_none_for_higher_orders_and_mapped_data(monkeypatch, tmp_path):
     features = random_features(8, order=2)
     problem = Problem(random_corpus(8, lengths=(3, 4)), features)
-    assert problem.sampled_curvature(np.zeros(problem.n_weights), 8, SEED) is None
+    assert problem.sampled_curvature(np.zeros(problem.n_weights), SEED) is None
     plain = Problem(random_corpus(8, lengths=(3, 4)), random_features(8))
-    assert plain.sampled_curvature(np.zeros(plain.n_weights), 8, SEED) is not None
+    assert plain.sampled_curvature(np.zeros(plain.n_weights), SEED) is not None
     monkeypatch.setattr(sampled_curvature, "folder_of", lambda array: tmp_path)
     assert mapped.folder_of(plain.corpus.attributes) is None
-    assert plain.sampled_curvature(np.zeros(plain.n_weights), 8, SEED) is None
+    assert plain.sampled_curvature(np.zeros(plain.n_weights), SEED) is None

@@ -15,6 +15,7 @@ class ToyProblem:
     """F(W) = sum_i -log softmax(x_i W)[y_i] + c1 |W|_1 + c2 |W|_2^2, with W flattened. Counts its evaluations."""
 
     provides = frozenset({"gradient", "hessian"})
+    is_convex = True
 
     def __init__(self, c1=0.0, c2=1.0, n=60, n_inputs=7, n_labels=3, seed=0):
         rng = np.random.default_rng(seed)

@@ -40,7 +40,7 @@ class Prefixes(NamedTuple):
     parents: np.ndarray  # the prefix without its last label
     states: np.ndarray
     worse: np.ndarray  # the next worse prefix that ends in the same state at the same position
-    unused: np.ndarray  # the lists; the first S places are work space
+    unused: np.ndarray  # the lists
     places: np.ndarray  # [T + 1, S + 1] where the list of a state begins, or UNKNOWN
     sizes: np.ndarray  # [2] how many prefixes there are, and how many places of `unused` are taken
 
@@ -117,8 +117,8 @@ def find_best(chain, scores, prefixes, T):
 
     Writes: prefixes, scores.tops.
     """
-    S, base = len(chain.last) - 1, np.int64(0)  # the work space; a literal 0 would be compiled once more
-    prefixes.sizes[0], prefixes.sizes[1] = T * S + 1, S
+    S = len(chain.last) - 1
+    prefixes.sizes[0], prefixes.sizes[1] = T * S + 1, 0
     for t in range(T + 1):
         scores.tops[t] = 0.0
         top = -math.inf
@@ -129,12 +129,7 @@ def find_best(chain, scores, prefixes, T):
             prefixes.states[p], prefixes.worse[p], prefixes.parents[p] = h, UNKNOWN, NONE
             prefixes.scores[p] = 0.0 if t == 0 and (h < scores.labels.shape[1] or h == S) else -math.inf
             if t > 0:
-                for e in range(chain.starts[h], chain.starts[h + 1]):
-                    prefixes.unused[e - chain.starts[h]] = (t - 1) * S + chain.before[e]
-                place = best_place(chain, prefixes, h, base)
-                if place >= 0:
-                    prefixes.parents[p] = prefixes.unused[place]
-                    prefixes.scores[p] = score_of(chain, prefixes, h, place, base)
+                prefixes.scores[p], prefixes.parents[p] = best_step(chain, prefixes, h, (t - 1) * S)
             top = max(top, prefixes.scores[p])
         if 0 < t < T and DENSE < abs(top) < math.inf:
             scores.tops[t] = top
@@ -184,25 +179,34 @@ def extend(chain, scores, prefixes, p, t):
     new = prefixes.sizes[0]
     prefixes.sizes[0] += 1
     prefixes.states[new], prefixes.worse[new], prefixes.parents[new] = h, UNKNOWN, prefixes.unused[place]
-    reached = score_of(chain, prefixes, h, place, base)
+    reached = prefixes.scores[prefixes.unused[place]] + chain.steps[first + place - base]
     prefixes.scores[new] = (reached - scores.tops[t]) + scores.labels[t, chain.last[h]]
     return new
 
 
 @strict_kernel
-def score_of(chain, prefixes, h, place, base):
-    """Return the score of a prefix that is unused, with the step to state h."""
-    return prefixes.scores[prefixes.unused[place]] + chain.steps[chain.starts[h] + place - base]
+def best_step(chain, prefixes, h, first):
+    """Return the score of the best step to state h from the best prefixes, of which `first` is the first, and which one
+    it is: NONE if no step is allowed.
+    """
+    best, found = -math.inf, np.int64(NONE)  # as the number of a prefix
+    for e in range(chain.starts[h], chain.starts[h + 1]):
+        p = first + chain.before[e]
+        score = prefixes.scores[p] + chain.steps[e]
+        if score > best or (found >= 0 and score == best and is_lower(chain, prefixes, p, found)):
+            best, found = score, p
+    return best, found
 
 
 @strict_kernel
 def best_place(chain, prefixes, h, base):
     """Return the place of the best unused prefix of state h, whose list begins at `base`; NONE if there is none."""
     best, found = -math.inf, NONE
-    for place in range(base, base + chain.starts[h + 1] - chain.starts[h]):
+    for e in range(chain.starts[h], chain.starts[h + 1]):
+        place = base + e - chain.starts[h]
         p = prefixes.unused[place]
         if p >= 0:
-            score = score_of(chain, prefixes, h, place, base)
+            score = prefixes.scores[p] + chain.steps[e]
             if score > best or (found >= 0 and score == best and is_lower(chain, prefixes, p, prefixes.unused[found])):
                 best, found = score, place
     return found
@@ -210,12 +214,13 @@ def best_place(chain, prefixes, h, base):
 
 @strict_kernel
 def is_lower(chain, prefixes, one, other):
-    """Return whether a prefix has the lower label where two of one length last differ."""
+    """Return whether the prefix of one state has the lower label where it last differs from that of another.
+
+    Two states at a position differ in a label that they remember, so this looks back no further than the chain's order.
+    """
     states, parents = prefixes.states, prefixes.parents
-    while states[one] != states[other] and chain.last[states[one]] == chain.last[states[other]]:
+    while chain.last[states[one]] == chain.last[states[other]]:
         one, other = parents[one], parents[other]
-    if states[one] == states[other]:
-        return one < other  # of one state, those that are found first are the lower ones of a tie
     return chain.last[states[one]] < chain.last[states[other]]
 
 

@@ -19,7 +19,6 @@ class Prefix:
     score: float
     state: int
     parent: Any  # the prefix without its last label; None before the first label
-    rank: int = 0  # 0 for the best one of its state and position
     worse: Prefix | None = None  # the next worse one
     is_worst: bool = False  # whether there is none
 
@@ -86,11 +85,11 @@ class Lattice:
         return int(place)
 
     def is_lower(self, one: Any, other: Any) -> bool:
-        """Return whether a prefix has the lower label where two of one length last differ."""
+        """Return whether the prefix of one state has the lower label where it last differs from that of another."""
         last = self.chain.last
-        while one.state != other.state and last[one.state] == last[other.state]:
+        while last[one.state] == last[other.state]:
             one, other = one.parent, other.parent
-        return one.rank < other.rank if one.state == other.state else bool(last[one.state] < last[other.state])
+        return bool(last[one.state] < last[other.state])
 
     def find_next(self, end: Prefix) -> Prefix | None:
         """Return the next worse label sequence after the worst one that is known, if there is one."""
@@ -120,7 +119,7 @@ class Lattice:
         score = float(node.reached[place])
         if t < len(self.scores):
             score = (score - self.tops[t]) + float(self.scores[t, self.chain.last[prefix.state]])
-        return Prefix(score, prefix.state, node.unused[place], prefix.rank + 1)
+        return Prefix(score, prefix.state, node.unused[place])
 
 
 def best_of_sequence(scores: Floats, chain: Chain, n: int) -> tuple[list[Ints], list[float]]:

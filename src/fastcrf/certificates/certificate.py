@@ -45,11 +45,14 @@ class Certificate:
         Whether the algorithm minimizes the objective.
     penalized : bool
         Whether the objective has a penalty. Without one there is no lower bound.
+    convex : bool
+        Whether the objective is convex: that of partial labels is not, and has no lower bound.
     """
 
     objective: float
     lower_bound: float
     penalized: bool = True
+    convex: bool = True
 
     @property
     def gap(self) -> float:
@@ -75,6 +78,8 @@ class Certificate:
     def __str__(self) -> str:
         if not self.applies:
             return "not applicable: this algorithm does not minimize the objective"
+        if not self.convex:
+            return "no certificate: the objective of partial labels is not convex"
         if math.isinf(self.gap) and not self.penalized:
             return "no certificate: without a penalty there is no bound on the distance to the optimum"
         if math.isinf(self.gap):

@@ -82,6 +82,8 @@ class BoundedProblem(Protocol):
     def c2(self) -> float: ...
     @property
     def n_weights(self) -> int: ...
+    @property
+    def is_convex(self) -> bool: ...
 
 
 class Certifier:
@@ -164,10 +166,10 @@ class Certifier:
 
 
 def make_bundle(problem: BoundedProblem, budget: int) -> Bundle | None:
-    """Return an empty bundle within the budget; None without a penalty, or with a warning if the budget is too
-    small.
+    """Return an empty bundle within the budget; None without a penalty or convexity, or, with a warning, if the
+    budget is too small.
     """
-    if problem.c1 == 0.0 and problem.c2 == 0.0:
+    if not problem.is_convex or (problem.c1 == 0.0 and problem.c2 == 0.0):
         return None
     n = problem.n_weights
     capacity = Bundle.capacity_within(budget, n)

@@ -26,7 +26,7 @@ from fastcrf.training.checkpoint import Checkpoint
 CHUNK_SIZE = 1000
 WITHOUT_MEANING = (
     *("engine", "dev", "patience", "init", "prior", "tol", "max_iterations", "max_seconds", "stopping"),
-    *("min_freq", "min_count", "constraints", "constrained_training"),
+    *("min_freq", "min_count", "constraints", "constrained_training", "partial_labels"),
 )
 
 

@@ -13,6 +13,7 @@ from fastcrf.cli.data_files import DataFiles, Labeled, TrainingFiles, files_like
 from fastcrf.cli.options.train_options import Described
 from fastcrf.cli.reading_bar import read_labeled
 from fastcrf.data.encoding.boundaries import BoundedAttributes, bounded
+from fastcrf.data.files.conll import OR
 from fastcrf.data.files.destinations import CORPUS, kind_of
 from fastcrf.fitting.fit import Fit, fit_corpus, fit_model
 
@@ -56,8 +57,19 @@ def held_out_data(data: TrainingData, path: str | None, quiet: bool, on_cluster:
     return held_out.X, held_out.y
 
 
-def fit_files(labeled: Labeled, inputs: TrainingFiles, plan: Any, **how: Any) -> Fit:
-    return fit_model(labeled.X, labeled.y, plan, attributes=inputs.attributes, sample_weight=labeled.weights, **how)
+def fit_files(labeled: Labeled, inputs: TrainingFiles, plan: Any, partial_labels: str | None = None, **how: Any) -> Fit:
+    """Train on files; `partial_labels` is the mark of unknown labels, if there are any."""
+    how = {"attributes": inputs.attributes, "sample_weight": labeled.weights, **how}
+    if partial_labels is None:
+        return fit_model(labeled.X, labeled.y, plan, **how)
+    from fastcrf.fitting.partial import fit_partial
+
+    return fit_partial(labeled.X, (open_labels(row, partial_labels) for row in labeled.y), plan, **how)
+
+
+def open_labels(row: list[str], mark: str) -> list[Any]:
+    """Return labels with None for the mark of unknown ones, and sets for A|B."""
+    return [None if word == mark else set(word.split(OR)) if OR in word else word for word in row]
 
 
 def one_behind_another(paths: Sequence[str], files: DataFiles, quiet: bool) -> Labeled:

@@ -11,7 +11,7 @@ loops of inference/expectations.py run as they are, on a lattice for live labels
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,8 +123,8 @@ class ConstrainedProblem(Problem):
     def make_likelihood(self, n_jobs: int) -> Likelihood:
         return ConstrainedLikelihood(self.corpus, self.features, self.allowed, n_jobs, self.prior)
 
-    def first_sequences(self, n: int) -> ConstrainedProblem:
+    def first_sequences(self, n: int) -> Self:
         """Return the problem of the first n sequences."""
         small = self.corpus.slice_of(0, min(n, self.n_sequences))
         allowed = self.allowed.slice_of(0, small.n_positions)
-        return ConstrainedProblem(small, self.features, allowed, self.c1, self.c2, self.n_jobs)
+        return type(self)(small, self.features, allowed, self.c1, self.c2, self.n_jobs)

@@ -80,6 +80,9 @@ class CRF(WithSolverParameters, TrainedEstimator):
     constrained_training : bool, default=False
         Whether training also counts only the label sequences that `constraints` allow: the model is the distribution
         over these. Training labels that are not allowed raise ConstraintError.
+    partial_labels : bool, default=False
+        Whether labels in y may be unknown: None, or the set of labels that are possible. Training then maximizes the
+        likelihood of what is known. The objective is not convex, so there is no certificate.
     tol : float or None, default=1e-3
         Stop at this certified relative gap to the optimum. Without a useful certificate (c2=0, or a solver that does
         not minimize the objective), training also stops when the objective or the training loss decreases by a
@@ -171,6 +174,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
         template: PathLike | None = None,
         constraints: Constraints | str | None = None,
         constrained_training: bool = False,
+        partial_labels: bool = False,
         tol: float | None = 1e-3,
         max_iterations: int | None = 1000,
         max_seconds: float | None = None,
@@ -193,6 +197,7 @@ class CRF(WithSolverParameters, TrainedEstimator):
         self.template = template
         self.constraints = constraints
         self.constrained_training = constrained_training
+        self.partial_labels = partial_labels
         self.tol = tol
         self.max_iterations = max_iterations
         self.max_seconds = max_seconds
@@ -222,10 +227,11 @@ class CRF(WithSolverParameters, TrainedEstimator):
         Parameters
         ----------
         X : iterable of sequences, or EncodedCorpus
-            Sequences of tokens; a token is a dict or a list of strings, or a raw row where `template` is set. An
-            encoded corpus (`fastcrf.open_corpus`) brings labels, weights and template of its own.
+            Sequences of tokens; a token is a dict or a list of strings, or a raw row where `template` is set. A
+            sequence can also be an array of T x D numbers or a sparse matrix of SciPy: column d is attribute ``f{d}``.
+            An encoded corpus (`fastcrf.open_corpus`) brings labels, weights and template of its own.
         y : iterable of sequences of labels
-            One label per token.
+            One label per token; with `partial_labels`, also None or a set of labels.
         sample_weight : iterable of float
             A weight of at least 0 per sequence.
         X_dev, y_dev : iterables
@@ -274,6 +280,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
             "options": {"parameters": saved(self.get_params(deep=False))},
         }
         if isinstance(X, EncodedCorpus):
+            if self.partial_labels:
+                raise ValueError("An encoded corpus has all labels; set partial_labels to False.")
             for name, given in (("y", y), ("sample_weight", sample_weight), ("template", self.template)):
                 if given is not None:
                     raise ValueError(f"An encoded corpus has its own {name}; leave {name} None.")
@@ -281,7 +289,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
             fit = fit_encoded(X, plan, self.boundaries, self.engine, how)
         else:
             attributes = no_attributes(template, self.boundaries)
-            fit = fit_sequences(X, y, sample_weight, plan, attributes, self.engine, how)
+            partial = bool(self.partial_labels)
+            fit = fit_sequences(X, y, sample_weight, plan, attributes, self.engine, how, partial)
         self._keep(fit)
         if fit.ended_early:
             warn_early_end(fit)
@@ -401,6 +410,8 @@ class CRF(WithSolverParameters, TrainedEstimator):
             raise ValueError(f"{NO_RARE}; set min_count=1.")
         if self.constrained_training:
             raise ValueError("constrained_training=True requires all data at once: call fit, or set it to False.")
+        if self.partial_labels:
+            raise ValueError("partial_labels=True requires all data at once: call fit, or set it to False.")
         plan, template = self._plan(), self._template()
         solver = plan.solver.for_streams() if isinstance(plan.solver, Policy) else plan.solver
         expected = None if total_sequences is None else whole("total_sequences", total_sequences, 1)

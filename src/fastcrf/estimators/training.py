@@ -25,14 +25,21 @@ How = Mapping[str, Any]  # arguments of `fit_corpus`
 
 
 def fit_sequences(
-    X: Any, y: Any, sample_weight: Any, plan: Plan, attributes: Attributes, engine: str | None, how: How
-) -> Fit:
+    X: Any, y: Any, sample_weight: Any, plan: Plan, attributes: Attributes, engine: str | None, how: How,
+    partial_labels: bool = False,
+) -> Fit:  # fmt: skip
     """Train on sequences of items, or of rows for a template."""
     if y is None:
         raise ValueError(
             "y is None; give one list of labels per sequence of X, or an encoded corpus, which has its own."
         )
-    if engine is not None:
+    if partial_labels:
+        if engine is not None:
+            raise ValueError("partial_labels=True is for data in one process; leave engine out.")
+        from fastcrf.fitting.partial import fit_partial
+
+        fit = fit_partial(X, y, plan, attributes=attributes, sample_weight=sample_weight, **how)
+    elif engine is not None:
         from fastcrf.cluster.training import fit_sequences as fit_there
 
         fit = fit_there(engine, X, y, plan, attributes, sample_weight, **how)

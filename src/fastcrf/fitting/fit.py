@@ -25,7 +25,7 @@ from fastcrf.decoding.compiled_decoder import viterbi
 from fastcrf.decoding.held_out_counts import Counts, count, read_marks
 from fastcrf.exceptions import DataError
 from fastcrf.feature_space.feature_map import build_feature_map
-from fastcrf.fitting.plan import SCORES, Plan, check_held_out
+from fastcrf.fitting.plan import SCORES, Plan, check_held_out, without_certificate
 from fastcrf.fitting.prior import check_numbers, check_plan, known_attributes, with_features_of
 from fastcrf.fitting.problem_choice import choose_problem
 from fastcrf.fitting.warm_start import starting_weights
@@ -33,6 +33,9 @@ from fastcrf.jit.compile_notice import announce_compilation
 from fastcrf.model.model import Model
 from fastcrf.model.pruning import named_by, prune
 from fastcrf.objective.capabilities import TrainingProblem
+from fastcrf.objective.merged_problem import MergedProblem
+from fastcrf.objective.problem import Problem
+from fastcrf.partial_labels.problem import PartialProblem
 from fastcrf.solvers.contract import Policy
 from fastcrf.solvers.registry import check_needs
 from fastcrf.training.checkpoint import Checkpoint, digest
@@ -44,6 +47,7 @@ from fastcrf.training.warm_up import warm_up
 logger = logging.getLogger("fastcrf")
 
 DEV_SCORES = tuple(f"dev_{score}" for score in SCORES)  # columns of held-out scores
+NOT_CONVEX = "the objective of partial labels is not convex, so this may be a local optimum."
 MOST_POINTS = 50  # of the curve that a model keeps
 NEGLIGIBLE = 1e-6  # a relative gap beyond which a solver that finds no lower point has done its work
 
@@ -112,6 +116,7 @@ def fit_corpus(
     n_jobs: int = 1,
     constraints: Constraints | None = None,
     constrained_training: bool = False,
+    partial: Allowed | None = None,
     **how: Any,
 ) -> Fit:
     """Train on an encoded corpus, in memory or mapped, with its attributes and labels.
@@ -121,6 +126,7 @@ def fit_corpus(
     features: arguments of `build_feature_map`;
     prior:    a model whose weights are the mean of the penalty, and the starting point if there is no other;
     constraints: which label sequences are allowed, in predictions and, with `constrained_training`, in training;
+    partial:  what is known of the labels, where the corpus has some label in place of the unknown ones;
     how:      what `fit_problem` takes besides.
     """
     check_held_out(plan, dev is not None)
@@ -139,7 +145,11 @@ def fit_corpus(
         allowed = None
         if constrained_training:
             plan, allowed = constrained(plan, rules, corpus, labels)
-        problem = choose_problem(plan.solver, corpus, feature_map, plan.c1, plan.c2, n_jobs, mean, allowed)
+        if partial is not None:
+            plan = without_certificate(with_batch_solver(plan, "training on partial labels"))
+            problem: Problem | MergedProblem = PartialProblem(corpus, feature_map, partial, plan.c1, plan.c2, n_jobs)
+        else:
+            problem = choose_problem(plan.solver, corpus, feature_map, plan.c1, plan.c2, n_jobs, mean, allowed)
         warm_up(problem, plan.solver)
         return fit_problem(problem, learnt, labels, plan, held_out=held_out, constraints=constraints, **how)
 
@@ -148,16 +158,22 @@ def constrained(plan: Plan, rules: Rules | None, corpus: Corpus, labels: list[An
     """Return the plan for training over allowed label sequences, and what is allowed."""
     if rules is None:
         raise ValueError("constrained_training=True requires constraints; pass some, such as constraints='BIO'.")
+    plan = with_batch_solver(plan, "constrained training")
+    allowed = allowed_labels(rules, labels, corpus)
+    assert allowed is not None
+    check_gold(corpus, allowed, labels)
+    return plan, allowed
+
+
+def with_batch_solver(plan: Plan, where: str) -> Plan:
+    """Return the plan with a solver that needs gradients alone; raise ValueError if its solver needs more."""
     solver = plan.solver.for_shards(plan.c1) if isinstance(plan.solver, Policy) else plan.solver
     try:
         check_needs(solver, ConstrainedProblem.provides)
     except ValueError as error:
         remedy = "use auto, lbfgs, owlqn or another batch solver"
-        raise ValueError(f"{str(error).rstrip('.')} in constrained training; {remedy}.") from None
-    allowed = allowed_labels(rules, labels, corpus)
-    assert allowed is not None
-    check_gold(corpus, allowed, labels)
-    return plan._replace(solver=solver), allowed
+        raise ValueError(f"{str(error).rstrip('.')} in {where}; {remedy}.") from None
+    return plan._replace(solver=solver)
 
 
 def choose_features(
@@ -241,7 +257,9 @@ def fit_problem(
         progress=progress,
         checkpoint=checkpoint,
     )
-    if result.status == "stopped":
+    if not result.certificate.convex:
+        result = replace(result, reason=f"{result.reason.rstrip('.')}; {NOT_CONVEX}")
+    elif result.status == "stopped":
         result = replace(result, reason=with_gap(result))
     if result.status == "interrupted" and progress is None:  # a display has said it
         logger.warning("%s The model of that step is kept. Press Ctrl-C twice to stop at once.", result.reason)
@@ -275,7 +293,8 @@ def has_converged(result: Result, tol: float) -> bool:
     if result.status == "diverged":
         return False
     if result.status == "finished":
-        return not result.certificate.applies or result.certificate.relative_gap <= max(tol, NEGLIGIBLE)
+        bounded = result.certificate.applies and result.certificate.convex
+        return not bounded or result.certificate.relative_gap <= max(tol, NEGLIGIBLE)
     return result.status == "converged" or result.certificate.relative_gap <= tol
 
 

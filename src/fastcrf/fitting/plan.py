@@ -91,6 +91,16 @@ def goals_for(solver: Solver, c2: float, tol: float | None, rules: Sequence[Rule
     return goals
 
 
+def without_certificate(plan: Plan) -> Plan:
+    """Return the plan for an objective that is not convex: the fallback takes the place of the certified gap."""
+    if not any(isinstance(rule, CertifiedGap) for rule in plan.stop):
+        return plan
+    others = [rule for rule in plan.stop if not isinstance(rule, CertifiedGap)]
+    if plan.tol is not None and not any(isinstance(rule, GradientNorm | RelativeDecrease) for rule in others):
+        others.insert(0, RelativeDecrease(plan.tol / FALLBACK))
+    return plan._replace(stop=tuple(others))
+
+
 def checked_rules(stopping: Any, solver: Solver) -> tuple[Rule, ...]:
     """Return the user's rules as a tuple, if each is a rule that makes sense for the solver."""
     if isinstance(stopping, Rule) and not isinstance(stopping, type):

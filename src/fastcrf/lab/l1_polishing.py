@@ -57,6 +57,8 @@ class Face:
         weights[self.free] = free
         return weights
 
+    is_convex = True
+
     def gradient(self, free: Floats) -> tuple[float, Floats]:
         smooth, gradient = self.problem.gradient(self.embedded(free))
         return smooth + float(self.slopes @ free), gradient[self.free] + self.slopes

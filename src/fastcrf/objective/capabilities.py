@@ -37,6 +37,10 @@ class Objective(Protocol):
 
     @property
     def c2(self) -> float: ...
+    @property
+    def is_convex(self) -> bool:
+        """Return whether F is convex, so that it has lower bounds."""
+        ...
 
     @property
     def n_weights(self) -> int: ...
@@ -167,10 +171,12 @@ class SampledPoint(Protocol):
         ...
 
     @property
-    def passes(self) -> int: ...
+    def passes(self) -> int:
+        """Return the passes spent until now."""
+        ...
 
-    def block(self, chosen: Longs) -> Floats:
-        """Return an estimate of the Hessian of some weights, given in ascending order, [d, d]."""
+    def block(self, chosen: Longs, n_samples: int) -> Floats:
+        """Return an estimate of the Hessian of some weights, given in ascending order, [d, d]. One pass or 2."""
         ...
 
 
@@ -178,11 +184,8 @@ class SampledPoint(Protocol):
 class SampledCurvatureProblem(GradientProblem, Protocol):
     """Capability "sampled-curvature": dense blocks of the Hessian, from samples."""
 
-    def sampled_curvature(self, weights: Floats, n_samples: int, seed: list[int]) -> SampledPoint | None:
-        """Return the curvature at `weights` from `n_samples` draws or fewer; None if these data do not allow it.
-
-        Takes as many passes as it says.
-        """
+    def sampled_curvature(self, weights: Floats, seed: list[int]) -> SampledPoint | None:
+        """Return the curvature at `weights`, or None if these data do not allow it. One pass."""
         ...
 
 

@@ -67,10 +67,10 @@ class MergedProblem(Penalized):
         gradient += 2.0 * self.c2 * weights
         return loss + self.c2 * dot(weights, weights), gradient
 
-    def sampled_curvature(self, weights: Floats, n_samples: int, seed: list[int]) -> SampledCurvature | None:
-        """Return the curvature of the loss from draws of the model. One pass or 2."""
+    def sampled_curvature(self, weights: Floats, seed: list[int]) -> SampledCurvature | None:
+        """Return the curvature of the loss from draws of the model. One pass, and 1 or 2 for a block."""
         roots = self.merging.roots
-        return sampled_curvature(self.likelihood, roots * weights, n_samples, seed, roots)
+        return sampled_curvature(self.likelihood, roots * weights, seed, roots)
 
     def in_single_precision(self) -> Self:
         """Return the same problem with gradients in single precision, if that is possible."""

@@ -17,12 +17,14 @@ from fastcrf.penalties.regularizer import NO_FACTORS, Regularizer, make_regulari
 class Penalized(ABC):
     """F(w) = loss(w) + c1 |w|_1 + c2 |w|^2, with a weight for each feature.
 
-    c1_factors: how many times c1 counts for each weight, where that is not once for all.
+    c1_factors: how many times c1 counts for each weight, where that is not once for all;
+    is_convex: whether F is convex, so that it has lower bounds.
     """
 
     regularizer: Regularizer
     features: FeatureMap
     c1_factors: Floats = NO_FACTORS
+    is_convex: bool = True
 
     @property
     def c1(self) -> float:

@@ -180,9 +180,9 @@ class Problem(Penalized):
         """Return the product for the loss of some sequences, without the penalty. Their share of a pass."""
         return self._products.product_of_some(weights, direction, sequences)
 
-    def sampled_curvature(self, weights: Floats, n_samples: int, seed: list[int]) -> SampledCurvature | None:
-        """Return the curvature of the loss from draws of the model, in order 1. One pass or 2."""
-        return sampled_curvature(self.likelihood, weights, n_samples, seed)
+    def sampled_curvature(self, weights: Floats, seed: list[int]) -> SampledCurvature | None:
+        """Return the curvature of the loss from draws of the model, in order 1. One pass, and 1 or 2 for a block."""
+        return sampled_curvature(self.likelihood, weights, seed)
 
     def variance_bounds(self, weights: Floats, gradient: Floats) -> Floats:
         """Estimate the variance of each feature's count from the gradient of the smooth part alone: no pass."""

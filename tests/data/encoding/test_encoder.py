@@ -176,7 +176,7 @@ NAN = float("nan")
 PER_SEQUENCE = "give one list of labels per sequence"
 NO_ITEM = "There is nothing to train on: X contains no sequence with at least one item."
 LEAVE_OUT = "leave the key out, or give a"
-ROWS = "turn each row into a dict such as {'f0': 0.5, 'f1': 1.0}"
+ROWS = "and earlier sequences are not; give arrays alone, or dicts and lists"
 
 UNUSABLE = [
     ([[{"a": None}]], [["X"]], f"X[0], item 0, key 'a' has the value None; {LEAVE_OUT} string or a number."),
@@ -200,8 +200,12 @@ UNUSABLE = [
     (ONE[0], None, "y is None; give one list of labels per sequence of X."),
     ([{"a": 1}], [["X"]], "X[0] is a dict, so it looks like a single item; put the items in a list."),
     ([3], [["X"]], f"X[0] is an int, not a sequence of items; give {SHAPE}."),
-    ([scipy.sparse.csr_matrix(np.eye(2))], [["X", "Y"]], f"X[0] is a csr_matrix of shape (2, 2); {ROWS}."),
-    ([np.eye(2)], [["X", "Y"]], f"X[0] is an array of shape (2, 2); {ROWS}."),
+    (
+        [["a"], scipy.sparse.csr_matrix(np.eye(2))],
+        [["Z"], ["X", "Y"]],
+        f"X[1] is a csr_matrix of shape (2, 2), {ROWS}.",
+    ),
+    ([["a"], np.eye(2)], [["Z"], ["X", "Y"]], f"X[1] is an array of shape (2, 2), {ROWS}."),
 ]
 
 

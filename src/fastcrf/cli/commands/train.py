@@ -39,6 +39,7 @@ def train(asked: TrainOptions) -> None:
     fastcrf train train.txt -m model.crf --checkpoint run.state --resume
     fastcrf train train.txt -m model.crf --order 2 --boundaries
     fastcrf train train.txt -m model.crf --constraints auto --constrained-training
+    fastcrf train partly.txt -m model.crf --partial-labels "?"
     fastcrf train more.txt -m adapted.crf --prior model.crf --c2 10
     zcat logs*.gz | fastcrf train - -m model.crf --online --checkpoint stream.state
     """
@@ -93,6 +94,7 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
         destination=asked.model,
         **({"local_epochs": asked.local_epochs} if asked.engine else {}),
         **({"constrained_training": True} if asked.constrained_training else {}),
+        **({"partial_labels": asked.partial_labels} if asked.partial_labels is not None else {}),
     )
     save(fit, inputs.files.remembered(), asked.model)
     outcome = {**outcome_of(fit, plan), "model": asked.model}
@@ -102,6 +104,24 @@ def train_in_steps(asked: TrainOptions, plan: Plan, given: dict[str, Any], state
         typer.echo(outcome_in_words(outcome))
     if fit.result.status == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def check_partial(asked: TrainOptions) -> None:
+    """Reject what training on partial labels excludes."""
+    from fastcrf.data.files.destinations import CORPUS, kind_of
+
+    others = {
+        "--engine": asked.engine,
+        "--cv": asked.cv,
+        "--prior": asked.prior,
+        "--checkpoint": asked.checkpoint,
+        "--constrained-training": asked.constrained_training,
+    }
+    for option, given in others.items():
+        if given:
+            refuse("--partial-labels", f"cannot be combined with {option}; remove one of them.")
+    if any(os.path.isfile(path) and kind_of(path) == CORPUS for path in asked.data):
+        refuse("--partial-labels", "reads column files and item files; an encoded corpus has all labels.")
 
 
 def check_combination(asked: TrainOptions) -> None:
@@ -116,6 +136,8 @@ def check_combination(asked: TrainOptions) -> None:
         refuse("--constrained-training", "requires constraints; add --constraints NAME.")
     if asked.constrained_training and asked.engine:
         refuse("--constrained-training", "is for data in one process; remove --engine.")
+    if asked.partial_labels is not None:
+        check_partial(asked)
     if asked.online:
         from fastcrf.cli.online import refuse_with_online
 

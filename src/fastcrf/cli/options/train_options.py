@@ -88,6 +88,11 @@ class TrainOptions:
         bool, option(FEATURES, "--constrained-training", help="Count only allowed label sequences in training.")
     ] = False
 
+    partial_labels: Annotated[
+        str | None,
+        option(FEATURES, metavar="MARK", help="Read MARK, such as ?, as an unknown label, and A|B as A or B."),
+    ] = None
+
     c1: Annotated[float, option(PENALTY, help="Weight the L1 penalty |w|, which makes the model sparse.")] = 0.0
     c2: Annotated[float | None, option(PENALTY, help="Weight the L2 penalty |w|^2.  [default: 1.0]")] = None
     cv: Annotated[

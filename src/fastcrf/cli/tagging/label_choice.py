@@ -14,13 +14,14 @@ from fastcrf.cli.command_errors import refuse
 from fastcrf.constraints.constraints import Constraints
 from fastcrf.constraints.saved import constraints_from
 from fastcrf.constraints.schemes import AUTO, SCHEMES
+from fastcrf.data.files.conll import OR
 from fastcrf.exceptions import ConstraintError, DataError
 
 if TYPE_CHECKING:
     from fastcrf.cli.data_files import Unit
     from fastcrf.model.model import Model
 
-UNKNOWN, OR = "?", "|"
+UNKNOWN = "?"
 NONE, OWN = "none", "model"
 PLACE = re.compile(r"^X\[\d+\](, position \d+)?: ")
 

@@ -122,8 +122,8 @@ def add_labels(labels: array[int], gold: Iterable[Hashable], label_id: Callable[
         raise DataError(f"{place}, position {position}: {error}; a label must be hashable, such as a string.") from None
     if None in names:
         raise DataError(
-            f"{place}, position {names.index(None)}: the label is None; give missing labels a name of their own, or "
-            "leave the sequence out."
+            f"{place}, position {names.index(None)}: the label is None; give missing labels a name of their own, "
+            "leave the sequence out, or set partial_labels=True."
         )
     return len(labels) - before
 

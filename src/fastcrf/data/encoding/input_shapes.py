@@ -20,8 +20,8 @@ def sequences_of(X: Any) -> Any:
     """Return X itself, if it can be an iterable of sequences of items."""
     if is_matrix(X):
         raise DataError(
-            f"X is {describe(X)}, but a CRF needs to know where sequences begin: give {SHAPE}, each row as a dict such "
-            "as {'f0': 0.5, 'f1': 1.0}."
+            f"X is {describe(X)}, but a CRF needs to know where sequences begin: give {SHAPE}, or a list with an array "
+            "for each sequence, such as np.split(X, ends)."
         )
     if isinstance(X, (Mapping, str, bytes)) or not isinstance(X, Iterable):
         raise DataError(f"X is {describe(X)}; give {SHAPE}.")
@@ -33,7 +33,9 @@ def items_of(sequence: Any, place: str) -> Iterable[Any]:
     if isinstance(sequence, Mapping):
         raise DataError(f"{place} is {describe(sequence)}, so it looks like a single item; put the items in a list.")
     if is_matrix(sequence):
-        raise DataError(f"{place} is {describe(sequence)}; turn each row into a dict such as {{'f0': 0.5, 'f1': 1.0}}.")
+        raise DataError(
+            f"{place} is {describe(sequence)}, and earlier sequences are not; give arrays alone, or dicts and lists."
+        )
     if not isinstance(sequence, Iterable):
         raise DataError(f"{place} is {describe(sequence)}, not a sequence of items; give {SHAPE}.")
     return sequence

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from fastcrf.core.types import Corpus
+from fastcrf.data.encoding.input_shapes import is_matrix
+from fastcrf.data.encoding.matrix_gatherer import MatrixGatherer
 from fastcrf.data.encoding.names import Names
 from fastcrf.data.encoding.plain_gatherer import Mark, PlainGatherer
 from fastcrf.data.encoding.reader_loading import count_plain, reader
@@ -20,7 +22,7 @@ class ItemGatherer:
     """
 
     def __init__(self, known: Names, learning: bool) -> None:
-        self.known, self.learning = known, learning
+        self.known, self.learning, self.is_fresh = known, learning, True
         self.gatherer: Any = None
         if reader():
             self.gatherer = reader().StreamGatherer(known.table.copy() if learning else known.table, learning)
@@ -33,7 +35,11 @@ class ItemGatherer:
 
     def add_sequence(self, sequence: Iterable[Any], place: str) -> int:
         """Append the items of a sequence, which errors call `place`, and return their number."""
-        if not isinstance(self.gatherer, PlainGatherer):
+        if self.is_fresh:
+            self.is_fresh = False
+            if is_matrix(sequence):
+                self.gatherer = self._of_matrices()
+        if isinstance(self.gatherer, MatrixGatherer) or not isinstance(self.gatherer, PlainGatherer):
             return self.gatherer.add_sequence(sequence, place)
         if reader():
             self.gatherer = self._compiled(self.gatherer)
@@ -63,6 +69,10 @@ class ItemGatherer:
         if isinstance(self.gatherer, PlainGatherer):
             return Names(self.gatherer.ids)
         return Names(table=self.gatherer.names.copy())
+
+    def _of_matrices(self) -> MatrixGatherer:
+        """Return a gatherer of arrays, which are read without Python code for each attribute."""
+        return MatrixGatherer(growing(self.known.ids) if self.learning else self.known.ids, self.learning)
 
     def _compiled(self, plain: PlainGatherer) -> Any:
         """Return the compiled gatherer, which continues from the state of the plain one."""

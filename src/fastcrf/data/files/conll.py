@@ -19,6 +19,7 @@ from fastcrf.exceptions import DataError
 
 CONLLU_COMMENT = r"#\s*(\S+\s*=(\s|$)|(newdoc|newpar)\b)"
 BLANKS = " \t"
+OR = "|"  # between the labels that a token may have, where its label is not known
 TAB, SPACE = "\t", " "  # separators; a space stands for spaces and tabs
 
 

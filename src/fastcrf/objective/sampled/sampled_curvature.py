@@ -31,28 +31,24 @@ MOST_PAIRS = 16  # for each sequence
 
 
 class SampledCurvature:
-    """The curvature of the loss at `weights` from pairs of draws for each sequence.
+    """The curvature of the loss at `weights`: variances at once, blocks from pairs of draws for each sequence.
 
-    n_samples: the number of pairs that should differ, for which each sequence gets up to MOST_PAIRS;
     seed: of the random numbers;
     factors: the derivative of the model's weights by those of the problem, if the two differ.
     variances: sum_t x^2 p (1 - p) of each feature, exactly; for transitions the expected counts, which bound them;
-    passes: those spent.
+    passes: those spent until now, 1 for the variances and 1 or 2 for a block.
     """
 
-    def __init__(
-        self, likelihood: Likelihood, weights: Floats, n_samples: int, seed: list[int], factors: Floats | float = 1.0
-    ) -> None:
-        self.likelihood, self.factors, self.passes = likelihood, factors, 0
+    def __init__(self, likelihood: Likelihood, weights: Floats, seed: list[int], factors: Floats | float = 1.0) -> None:
+        self.likelihood, self.weights, self.factors, self.passes = likelihood, weights, factors, 0
         self.squares, self.random = squared(likelihood.positions), np.random.default_rng(seed)
-        n_pairs = pairs_for(n_samples, DIFFERENT * likelihood.corpus.n_sequences)
-        self._draw(weights, n_pairs)
-        more = pairs_for(n_samples, self._n_different() / n_pairs)
-        if more >= 2 * n_pairs:
-            self._draw(weights, more)
+        self.variances: Floats = self._draw(0) * factors * factors
 
-    def _draw(self, weights: Floats, n_pairs: int) -> None:
-        """Draw pairs of label sequences. One pass. Writes: labels, variances, passes."""
+    def _draw(self, n_pairs: int) -> Floats:
+        """Draw pairs of label sequences; return the variances in the model's weights. One pass.
+
+        Writes: labels, passes.
+        """
         this, shape = self.likelihood, (A_PAIR * n_pairs, self.likelihood.corpus.n_positions)
         uniforms, shifts = self.random.random(shape[1]), self.random.integers(shape[1], size=shape[0])
         draws = LabelDraws(self.squares, uniforms, shifts, np.zeros(shape, np.int16))
@@ -61,18 +57,30 @@ class SampledCurvature:
             draw_sequences(this.sequences(edges), *this.shard(k), this.lattices[k], expected, draws, *this.shape)
             return 0.0
 
-        _, variances, _ = this.gradient_by(draw_shard, weights, this.no_counts, 0.0)
-        self.variances: Floats = variances * self.factors * self.factors
+        _, variances, _ = this.gradient_by(draw_shard, self.weights, this.no_counts, 0.0)
         self.labels = draws.labels
         self.passes += 1
+        return variances
 
     def _n_different(self) -> int:
         """Return how many pairs differ."""
         differ = self.labels[::A_PAIR] != self.labels[1::A_PAIR]
         return int(np.logical_or.reduceat(differ, self.likelihood.corpus.starts[:-1], axis=1).sum())
 
-    def block(self, chosen: Longs) -> Floats:
-        """Return the covariances of some features, given in ascending order, [d, d]."""
+    def block(self, chosen: Longs, n_samples: int) -> Floats:
+        """Return the covariances of some features, given in ascending order, [d, d].
+
+        n_samples: the number of pairs that should differ, for which each sequence gets up to MOST_PAIRS.
+        """
+        n_pairs = pairs_for(n_samples, DIFFERENT * self.likelihood.corpus.n_sequences)
+        self._draw(n_pairs)
+        more = pairs_for(n_samples, self._n_different() / n_pairs)
+        if more >= 2 * n_pairs:
+            self._draw(more)
+        return self._mean_product(chosen)
+
+    def _mean_product(self, chosen: Longs) -> Floats:
+        """Return the mean of c c' / 2 over the pairs."""
         this, d = self.likelihood, len(chosen)
         members, block = members_of(this.features, chosen), np.zeros((d, d))
 
@@ -89,12 +97,12 @@ class SampledCurvature:
 
 
 def sampled_curvature(
-    likelihood: Likelihood, weights: Floats, n_samples: int, seed: list[int], factors: Floats | float = 1.0
+    likelihood: Likelihood, weights: Floats, seed: list[int], factors: Floats | float = 1.0
 ) -> SampledCurvature | None:
     """Return the curvature at `weights`, or None for chains of higher order and for memory-mapped data."""
     if likelihood.features.order > 1 or folder_of(likelihood.corpus.attributes) is not None:
         return None
-    return SampledCurvature(likelihood, weights, n_samples, seed, factors)
+    return SampledCurvature(likelihood, weights, seed, factors)
 
 
 def pairs_for(n_samples: int, different: float) -> int:

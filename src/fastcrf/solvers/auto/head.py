@@ -6,8 +6,9 @@ first Hessian cannot show that, so that L-BFGS needs a pair for each such direct
 the head:
 
     at steps 0 and 10
-        v <- variance of each feature's count at w;  y, y' ~ p(. | x_i, w), some pairs for each sequence       one pass
+        v <- variance of each feature's count at w                                                             one pass
         head <- the weights with the largest v; stop here if they hold less than SHARE of the sum of v
+        y, y' ~ p(. | x_i, w), some pairs for each sequence                                                    one pass
         B <- sum_i s_i (mean of c c' / 2 over the pairs of i), c = f(x_i, y) - f(x_i, y') on the head; E B = H
         r <- 2 c2 + c1              curvature of the penalty: c1 |w| is at most c1 (1 + w^2) / 2, and equal at |w| = 1
         L L' <- B + r I;                D <- 1 / sqrt(v + r) on the tail, times the factor that makes the mean of
@@ -36,7 +37,7 @@ LEAST = 8  # pairs that should differ per weight of the head: an error of 35 %
 STREAM = 1  # of the random numbers, beside those of the AdaGrad pass
 SECONDS_A_CUBE = 2.3e-11  # seconds per d^3 that making a head of d weights takes
 PRICE = 2.0  # gradients that a head may take each time; with 5, passes fell by 10 % more and time rose
-LONG = 0.003  # seconds of a gradient on one core, below which compiling the kernels would take longer than they save
+LONG = 0.004  # seconds of a gradient on one core: a fit of half a second; compiling takes one, once per machine
 
 
 class Base(Protocol):
@@ -54,7 +55,7 @@ class HeadRule(NamedTuple):
 
     def renew(self, base: Base, weights: Floats, step: int) -> tuple[bool, int]:
         """Make a head at `weights`; return whether it pays, and the passes spent. Writes: base."""
-        point = self.problem.sampled_curvature(weights, LEAST * self.most, [self.seed, STREAM, step])
+        point = self.problem.sampled_curvature(weights, [self.seed, STREAM, step])
         if point is None:
             return False, 0
         members = largest(point.variances, self.most)
@@ -65,7 +66,7 @@ class HeadRule(NamedTuple):
         return True, point.passes
 
     def _head(self, point: SampledPoint, members: Longs) -> DenseHead | None:
-        block = point.block(members)
+        block = point.block(members, LEAST * len(members))
         block[np.diag_indices(len(block))] += self.ridge
         return dense_head(members, block)
 

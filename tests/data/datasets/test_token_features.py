@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 from fastcrf import CRF, features
+from fastcrf.data.datasets import token_features
 from fastcrf.data.datasets.feature_sets import FEATURE_SETS
-from fastcrf.data.encoding import token_features
 from fastcrf.data.encoding.column_attributes import column_items
 from fastcrf.exceptions import DataError
 
