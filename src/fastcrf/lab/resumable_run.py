@@ -11,7 +11,7 @@ from fastcrf.solvers.contract import Solver
 from fastcrf.training.checkpoint import Checkpoint
 from fastcrf.training.driver import Result, minimize
 
-CHECKPOINT_EVERY = 30.0  # seconds
+CHECKPOINT_EVERY = 180.0  # seconds: that of L-BFGS on millions of weights is a gigabyte
 
 
 def minimize_resumably(problem: RunProblem, solver: Solver, path: Path, **arguments: Any) -> Result:
