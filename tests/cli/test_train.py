@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 from dataclasses import fields
 from types import SimpleNamespace
 
@@ -274,9 +274,10 @@ def test_ctrl_c_ends_training_and_saves_what_was_learnt(tmp_path):
     command = [sys.executable, "-m", "fastcrf", "train", "train.txt", "-m", "m.crf", "--tol", "0", "--n-jobs", "1"]
     command += ["-a", "accelerated-gradient", "--c2", "0.001", "--max-iterations", "1000000"]  # slow enough
     command += ["--checkpoint", "run.state", "--checkpoint-every", "0"]
+    pause = threading.Event()
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while not (tmp_path / "run.state").exists() and process.poll() is None:
-            time.sleep(0.01)  # until it learns
+            pause.wait(0.01)  # until it learns
         process.send_signal(signal.SIGINT)
         told, errors = process.communicate()
     assert process.returncode == 130

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -61,6 +61,20 @@ def test_a_block_of_some_weights_is_a_part_of_the_whole_block():
     whole, some = sampled.block(np.arange(problem.n_weights), 20), np.array([0, 3, 4, problem.n_weights - 2])
     again = problem.sampled_curvature(point(problem), SEED)
     np.testing.assert_allclose(again.block(some, 20), whole[np.ix_(some, some)], rtol=1e-12)
+
+
+def test_a_block_that_would_take_too_many_products_is_not_made():
+    corpus = random_corpus(1, lengths=(5, 4, 6))
+    problem = Problem(corpus, random_features(1))
+    chosen = np.arange(problem.n_weights)
+    found = problem.sampled_curvature(point(problem), SEED)
+    assert found.block(chosen, 20, most_products=1.0) is None
+    differ = found.labels[0] != found.labels[1]
+    attributes = [np.diff(corpus.offsets)[a:b][differ[a:b]].sum() for a, b in pairwise(corpus.starts)]
+    needed = sum(min(2 * n, len(chosen)) ** 2 for n in attributes) / 2 * len(found.labels) / 2
+    for most, is_made in ((0.99 * needed, False), (needed, True)):
+        again = problem.sampled_curvature(point(problem), SEED)
+        assert (again.block(chosen, 20, most_products=most) is not None) == is_made
 
 
 @pytest.mark.parametrize("values", [False, True])

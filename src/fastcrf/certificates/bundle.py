@@ -70,7 +70,7 @@ class Bundle:
     @staticmethod
     def capacity_within(budget: int, n_weights: int) -> int:
         """Return the number of cutting planes that fit into `budget` bytes."""
-        return min(CAPACITY, budget // (np.float32().nbytes * n_weights) - 2)
+        return min(CAPACITY, budget // (np.float32().nbytes * max(n_weights, 1)) - 2)
 
     @property
     def nbytes(self) -> int:

@@ -8,6 +8,7 @@ protocol works: a corpus distributed over machines, or a toy problem in a test.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Protocol, runtime_checkable
 
@@ -175,8 +176,11 @@ class SampledPoint(Protocol):
         """Return the passes spent until now."""
         ...
 
-    def block(self, chosen: Longs, n_samples: int) -> Floats:
-        """Return an estimate of the Hessian of some weights, given in ascending order, [d, d]. One pass or 2."""
+    def block(self, chosen: Longs, n_samples: int, most_products: float = math.inf) -> Floats | None:
+        """Return an estimate of the Hessian of some weights, given in ascending order, [d, d]. One pass or 2.
+
+        None if it would take more than `most_products` multiplications.
+        """
         ...
 
 

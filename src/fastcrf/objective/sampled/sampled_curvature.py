@@ -67,22 +67,33 @@ class SampledCurvature:
         differ = self.labels[::A_PAIR] != self.labels[1::A_PAIR]
         return int(np.logical_or.reduceat(differ, self.likelihood.corpus.starts[:-1], axis=1).sum())
 
-    def block(self, chosen: Longs, n_samples: int) -> Floats:
-        """Return the covariances of some features, given in ascending order, [d, d].
+    def block(self, chosen: Longs, n_samples: int, most_products: float = math.inf) -> Floats | None:
+        """Return the covariances of some features, given in ascending order, [d, d]; None beyond `most_products`.
 
         n_samples: the number of pairs that should differ, for which each sequence gets up to MOST_PAIRS.
         """
         n_pairs = pairs_for(n_samples, DIFFERENT * self.likelihood.corpus.n_sequences)
         self._draw(n_pairs)
         more = pairs_for(n_samples, self._n_different() / n_pairs)
+        members = members_of(self.likelihood.features, chosen)
+        if max(n_pairs, more) * self._n_products(members, len(chosen)) > most_products:
+            return None
         if more >= 2 * n_pairs:
             self._draw(more)
-        return self._mean_product(chosen)
+        return self._mean_product(chosen, members)
 
-    def _mean_product(self, chosen: Longs) -> Floats:
+    def _n_products(self, members: Members, d: int) -> float:
+        """Return how many products of entries c c' has for one pair per sequence: many if tokens have many members."""
+        corpus = self.likelihood.corpus
+        held = np.concatenate(([0], np.cumsum(members.rows[corpus.attributes] >= 0)))[corpus.offsets]
+        entries = A_PAIR * np.diff(held) * (self.labels[0] != self.labels[1])
+        of_sequences = np.diff(np.concatenate(([0], np.cumsum(entries)))[corpus.starts])
+        return 0.5 * float((np.minimum(of_sequences, d).astype(np.float64) ** 2).sum())
+
+    def _mean_product(self, chosen: Longs, members: Members) -> Floats:
         """Return the mean of c c' / 2 over the pairs."""
         this, d = self.likelihood, len(chosen)
-        members, block = members_of(this.features, chosen), np.zeros((d, d))
+        block = np.zeros((d, d))
 
         def add_part(k: int) -> None:
             difference = Difference(np.zeros(d), np.empty(d, np.int64))

@@ -174,7 +174,7 @@ class Auto:
         is_long = is_due(self.adaptive_pass, seconds >= (LONG_WITH_L1 if problem.c1 > 0.0 else LONG))
         may_be_single = self.target is not None and "single-precision" in problem.provides
         is_single = may_be_single and is_due(self.single_precision, seconds >= LONG_ENOUGH_TO_COMPILE)
-        most = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * problem.n_weights))
+        most = max(FEWEST_PAIRS, ROOM // (BYTES_A_PAIR * max(problem.n_weights, 1)))
         least = LEAST_PAIRS if is_long else SHORT_PAIRS
         pairs = self.pairs or min(most, affordable_pairs(problem, SHARE, least, MOST_PAIRS))
         words = {True: "always", False: "never"}
@@ -287,7 +287,10 @@ class Auto:
             steps = descend(ProximalMethod(self.name, evaluated, base, self.max_linesearch), start)  # Lee et al. (2014)
         else:  # Liu & Nocedal (1989)
             steps = descend(SmoothMethod(self.name, evaluated, pairs, self.max_linesearch), start)
-        return with_heads(steps, base, HeadRule(problem, self.head, seed_of(self)), taken) if self.head else steps
+        if not self.head:
+            return steps
+        rule = HeadRule(problem, self.head, seed_of(self), gradient_seconds(problem))
+        return with_heads(steps, base, rule, taken)
 
 
 def is_due(when: str, is_long: bool) -> bool:

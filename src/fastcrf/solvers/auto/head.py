@@ -38,6 +38,8 @@ LEAST = 8  # pairs that should differ per weight of the head: an error of 35 %
 STREAM = 1  # of the random numbers, beside those of the AdaGrad pass
 SECONDS_A_CUBE = 2.3e-11  # seconds per d^3 that making a head of d weights takes
 PRICE = 2.0  # gradients that a head may take each time; with 5, passes fell by 10 % more and time rose
+SECONDS_A_PRODUCT = 7e-10  # that adding one entry of c c' to B takes
+MOST_SUMS = 20.0  # gradients that these sums may take; with 100 numbers a token they take hundreds
 LONG = 0.004  # seconds of a gradient on one core: a fit of half a second; compiling takes one, once per machine
 
 
@@ -48,11 +50,12 @@ class Base(Protocol):
 
 
 class HeadRule(NamedTuple):
-    """What heads are made of: at most `most` weights; `seed` of the draws."""
+    """What heads are made of: at most `most` weights; `seed` of the draws. seconds: of a gradient."""
 
     problem: SampledCurvatureProblem
     most: int
     seed: int
+    seconds: float
 
     def renew(self, base: Base, weights: Floats, step: int) -> tuple[bool, int]:
         """Make a head at `weights`; return whether it pays, and the passes spent. Writes: base."""
@@ -67,7 +70,9 @@ class HeadRule(NamedTuple):
         return True, point.passes
 
     def _head(self, point: SampledPoint, members: Longs) -> DenseHead | None:
-        block = point.block(members, LEAST * len(members))
+        block = point.block(members, LEAST * len(members), MOST_SUMS * max(self.seconds, LONG) / SECONDS_A_PRODUCT)
+        if block is None:
+            return None
         block[np.diag_indices(len(block))] += self.ridge
         return dense_head(members, block)
 
