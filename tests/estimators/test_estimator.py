@@ -32,9 +32,9 @@ def crf():
     return CRF(n_jobs=1).fit(X, Y)
 
 
-def test_the_signature_has_21_parameters_of_which_only_the_algorithm_is_positional():
+def test_the_signature_has_22_parameters_of_which_only_the_algorithm_is_positional():
     parameters = list(inspect.signature(CRF).parameters.values())
-    assert len(parameters) == 21
+    assert len(parameters) == 22
     assert [p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY] == ["algorithm"]
     assert all(p.default is not inspect.Parameter.empty for p in parameters)
 

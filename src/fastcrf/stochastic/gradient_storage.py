@@ -73,15 +73,15 @@ def make_gradients(blocks: Blocks, form: str, precision: str) -> StoredGradients
     """Return gradients of zero; `form` may be "auto": see `choose_form`."""
     n_rows, n_cells, longest = blocks.widest
     Kp = blocks.layout.padded
+    if form == "auto":
+        form = choose_form(blocks)
+    if form not in (UNSTORED, *forms_of(blocks)):
+        forms = ", ".join(forms_of(blocks))
+        raise ValueError(f"storage={form!r} requires a chain of order 1; use {forms}, or order=1.")
+    stored = {} if form == UNSTORED else make_stored(blocks, form, precision)
     change, edge_change = Table(aligned_zeros(n_rows, Kp), np.zeros(n_cells)), aligned_zeros(*blocks.layout.edge_shape)
     if form == UNSTORED:
         return Unstored(change, edge_change)
-    if form == "auto":
-        form = choose_form(blocks)
-    if form not in forms_of(blocks):
-        forms = ", ".join(forms_of(blocks))
-        raise ValueError(f"storage={form!r} requires a chain of order 1; use {forms}, or order=1.")
-    stored = make_stored(blocks, form, precision)
     if form in ("sparse", "naive"):
         return ByAttribute(**stored, change=change, edge_change=edge_change, dense=form == "naive")
     nodes, edges, node_change = stored["nodes"], stored["edges"], aligned_zeros(longest, Kp)

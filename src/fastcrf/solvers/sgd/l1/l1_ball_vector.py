@@ -93,7 +93,7 @@ def enlist_all(vector):
     for r in range(len(vector.stamps)):
         enlist_row(vector, r)
     for c in range(len(vector.cells)):
-        enlist_cell(vector, c)
+        enlist_cell(vector, np.uint32(c))  # the type of cells in a block
     vector.state[LISTED] = 1.0
 
 
