@@ -123,7 +123,7 @@ def add_products(vector, support, i, sign, n_contexts, lanes):
         of_row = row_products(vector, np.int64(support.rows[o]), lanes)
         v_v, v_d = v_v + of_row[0], v_d + of_row[1]
     for o in range(support.cell_starts[i], support.cell_starts[i + 1]):
-        c = np.int64(support.cells[o])
+        c = np.uint64(support.cells[o])  # the type that read_cell has
         v_v, v_d = v_v + vector.cells[c, 0] ** 2, v_d + vector.cells[c, 0] * slope_cell(vector, c)
     for r in range(len(vector.stamps) - n_contexts, len(vector.stamps)):
         of_row = row_products(vector, r, lanes)
@@ -176,8 +176,8 @@ def flush_ball(vector, lanes):
         of_row = row_products(vector, r, lanes)
         v_v, v_d, d_d = v_v + of_row[0], v_d + of_row[1], d_d + of_row[2]
     for c in range(len(vector.cells)):
-        add_up_cell(vector, c)
-        slope = slope_cell(vector, c)
+        add_up_cell(vector, np.uint64(c))
+        slope = slope_cell(vector, np.uint64(c))
         z = beta * (vector.cells[c, 0] - since * slope)
         vector.cells[c, 0] = z
         vector.cells[c, 2] = vector.center_cells[c, 2] = 0.0
