@@ -94,19 +94,20 @@ def draw(curves: dict[str, tuple[auto.Curve, auto.Curve, float]], path: Path) ->
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, 2, figsize=(8, 4), sharey=True, layout="constrained")
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 4.4), sharey=True, layout="constrained")
     for ax, (title, (theirs, ours, optimum)) in zip(axes, curves.items(), strict=False):
         for curve, label, color in ((theirs, "CRFsuite 0.12, L-BFGS", THEIRS), (ours, "fastcrf, auto", OURS)):
             points = [(spent, objective / optimum - 1) for objective, spent, _ in curve if spent > 0]
             ax.loglog(*zip(*points, strict=True), label=label, color=color, linewidth=2)
-        ax.set_ylim(1e-5, 3)
-        ax.set_title(title, fontsize=LARGE)
+        ax.set(xlim=(0.05, 90), ylim=(1e-5, 3))
+        ax.set_title(title.replace(", c", "\nc", 1), fontsize=LARGE)  # the penalty on a line of its own
         ax.set_xlabel("seconds of training", fontsize=LARGE)
         ax.tick_params(labelsize=LARGE - 2)
         ax.grid(True, which="major", alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("relative gap to the optimum", fontsize=LARGE)
-    axes[0].legend(frameon=False, fontsize=LARGE)
+    lines, labels = axes[0].get_legend_handles_labels()
+    figure.legend(lines, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=LARGE)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=160)
 
