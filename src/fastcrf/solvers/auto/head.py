@@ -1,4 +1,4 @@
-"""The head of a quasi-Newton method: a dense block of its first Hessian, sampled from the model as training goes on.
+"""The head of a quasi-Newton method: a dense block of its first Hessian, sampled from the model during training.
 
 With typical features of names and addresses, nearly all curvature is in some hundred weights: the labels of frequent
 attributes (the bias, the previous tag, "is a title") and the transitions. They are also nearly collinear. A diagonal
